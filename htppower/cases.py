@@ -1,0 +1,76 @@
+"""What the rules look at, and what they find."""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+from htppower.native import Option
+from htppower.platforms import Platform
+from htppower.votes import VoteSet
+
+Path = tuple[str, ...]
+
+
+@attrs.frozen
+class Case:
+    """A vote set about to be sent, and what is known around it.
+
+    Attributes:
+        votes: the vote set.
+        platform: where it is sent, or None where that is not known.
+        in_force: the votes in force on the id, or None for a fresh id.
+        order: the options in the order of the call; None: in the order of ``SEND_ORDER``.
+        lineage: the profile's name and those it extends; empty for a power state.
+        lowered: the votes of the power state that the profile relaxes to, or None where it names none.
+        after_inference_us: the profile's sustain time.
+    """
+
+    votes: VoteSet
+    platform: Platform | None = None
+    in_force: VoteSet | None = None
+    order: tuple[Option, ...] | None = None
+    lineage: tuple[str, ...] = ()
+    lowered: VoteSet | None = None
+    after_inference_us: int = 0
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options of the call, in its order."""
+        return self.order if self.order is not None else tuple(option for option, _ in self.votes.items())
+
+
+@attrs.frozen
+class Finding:
+    """One breach of a rule.
+
+    Attributes:
+        rule: the rule's id.
+        at: the keys that lead to the value in a profile file, such as ``("votes", "dcvs_v3", "bus")``.
+        message: what is wrong.
+        hint: what to write instead.
+    """
+
+    rule: str
+    at: Path
+    message: str
+    hint: str = ""
+
+
+class Applied(enum.Enum):
+    """What has become of a vote on an id."""
+
+    APPLIED = "vote applied"
+    NONE = "no vote"
+    REMOVED = "vote removed"
+
+
+@attrs.frozen
+class ValidityRow:
+    """One row of the vendor's table of HVX and HMX votes; pick_default None is the table's N/A."""
+
+    hvx: Applied
+    hmx: Applied
+    pick_default: bool | None
+    valid: bool

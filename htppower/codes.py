@@ -1,0 +1,63 @@
+"""The vendor's error codes: their names, and what to do about each.
+
+Source: the enumerators of the QNN headers (QnnHtpPerfInfrastructure.h, QnnCommon.h, QnnDevice.h), SDK 2.48.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+SUCCESS = 0
+INVALID_INPUT = 13001
+UNSUPPORTED_CONFIG = 13002
+TRANSPORT = 13003
+UNSUPPORTED = 13004
+FAILED = 13006
+SYSTEM_COMMUNICATION = 1007
+SYSTEM_COMMUNICATION_FATAL = 1011
+
+# An old library answers 13002 and a new library on an old chip answers 13004 to the same option.
+NOT_ON_THIS_PLATFORM = frozenset({UNSUPPORTED_CONFIG, UNSUPPORTED})
+
+_ANOTHER_VOTE = "check the vote set against the rules"
+_RETRIED = "the votes are sent again at the next transition"
+
+_CODES = MappingProxyType(
+    {
+        0: ("SUCCESS", "nothing"),
+        1000: ("QNN_COMMON_ERROR_NOT_SUPPORTED", "use a library with performance infrastructure"),
+        1002: ("QNN_COMMON_ERROR_MEM_ALLOC", _RETRIED),
+        1003: ("QNN_COMMON_ERROR_SYSTEM", _RETRIED),
+        1004: ("QNN_COMMON_ERROR_INVALID_ARGUMENT", _ANOTHER_VOTE),
+        1005: ("QNN_COMMON_ERROR_OPERATION_NOT_PERMITTED", "check the permissions of the process"),
+        1006: ("QNN_COMMON_ERROR_PLATFORM_NOT_SUPPORTED", "use a library built for this platform"),
+        1007: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION", "the DSP restarted; every session is voted again"),
+        1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", "match the library and its skeleton by version"),
+        1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", "check the search path of the skeleton library"),
+        1010: ("QNN_COMMON_ERROR_RESOURCE_UNAVAILABLE", _RETRIED),
+        1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the DSP is gone; it is retried with back-off"),
+        1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
+        13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
+        13001: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT", f"{_ANOTHER_VOTE}, the device and the core"),
+        13002: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG", "the library does not know this option"),
+        13003: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT", _RETRIED),
+        13004: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED", "this platform does not have this option"),
+        13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
+        13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED),
+        14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device anew"),
+        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", "check the SoC model"),
+        14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
+        14003: ("QNN_DEVICE_ERROR_ASSOCIATED_TO_CONTEXT", "free the contexts of the device first"),
+        14004: ("QNN_DEVICE_ERROR_ACCESS_DENIED", "the device is busy or banned for this process"),
+    }
+)
+
+
+def code_name(code: int) -> str:
+    """Return the vendor's name for a native code, or ``UNKNOWN`` for one that the headers do not name."""
+    return _CODES[code][0] if code in _CODES else "UNKNOWN"
+
+
+def what_to_do(code: int) -> str:
+    """Return what an operator should do about a native code."""
+    return _CODES[code][1] if code in _CODES else _RETRIED

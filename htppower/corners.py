@@ -1,0 +1,120 @@
+"""Voltage corners, power modes and clock modes, with the vendor's numbers and enumerator names.
+
+Source of names and numbers: QnnHtpPerfInfrastructure.h, SDK 2.48. In both kinds of corner the numbers rise with
+the voltage, so that corners compare as integers; DISABLE stands outside that order ("no vote").
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class VoltageCorner(enum.IntEnum):
+    """A corner of the core and bus clocks, as DCVS_V3 takes it."""
+
+    DISABLE = 16
+    MIN_VOLTAGE_CORNER = 32
+    SVS2 = 48
+    SVS = 64
+    SVS_PLUS = 80
+    NOM = 96
+    NOM_PLUS = 112
+    TURBO = 128
+    TURBO_PLUS = 144
+    TURBO_L2 = 146
+    TURBO_L3 = 147
+    TURBO_L4 = 148
+    TURBO_L5 = 149
+    MAX_VOLTAGE_CORNER = 160
+
+    @property
+    def enumerator(self) -> str:
+        """The vendor's name; DISABLE alone lacks the V of VCORNER."""
+        return ("DCVS_VOLTAGE_CORNER_" if self is VoltageCorner.DISABLE else "DCVS_VOLTAGE_VCORNER_") + self.name
+
+
+class ExpandedCorner(enum.IntEnum):
+    """A corner of the HMX clock, as HMX_V2 takes it."""
+
+    DISABLE = 0
+    MIN = 256
+    MIN_SVS = 304
+    LOW_SVS_D3 = 306
+    LOW_SVS_D2_1 = 307
+    LOW_SVS_D2 = 308
+    LOW_SVS_D1_1 = 310
+    LOW_SVS_D1 = 312
+    LOW_SVS_D0 = 316
+    LOW_SVS = 320
+    LOW_SVS_P1 = 328
+    LOW_SVS_L0 = 332
+    LOW_SVS_L1 = 336
+    LOW_SVS_L2 = 352
+    SVS = 384
+    SVS_L0 = 400
+    SVS_L1 = 448
+    SVS_L2 = 480
+    NOM = 512
+    NOM_L0 = 544
+    NOM_L1 = 576
+    NOM_L2 = 592
+    TUR = 640
+    TUR_L0 = 656
+    TUR_L1 = 672
+    TUR_L2 = 688
+    TUR_L3 = 704
+    TUR_L4 = 708
+    TUR_L5 = 712
+    SUPER_TURBO = 720
+    SUPER_TURBO_NO_CPR = 736
+    MAX = 65535
+
+    @property
+    def enumerator(self) -> str:
+        """The vendor's name."""
+        return f"DCVS_EXP_VCORNER_{self.name}"
+
+
+class PowerMode(enum.IntEnum):
+    """How DCVS moves the clock; it acts only where dcvs_enable is true (rule DCVS-3)."""
+
+    ADJUST_UP_DOWN = 1
+    ADJUST_ONLY_UP = 2
+    POWER_SAVER = 4
+    POWER_SAVER_AGGRESSIVE = 8
+    PERFORMANCE = 16
+    DUTY_CYCLE = 32
+
+    @property
+    def enumerator(self) -> str:
+        """The vendor's name; the two ADJUST modes lack the suffix _MODE."""
+        suffix = "" if self.name.startswith("ADJUST") else "_MODE"
+        return f"QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_{self.name}{suffix}"
+
+
+class ClkPerfMode(enum.IntEnum):
+    """Which frequency of an HMX corner is chosen: HIGH the highest, LOW the lowest, HIGH_Dn n steps below HIGH."""
+
+    HIGH = 0
+    LOW = 1
+    HIGH_D1 = 2
+    HIGH_D2 = 3
+    HIGH_D3 = 4
+    HIGH_D4 = 5
+    HIGH_D5 = 6
+    HIGH_D6 = 7
+    HIGH_D7 = 8
+    HIGH_D8 = 9
+    HIGH_D9 = 10
+    HIGH_D10 = 11
+    HIGH_D11 = 12
+    HIGH_D12 = 13
+    HIGH_D13 = 14
+    HIGH_D14 = 15
+    HIGH_D15 = 16
+    MAX = 255
+
+    @property
+    def enumerator(self) -> str:
+        """The vendor's name."""
+        return f"QNN_HTP_PERF_INFRASTRUCTURE_CLK_PERF_{self.name}"

@@ -1,0 +1,116 @@
+"""The errors of htppower: one root, a few leaves, each saying what, where and what to do."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.codes import code_name, what_to_do
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.votes import VoteSet
+
+
+class HtpPowerError(Exception):
+    """The root of every error that htppower raises."""
+
+
+@attrs.frozen
+class Problem:
+    """One thing wrong with a profile file, with its place.
+
+    Attributes:
+        path: the file, or the name under which the profile was looked for.
+        line: 1-based line, 0 where the problem has no line.
+        column: 1-based column, 0 where the problem has no column.
+        rule: the id of the rule that is broken (docs: "The rules").
+        message: what is wrong.
+        hint: what to write instead.
+    """
+
+    path: str
+    line: int
+    column: int
+    rule: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Return the problem as one line, in the form that editors jump to."""
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{place}: {self.rule}: {self.message}{hint}"
+
+
+class ProfileError(HtpPowerError, ValueError):
+    """A profile that can't be read or is invalid.
+
+    All problems of a file are reported at once in ``problems``; ``path``, ``line``, ``column``, ``rule`` and
+    ``hint`` are those of the first.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        self.path = first.path
+        self.line = first.line
+        self.column = first.column
+        self.rule = first.rule
+        self.hint = first.hint
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class RuleBreach(ProfileError):  # noqa: N818 - the field's word; it reads as what it is
+    """A well-formed profile that a rule of the votes refuses, by itself or on this platform."""
+
+
+class Unavailable(enum.Enum):
+    """Why a backend can't be used."""
+
+    NOT_BOUND = "not bound"
+    NO_SUCH_BACKEND = "no such backend"
+
+
+class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - DESIGN's public name
+    """A backend that was asked for can't be used; nothing falls back to another in its place."""
+
+    def __init__(self, reason: Unavailable, message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
+
+
+class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - DESIGN's public name
+    """A native call that did not return 0.
+
+    Attributes:
+        code: the native code, the low 16 bits of the vendor's error handle.
+        name: the vendor's name for it.
+        votes: the vote set that was sent, or None for a call that carries none.
+        function: the native function.
+        power_config_id: the id it was called on, or None.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        votes: VoteSet | None = None,
+        *,
+        function: str = "setPowerConfig",
+        power_config_id: int | None = None,
+    ) -> None:
+        self.code = code
+        self.name = code_name(code)
+        self.votes = votes
+        self.function = function
+        self.power_config_id = power_config_id
+        where = "" if power_config_id is None else f" on power config id {power_config_id}"
+        carried = "" if votes is None else f" with {votes}"
+        super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code)}")
+
+
+class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
+    """A phase was begun, or a profile asked for, on a session or controller that is closed."""

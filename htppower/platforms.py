@@ -1,0 +1,121 @@
+"""Platforms: which votes a Hexagon architecture and an operating system have."""
+
+from __future__ import annotations
+
+import difflib
+from types import MappingProxyType
+
+import attrs
+
+from htppower.errors import HtpPowerError
+from htppower.native import Option
+from htppower.socs import SOCS, Soc
+
+# QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
+ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
+
+# The first architecture that has an option: HMX_V2 and CENG from V75 (seed documentation, "HMX Power Settings", and
+# measured), DDR_PERF_MODE from V81, the expanded forms from V85 (measured). Options that are not named here are on all.
+FIRST_ARCHITECTURE = MappingProxyType(
+    {
+        Option.HMX_V2: 75,
+        Option.CENG: 75,
+        Option.DDR_PERF_MODE: 81,
+        Option.DCVS_V3_EXP: 85,
+        Option.CENG_EXP: 85,
+    }
+)
+
+# Measured on QAIRT 2.51: V89 answers 13004 to these although it is later than V75.
+_NOT_ON_V89 = frozenset({Option.HMX_V2, Option.CENG})
+
+# RPC latency and polling do not exist on QNX (vendor documentation, "RPC Polling and Latency Settings"); adaptive
+# polling needs polling.
+_NOT_ON_QNX = frozenset({Option.RPC_CONTROL_LATENCY, Option.RPC_POLLING_TIME, Option.ADAPTIVE_POLLING_TIME})
+
+OPERATING_SYSTEMS = ("android", "linux", "windows", "qnx")
+
+
+class UnknownPlatform(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+    """A SoC, architecture or operating system that is not in the tables."""
+
+
+@attrs.frozen
+class Platform:
+    """What the votes act on.
+
+    Attributes:
+        arch: the Hexagon architecture, such as 75, or None where it is not known.
+        soc: the SoC, or None where it is not known.
+        os: one of ``OPERATING_SYSTEMS``.
+    """
+
+    arch: int | None = None
+    soc: Soc | None = None
+    os: str = "linux"
+
+    def has(self, option: Option) -> bool:
+        """Return whether votes on this option exist here; an unknown architecture is given the benefit of the doubt."""
+        if self.os == "qnx" and option in _NOT_ON_QNX:
+            return False
+        if self.arch is None:
+            return True
+        if self.arch == 89 and option in _NOT_ON_V89:  # noqa: PLR2004 - V89 by name
+            return False
+        return self.arch >= FIRST_ARCHITECTURE.get(option, 0)
+
+    def __str__(self) -> str:
+        """Return the platform in the field's words."""
+        parts = []
+        if self.soc is not None:
+            parts.append(f"{'/'.join(self.soc.names)} (SoC model {self.soc.model})")
+        parts.append("an unknown Hexagon" if self.arch is None else f"Hexagon V{self.arch}")
+        parts.append(self.os)
+        return ", ".join(parts)
+
+
+def find_soc(name: str | int) -> Soc:
+    """Return the SoC of this part number or model number.
+
+    Raises:
+        UnknownPlatform: there is none; the message names the nearest.
+    """
+    for soc in SOCS:
+        if name == soc.model or str(name).upper() in soc.names or str(name) == str(soc.model):
+            return soc
+    names = [part for soc in SOCS for part in soc.names]
+    near = difflib.get_close_matches(str(name).upper(), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(names)}"
+    raise UnknownPlatform(f"no SoC {name!r}{hint}")
+
+
+def find_architecture(name: str | int) -> int:
+    """Return the architecture as a number, from ``75``, ``"75"`` or ``"V75"``.
+
+    Raises:
+        UnknownPlatform: there is none of that number.
+    """
+    digits = str(name).upper().removeprefix("V")
+    if digits.isdecimal() and int(digits) in ARCHITECTURES:
+        return int(digits)
+    known = ", ".join(f"V{arch}" for arch in ARCHITECTURES)
+    raise UnknownPlatform(f"no Hexagon architecture {name!r}; known: {known}")
+
+
+def platform_of(
+    soc: str | int | None = None, arch: str | int | None = None, os: str = "linux"
+) -> Platform:
+    """Return the platform of a SoC, or of a bare architecture, under an operating system.
+
+    Raises:
+        UnknownPlatform: one of the three is not in the tables, or SoC and architecture disagree.
+    """
+    if os not in OPERATING_SYSTEMS:
+        raise UnknownPlatform(f"no platform {os!r}; known: {', '.join(OPERATING_SYSTEMS)}")
+    number = None if arch is None else find_architecture(arch)
+    if soc is None:
+        return Platform(number, None, os)
+    found = find_soc(soc)
+    if number is not None and number != found.arch:
+        raise UnknownPlatform(f"{'/'.join(found.names)} is Hexagon V{found.arch}, not V{number}; give one of the two")
+    return Platform(found.arch, found, os)

@@ -1,0 +1,271 @@
+"""The functions behind the rules: each yields a finding for every breach of its rule in a case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.cases import Case, Finding
+from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.native import Option
+from htppower.platforms import FIRST_ARCHITECTURE
+from htppower.votes import DcvsV3, HmxV2, VoltageRange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SLEEP_LATENCY_US = (10, 65535)
+RPC_POLLING_TIME_US = (0, 9999)
+HMX_TIMEOUT_US = (100, 1_000_000)
+SMALLEST_ADAPTIVE_POLLING_US = 1000
+LATENCY_CRITICAL_BELOW_US = 200
+SMALLEST_SUSTAIN_US = 20_000
+POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_performance"})
+
+
+def sleep_latency(case: Case) -> Iterator[Finding]:
+    """DCVS-1."""
+    dcvs = case.votes.dcvs_v3
+    low, high = SLEEP_LATENCY_US
+    if dcvs is not None and dcvs.sleep_latency_us is not None and not low <= dcvs.sleep_latency_us <= high:
+        yield Finding(
+            "DCVS-1",
+            ("votes", "dcvs_v3", "sleep_latency_us"),
+            f"the sleep latency is {dcvs.sleep_latency_us} us",
+            f"{low} to {high}; {high} is no wish",
+        )
+
+
+def clock_order(case: Case) -> Iterator[Finding]:
+    """DCVS-2."""
+    dcvs = case.votes.dcvs_v3
+    if dcvs is None:
+        return
+    for clock, corners in (("bus", dcvs.bus), ("core", dcvs.core)):
+        if corners is not None and not _in_order(corners, VoltageCorner.DISABLE):
+            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"the {clock} corners are {_spell(corners)}", _ORDER)
+
+
+def power_mode(case: Case) -> Iterator[Finding]:
+    """DCVS-3."""
+    dcvs = case.votes.dcvs_v3
+    if dcvs is not None and dcvs.dcvs_enable is False:
+        yield Finding(
+            "DCVS-3",
+            ("votes", "dcvs_v3", "power_mode"),
+            f"power mode {dcvs.power_mode.name} does nothing while dcvs_enable is false",
+        )
+
+
+def sleep_disable_cleared(case: Case) -> Iterator[Finding]:
+    """DCVS-4."""
+    dcvs = case.votes.dcvs_v3
+    if dcvs is None or not dcvs.sleep_disable or case.lowered is None:
+        return
+    lowered = case.lowered.dcvs_v3
+    if lowered is None or lowered.sleep_disable is not False:
+        yield Finding(
+            "DCVS-4",
+            ("relax", "to"),
+            "the profile sets sleep_disable and its power state does not clear it",
+            "relax to a power state with sleep_disable: false",
+        )
+
+
+def hmx_architecture(case: Case) -> Iterator[Finding]:
+    """HMX-1; the default HMX vote needs no architecture, since it applies where none is sent (HMX-4)."""
+    hmx = case.votes.hmx_v2
+    if _is_explicit(hmx) and case.platform is not None and not case.platform.has(Option.HMX_V2):
+        yield Finding(
+            "HMX-1",
+            ("votes", "hmx_v2"),
+            f"no explicit HMX votes on Hexagon V{case.platform.arch}: the HMX clock follows the core clock",
+            f"Hexagon V{FIRST_ARCHITECTURE[Option.HMX_V2]} or later, or hmx_v2: default",
+        )
+
+
+def hvx_first(case: Case) -> Iterator[Finding]:
+    """HMX-2."""
+    options = case.options
+    voted_before = case.in_force is not None and case.in_force.dcvs_v3 is not None
+    if Option.HMX_V2 in options and Option.DCVS_V3 in options and not voted_before:
+        if options.index(Option.HMX_V2) < options.index(Option.DCVS_V3):
+            yield Finding("HMX-2", ("votes", "hmx_v2"), "HMX_V2 is sent before DCVS_V3", "send DCVS_V3 first")
+
+
+def hmx_needs_hvx(case: Case) -> Iterator[Finding]:
+    """HMX-3; a DCVS_V3 vote of DISABLE corners satisfies the library, but is no active vote on the DSP."""
+    hmx = case.votes.hmx_v2
+    if hmx is None:
+        return
+    hvx = _resulting_hvx(case)
+    if hvx is None:
+        yield Finding("HMX-3", ("votes", "hmx_v2"), "an HMX vote without an HVX vote on the id", "state dcvs_v3, too")
+    elif _is_explicit(hmx) and not hvx.active:
+        yield Finding(
+            "HMX-3",
+            ("votes", "hmx_v2"),
+            "an explicit HMX vote while the HVX vote is DISABLE",
+            "vote a core target, or hmx_v2: default",
+        )
+
+
+def hmx_reverted(case: Case) -> Iterator[Finding]:
+    """HMX-5."""
+    if case.in_force is not None and _is_explicit(case.in_force.hmx_v2) and case.votes.hmx_v2 is None:
+        yield Finding(
+            "HMX-5",
+            ("votes", "hmx_v2"),
+            "an explicit HMX vote is in force and this set does not say what becomes of it",
+            "hmx_v2: default",
+        )
+
+
+def hmx_change(case: Case) -> Iterator[Finding]:
+    """HMX-6; a set that carries its own HVX vote gives the id a valid one."""
+    if case.in_force is None or case.in_force.hmx_v2 is None or case.votes.dcvs_v3 is not None:
+        return
+    changes = case.votes.hmx_v2 is not None and case.votes.hmx_v2 != case.in_force.hmx_v2
+    hvx = case.in_force.dcvs_v3
+    if changes and (hvx is None or not hvx.active):
+        yield Finding(
+            "HMX-6",
+            ("votes", "hmx_v2"),
+            "the HMX vote is changed on an id without a valid HVX vote",
+            "send DCVS_V3 in the same call",
+        )
+
+
+def hmx_order(case: Case) -> Iterator[Finding]:
+    """HMX-8."""
+    hmx = case.votes.hmx_v2
+    if hmx is not None and not hmx.pick_default and not _in_order(hmx, ExpandedCorner.DISABLE):
+        yield Finding("HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", _ORDER)
+
+
+def polling_range(case: Case) -> Iterator[Finding]:
+    """RPC-1."""
+    polling_us = case.votes.rpc_polling_time_us
+    low, high = RPC_POLLING_TIME_US
+    if polling_us is not None and not low <= polling_us <= high:
+        at = ("votes", "rpc_polling_time_us")
+        yield Finding("RPC-1", at, f"the polling time is {polling_us} us", f"{low} to {high}; 0 is off")
+
+
+def adaptive_needs_polling(case: Case) -> Iterator[Finding]:
+    """RPC-2."""
+    if case.votes.adaptive_polling_time_us and not case.votes.rpc_polling_time_us:
+        yield Finding(
+            "RPC-2",
+            ("votes", "adaptive_polling_time_us"),
+            "adaptive polling without polling",
+            "state an rpc_polling_time_us above 0, too",
+        )
+
+
+def adaptive_threshold(case: Case) -> Iterator[Finding]:
+    """RPC-3."""
+    adaptive_us = case.votes.adaptive_polling_time_us
+    if adaptive_us and adaptive_us < SMALLEST_ADAPTIVE_POLLING_US:
+        yield Finding(
+            "RPC-3",
+            ("votes", "adaptive_polling_time_us"),
+            f"adaptive polling from {adaptive_us} us on takes in models under 1 ms",
+            f"{SMALLEST_ADAPTIVE_POLLING_US} or more",
+        )
+
+
+def rpc_platform(case: Case) -> Iterator[Finding]:
+    """RPC-4; a vote of 0 asks for nothing, so nothing is lost."""
+    if case.platform is None or case.platform.has(Option.RPC_POLLING_TIME):
+        return
+    for name in ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us"):
+        if getattr(case.votes, name):
+            yield Finding("RPC-4", ("votes", name), f"{name} does not exist on {case.platform.os}")
+
+
+def control_latency(case: Case) -> Iterator[Finding]:
+    """RPC-5."""
+    latency_us = case.votes.rpc_control_latency_us
+    if latency_us is None:
+        return
+    if latency_us == 0:
+        says = "a control latency of 0 is no vote, and does not take an earlier one back"
+    elif latency_us < LATENCY_CRITICAL_BELOW_US:
+        says = f"a control latency of {latency_us} us is latency critical"
+    else:
+        says = f"a control latency of {latency_us} us is moderate"
+    yield Finding("RPC-5", ("votes", "rpc_control_latency_us"), says)
+
+
+def polling_profile(case: Case) -> Iterator[Finding]:
+    """RPC-6; a profile that extends one of the three counts as one of them."""
+    if case.votes.rpc_polling_time_us and case.lineage and not POLLING_PROFILES & set(case.lineage):
+        yield Finding(
+            "RPC-6",
+            ("votes", "rpc_polling_time_us"),
+            f"{case.lineage[0]} polls, which costs the CPU 20 % to 200 % of a core when idle",
+            "0, or extend burst, sustained_high_performance or high_performance",
+        )
+
+
+def hmx_timeout(case: Case) -> Iterator[Finding]:
+    """TMR-1."""
+    timeout_us = case.votes.hmx_timeout_us
+    low, high = HMX_TIMEOUT_US
+    if timeout_us is not None and not low <= timeout_us <= high:
+        yield Finding("TMR-1", ("votes", "hmx_timeout_us"), f"the HMX timeout is {timeout_us} us", f"{low} to {high}")
+
+
+def ddr_perf_mode(case: Case) -> Iterator[Finding]:
+    """DDR-1."""
+    if not case.votes.ddr_perf_mode:
+        return
+    at = ("votes", "ddr_perf_mode")
+    dcvs = case.votes.dcvs_v3
+    if dcvs is None or dcvs.bus != VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER):
+        yield Finding("DDR-1", at, "the bus corners are not all MAX_VOLTAGE_CORNER", "bus: MAX_VOLTAGE_CORNER")
+    if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
+        needs = f"Hexagon V{FIRST_ARCHITECTURE[Option.DDR_PERF_MODE]} or later"
+        yield Finding("DDR-1", at, f"no DDR performance mode on Hexagon V{case.platform.arch}", needs)
+
+
+def short_sustain(case: Case) -> Iterator[Finding]:
+    """SUS-1."""
+    if 0 < case.after_inference_us < SMALLEST_SUSTAIN_US:
+        yield Finding(
+            "SUS-1",
+            ("relax", "after_inference_us"),
+            f"a sustain time of {case.after_inference_us} us",
+            f"0 to lower at once, or {SMALLEST_SUSTAIN_US} and more",
+        )
+
+
+def names_power_state(case: Case) -> Iterator[Finding]:
+    """SUS-2."""
+    if case.lineage and case.votes and case.lowered is None:
+        yield Finding(
+            "SUS-2", ("relax",), f"{case.lineage[0]} votes and names no power state", "state relax: {to: ...}"
+        )
+
+
+_ORDER = "min <= target <= max in corner order"
+
+
+def _resulting_hvx(case: Case) -> DcvsV3 | None:
+    """Return the HVX vote that the id has once the set is sent."""
+    if case.votes.dcvs_v3 is not None:
+        return case.votes.dcvs_v3
+    return None if case.in_force is None else case.in_force.dcvs_v3
+
+
+def _is_explicit(hmx: HmxV2 | None) -> bool:
+    return hmx is not None and not hmx.pick_default
+
+
+def _in_order(corners: VoltageRange | HmxV2, disable: int) -> bool:
+    limits = [corner for corner in (corners.min, corners.target, corners.max) if corner != disable]
+    return limits == sorted(limits)
+
+
+def _spell(corners: VoltageRange | HmxV2) -> str:
+    return " / ".join(corner.name for corner in (corners.min, corners.target, corners.max))
