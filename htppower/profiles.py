@@ -1,0 +1,214 @@
+"""Performance profiles and power states: the values, and how they are found, loaded, checked and resolved."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower import rules
+from htppower.cases import Case, Finding, Path
+from htppower.documents import Place
+from htppower.errors import Problem, ProfileError, RuleBreach
+from htppower.files import Folders, resolve_file
+from htppower.platforms import Platform
+from htppower.schema import Mistake, ProfileFields, StateFields, structure
+from htppower.votes import VoteSet
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+# The vendor's order, from highest performance to lowest.
+SHIPPED_PROFILES = (
+    "burst",
+    "sustained_high_performance",
+    "high_performance",
+    "balanced",
+    "low_balanced",
+    "high_power_saver",
+    "power_saver",
+    "low_power_saver",
+    "extreme_power_saver",
+    "system_settings",
+)
+
+NO_VOTES = VoteSet()
+
+# Rules that compare fields: they are left out while one of those fields can't be read.
+_BETWEEN_FIELDS = frozenset({"HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
+# Findings that say nothing against a file.
+_OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
+
+
+@attrs.frozen
+class PowerState:
+    """The votes to which a profile relaxes.
+
+    Attributes:
+        name: such as ``relaxed``.
+        summary: one sentence.
+        votes: its votes.
+        source: its file, or None for one built in code.
+    """
+
+    name: str
+    summary: str
+    votes: VoteSet
+    source: FilePath | None = None
+
+
+@attrs.frozen
+class Relax:
+    """What a profile relaxes to, and after how long.
+
+    Attributes:
+        to: the power state.
+        after_init_us: how long votes stay up after INIT, in us; 0 lowers at once.
+        after_inference_us: the sustain time, in us; 0 lowers at once.
+    """
+
+    to: PowerState
+    after_init_us: int
+    after_inference_us: int
+
+
+@attrs.frozen
+class Profile:
+    """The votes of one performance mode.
+
+    Attributes:
+        name: such as ``burst``.
+        summary: one sentence.
+        votes: its votes; empty for system_settings.
+        relax: what it relaxes to, or None where it does not vote.
+        source: its file, or None for one built in code.
+        lineage: its name, then those of the profiles that it extends.
+        origins: where each value was written, by the keys that lead to it.
+    """
+
+    name: str
+    summary: str
+    votes: VoteSet
+    relax: Relax | None
+    source: FilePath | None = None
+    lineage: tuple[str, ...] = attrs.field()
+    origins: Mapping[Path, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
+
+    @lineage.default
+    def _only_itself(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def case(self, platform: Platform | None = None) -> Case:
+        """Return the profile as the rules look at it."""
+        return Case(
+            self.votes,
+            platform,
+            lineage=self.lineage,
+            lowered=None if self.relax is None else self.relax.to.votes,
+            after_inference_us=0 if self.relax is None else self.relax.after_inference_us,
+        )
+
+    def problem(self, finding: Finding) -> Problem:
+        """Return a finding with its place in the profile's file, where it has one."""
+        at = finding.at
+        while at and at not in self.origins:
+            at = at[:-1]
+        place = self.origins.get(at, Place(str(self.source or self.name), 0, 0))
+        return Problem(place.path, place.line, place.column, finding.rule, finding.message, finding.hint)
+
+
+def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
+    """Return the shipped profiles in the vendor's order, then those of the given folders by name."""
+    return Folders.of(folders).names(SHIPPED_PROFILES)
+
+
+def load_profile(
+    name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()
+) -> Profile:
+    """Return a profile by its name in the shipped folder or the given ones, or by path.
+
+    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path.
+
+    Raises:
+        ProfileError: it can't be found or read, or is invalid; with every problem of the file.
+        RuleBreach: it is well-formed, but a rule of the votes refuses it.
+    """
+    where = Folders.of(folders)
+    file = resolve_file(where.find(name, "profile"), where, "profile")
+    fields, mistakes = structure(file.tree, ProfileFields)
+    problems = [*file.problems, *(file.problem(mistake) for mistake in mistakes)]
+    relax, missing = _load_relax(fields, file.path, where)
+    problems += [file.problem(mistake) for mistake in missing]
+    votes = (fields.votes if fields is not None else None) or NO_VOTES
+    profile = Profile(
+        name=(fields.profile if fields is not None else None) or file.path.stem,
+        summary=(fields.summary if fields is not None else None) or "",
+        votes=votes,
+        relax=relax,
+        source=file.path,
+        lineage=file.lineage,
+        origins=file.places,
+    )
+    _raise_problems(problems, [file.problem(mistake) for mistake in _broken_rules(profile.case(), bool(problems))])
+    return profile
+
+
+def load_power_state(name: str | os.PathLike[str], folders: Folders, near: FilePath | None = None) -> PowerState:
+    """Return a power state by its name in a ``states`` folder, or by path.
+
+    Raises:
+        ProfileError: as for ``load_profile``.
+    """
+    file = resolve_file(folders.find(name, "state", near), folders, "state")
+    fields, mistakes = structure(file.tree, StateFields)
+    problems = [*file.problems, *(file.problem(mistake) for mistake in mistakes)]
+    votes = (fields.votes if fields is not None else None) or NO_VOTES
+    broken = [file.problem(mistake) for mistake in _broken_rules(Case(votes), bool(problems))]
+    _raise_problems(problems, broken)
+    return PowerState(fields.state, fields.summary, votes, file.path)
+
+
+def refuse(profile: Profile, platform: Platform | None) -> None:
+    """Refuse a profile that breaks a rule on this platform.
+
+    Raises:
+        RuleBreach: with every breach, at its place in the file where the profile has one.
+    """
+    broken = rules.errors(profile.case(platform))
+    if profile.relax is not None:
+        broken += rules.errors(Case(profile.relax.to.votes, platform))
+    if broken:
+        raise RuleBreach(profile.problem(finding) for finding in broken)
+
+
+def _load_relax(
+    fields: ProfileFields | None, path: FilePath, folders: Folders
+) -> tuple[Relax | None, list[Mistake]]:
+    relax = None if fields is None else fields.relax
+    if relax is None or relax.to is None:
+        return None, []
+    try:
+        state = load_power_state(relax.to, folders, near=path)
+    except ProfileError as error:
+        if error.rule == "NAME-1":
+            return None, [Mistake(("relax", "to"), "NAME-1", f"no power state {relax.to!r}", error.hint)]
+        message = f"the power state {relax.to!r} is invalid: {error}"
+        return None, [Mistake(("relax", "to"), error.rule, message)]
+    return Relax(state, relax.after_init_us or 0, relax.after_inference_us or 0), []
+
+
+def _broken_rules(case: Case, has_problems: bool) -> Iterable[Mistake]:
+    left_out = _BETWEEN_FIELDS if has_problems else frozenset()
+    for finding in rules.check(case, [rule_id for rule_id in _OF_FILES if rule_id not in left_out]):
+        yield Mistake(finding.at, finding.rule, finding.message, finding.hint)
+
+
+def _raise_problems(problems: list[Problem], broken: list[Problem]) -> None:
+    """Raise what is wrong with a file, in the order of its lines."""
+    everything = sorted([*problems, *broken], key=lambda problem: (problem.path, problem.line, problem.column))
+    if problems:
+        raise ProfileError(everything)
+    if broken:
+        raise RuleBreach(everything)

@@ -1,0 +1,225 @@
+"""From a plain tree to the fields of a profile or power state: cattrs with strict hooks.
+
+cattrs alone takes True for 1, "12" for 12 and 1.7 for 1. These hooks take nothing for anything else, and go on after
+a problem, so that all problems of a file are reported at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import functools
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+
+import attrs
+import cattrs
+
+from htppower.cases import Path
+from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.documents import UNREADABLE
+from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+UNSET = "unset"
+LARGEST_UINT32 = 2**32 - 1
+# An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
+LONGEST_SUSTAIN_US = 3_600_000_000
+
+
+@attrs.frozen
+class RelaxFields:
+    """The relax part of a profile file."""
+
+    to: str
+    after_init_us: int
+    after_inference_us: int
+
+
+@attrs.frozen
+class ProfileFields:
+    """A profile file."""
+
+    profile: str
+    summary: str
+    votes: VoteSet | None
+    relax: RelaxFields | None
+
+
+@attrs.frozen
+class StateFields:
+    """A power state file."""
+
+    state: str
+    summary: str
+    votes: VoteSet | None
+
+
+@attrs.frozen
+class Mistake:
+    """One thing wrong with a tree.
+
+    Attributes:
+        at: the keys that lead to it.
+        rule, message, hint: as in a Problem.
+        of_key: the key is wrong, not its value.
+    """
+
+    at: Path
+    rule: str
+    message: str
+    hint: str = ""
+    of_key: bool = False
+
+
+class _Refused(Exception):  # noqa: N818 - never leaves this file
+    """A value that does not fit, with what could be made of it."""
+
+    def __init__(self, mistakes: list[Mistake], partial: Any = None) -> None:
+        super().__init__()
+        self.mistakes = mistakes
+        self.partial = partial
+
+
+# Ranges of values that no rule of the votes bounds.
+_RANGES: dict[Path, tuple[int, int]] = {
+    ("votes", "rpc_control_latency_us"): (0, LARGEST_UINT32),
+    ("votes", "adaptive_polling_time_us"): (0, LARGEST_UINT32),
+    ("relax", "after_init_us"): (0, LONGEST_SUSTAIN_US),
+    ("relax", "after_inference_us"): (0, LONGEST_SUSTAIN_US),
+}
+
+
+def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
+    """Return the fields that could be read (None for those that could not), and every mistake."""
+    try:
+        fields, mistakes = _converter().structure(tree, kind), []
+    except _Refused as refused:
+        fields, mistakes = refused.partial, refused.mistakes
+    return fields, (*mistakes, *_out_of_range(tree))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint with the nearest known word, or with all of them."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
+
+
+def _out_of_range(tree: Any) -> list[Mistake]:
+    mistakes = []
+    for at, (low, high) in _RANGES.items():
+        part, name = at
+        section = tree.get(part) if isinstance(tree, dict) else None
+        value = section.get(name) if isinstance(section, dict) else None
+        if type(value) is int and not low <= value <= high:
+            mistakes.append(Mistake(at, "VALUE-1", f"{name} is {value}", f"{low} to {high}"))
+    return mistakes
+
+
+@functools.cache
+def _converter() -> cattrs.BaseConverter:
+    """Return the converter with the strict hooks; building one takes longer than reading a profile."""
+    converter = cattrs.BaseConverter()
+    for kind in (int, str, bool):
+        converter.register_structure_hook(kind, _plain)
+    for words in (VoltageCorner, ExpandedCorner, PowerMode, ClkPerfMode):
+        converter.register_structure_hook(words, _word)
+    converter.register_structure_hook_func(attrs.has, functools.partial(_fields, converter))
+    converter.register_structure_hook(VoltageRange, functools.partial(_voltage_range, converter))
+    converter.register_structure_hook(HmxV2, functools.partial(_hmx, converter))
+    unset_or = functools.partial(_unset_or, converter)
+    converter.register_structure_hook_func(lambda kind: type(None) in get_args(kind), unset_or)
+    return converter
+
+
+def _plain(value: Any, kind: type[Any]) -> Any:
+    if type(value) is kind:
+        return value
+    words = {int: "a whole number", bool: "true or false", str: "a word"}
+    raise _Refused(_wrong_type(value, words[kind]))
+
+
+def _word(value: Any, kind: type[enum.Enum]) -> Any:
+    if isinstance(value, str) and value in kind.__members__:
+        return kind[value]
+    what = "an expanded corner" if kind is ExpandedCorner else f"a {kind.__name__}"
+    if not isinstance(value, str):
+        raise _Refused(_wrong_type(value, what))
+    rule = "HMX-8" if kind is ExpandedCorner else "VALUE-1"
+    raise _Refused([Mistake((), rule, f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
+
+
+def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
+    if value == UNSET and type(value) is str:
+        return None
+    (inner,) = (arg for arg in get_args(kind) if arg is not type(None))
+    return converter.structure(value, inner)
+
+
+def _voltage_range(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> VoltageRange:
+    if isinstance(value, str):
+        corner_kind = attrs.fields(attrs.resolve_types(VoltageRange)).target.type
+        return VoltageRange.at(converter.structure(value, corner_kind))
+    fields: VoltageRange = _whole(_fields, converter, value, kind)
+    return fields
+
+
+def _hmx(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> HmxV2:
+    if value == "default" and isinstance(value, str):
+        return HMX_DEFAULT
+    if not isinstance(value, dict):
+        raise _Refused(_wrong_type(value, "default, unset or {min:, target:, max:, perf_mode:}"))
+    fields: HmxV2 = _whole(functools.partial(_fields, without="pick_default"), converter, value, kind)
+    return fields
+
+
+def _whole(read: Callable[..., Any], *args: Any) -> Any:
+    """Read a value of which a part alone means nothing: corners without their order can't be checked."""
+    try:
+        return read(*args)
+    except _Refused as refused:
+        raise _Refused(refused.mistakes) from None
+
+
+def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], without: str = "") -> Any:
+    """Read a mapping into a class, every field stated and none unknown."""
+    if not isinstance(value, dict):
+        raise _Refused(_wrong_type(value, "a mapping of fields"))
+    wanted = {field.name: field.type for field in attrs.fields(attrs.resolve_types(kind)) if field.name != without}
+    mistakes = [
+        Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, wanted), of_key=True)
+        for name in value
+        if name not in wanted
+    ]
+    found: dict[str, Any] = {}
+    for name, field_type in wanted.items():
+        found[name] = None
+        if name not in value:
+            hint = f"state it, or write '{name}: {UNSET}'" if get_origin(field_type) in _UNIONS else "state it"
+            mistakes.append(Mistake((), "KEY-2", f"the field {name} is missing", hint, of_key=True))
+            continue
+        try:
+            found[name] = converter.structure(value[name], field_type)
+        except _Refused as refused:
+            found[name] = refused.partial
+            mistakes += [attrs.evolve(mistake, at=(name, *mistake.at)) for mistake in refused.mistakes]
+    if mistakes:
+        raise _Refused(mistakes, kind(**found))
+    return kind(**found)
+
+
+_UNIONS = (Union, type(int | None))
+
+
+def _wrong_type(value: Any, wanted: str) -> list[Mistake]:
+    """Return the mistake, none where the value is already reported as unreadable."""
+    if value is UNREADABLE:
+        return []
+    if value is None:
+        return [Mistake((), "TYPE-1", "no value is stated", f"write {wanted}, or {UNSET} for no vote")]
+    words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
+    said = words.get(type(value), "a mapping")
+    shown = f"{value!r}, " if isinstance(value, (str, int, float)) else ""
+    return [Mistake((), "TYPE-1", f"{shown}{said}, where {wanted} is needed")]
