@@ -1,0 +1,55 @@
+"""The backends: the vendor's library, the simulated HTP, and a recorder in front of either.
+
+Each is imported when it is first asked for, so that nobody pays for one that is not used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from htppower.backends.base import Backend as Backend
+    from htppower.backends.base import Description as Description
+    from htppower.backends.clocks import Effective as Effective
+    from htppower.backends.qnn import QnnHtp as QnnHtp
+    from htppower.backends.recording import Call as Call
+    from htppower.backends.recording import RecordingBackend as RecordingBackend
+    from htppower.backends.simulated import SimulatedHtp as SimulatedHtp
+
+_HOME = {
+    "Backend": "base",
+    "Call": "recording",
+    "Description": "base",
+    "Effective": "clocks",
+    "QnnHtp": "qnn",
+    "RecordingBackend": "recording",
+    "SimulatedHtp": "simulated",
+}
+
+__all__ = ["Backend", "Call", "Description", "Effective", "QnnHtp", "RecordingBackend", "SimulatedHtp"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def named_backend(name: str) -> Backend:
+    """Return a new backend by name, ``qnn`` or ``simulated``; nothing falls back from one to the other.
+
+    Raises:
+        BackendUnavailable: it can't be used, or there is none of that name.
+    """
+    from htppower.errors import BackendUnavailable, Unavailable  # noqa: PLC0415 - only when a name is given
+
+    if name == "qnn":
+        from htppower.backends.qnn import QnnHtp  # noqa: PLC0415
+
+        return QnnHtp()
+    if name == "simulated":
+        from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
+
+        return SimulatedHtp()
+    raise BackendUnavailable(Unavailable.NO_SUCH_BACKEND, f"no backend {name!r}; one of qnn, simulated, or your own")

@@ -1,0 +1,52 @@
+"""What receives the native calls: the protocol that every backend keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+if TYPE_CHECKING:
+    from htppower.platforms import Platform
+    from htppower.votes import VoteSet
+
+
+@attrs.frozen
+class Description:
+    """What a backend is, and where.
+
+    Attributes:
+        name: such as ``simulated``.
+        library: which library answers, and where it was found.
+        platform: what the votes act on, or None where the backend can't tell.
+        hardware: whether votes reach hardware.
+    """
+
+    name: str
+    library: str
+    platform: Platform | None
+    hardware: bool
+
+
+class Backend(Protocol):
+    """What the controller calls.
+
+    A backend must have all of these verbs, answer from any thread, and raise ``VoteRejected`` with the native code for
+    every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering. The controller
+    makes one call at a time.
+    """
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create an id for one client's votes on one core; ``destroy_power_config_id`` undoes it."""
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Send a vote set in its order. It is not atomic: after a failure any part of it may be in force."""
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy an id and with it every vote on it; process-wide settings stay."""
+
+    def describe(self) -> Description:
+        """Return what the backend is; asked once, when a controller is made."""
+
+    def close(self) -> None:
+        """Free what the backend holds. Closing twice is fine."""

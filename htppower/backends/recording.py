@@ -1,0 +1,162 @@
+"""A recorder in front of any backend: every native call with its time, and assertions on them."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.codes import SUCCESS
+from htppower.errors import VoteRejected
+from htppower.timing import MonotonicClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.backends.base import Backend, Description
+    from htppower.native import NativeConfig
+    from htppower.timing import Clock
+    from htppower.votes import VoteSet
+
+
+@attrs.frozen
+class Call:
+    """One native call.
+
+    Attributes:
+        time_us: when it was made, by the recorder's clock.
+        function: ``createPowerConfigId``, ``setPowerConfig`` or ``destroyPowerConfigId``.
+        power_config_id: the id; None for a create that failed.
+        configs: the native list of a setPowerConfig, empty for the others.
+        code: the native code; 0 is success.
+        device_id, core_id: of the id, where the recorder saw it created.
+    """
+
+    time_us: int
+    function: str
+    power_config_id: int | None
+    configs: tuple[NativeConfig, ...]
+    code: int
+    device_id: int | None = None
+    core_id: int | None = None
+
+    def config(self, option: str) -> NativeConfig | None:
+        """Return the call's vote on an option, such as ``DCVS_V3``, or None."""
+        return next((config for config in self.configs if config.option == option), None)
+
+
+class RecordingBackend:
+    """Records every call that goes through it to another backend.
+
+    Args:
+        inner: what answers.
+        time: the clock that dates the calls; the monotonic clock where none is given.
+    """
+
+    def __init__(self, inner: Backend, time: Clock | None = None) -> None:
+        self.inner = inner
+        self._time = MonotonicClock() if time is None else time
+        self._lock = threading.Lock()
+        self._calls: list[Call] = []
+        self._cores: dict[int | None, tuple[int, int]] = {}
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every call so far, in order."""
+        with self._lock:
+            return tuple(self._calls)
+
+    def calls_since(self, count: int) -> tuple[Call, ...]:
+        """Return the calls after the first ``count``, without copying those before."""
+        with self._lock:
+            return tuple(self._calls[count:])
+
+    def clear(self) -> None:
+        """Forget the calls so far."""
+        with self._lock:
+            self._calls.clear()
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Pass on and record a createPowerConfigId."""
+        time_us = self._time.now_us
+        created, error = _answer(lambda: self.inner.create_power_config_id(device_id, core_id))
+        self._record(time_us, "createPowerConfigId", created, (), error, (device_id, core_id))
+        if error is not None:
+            raise error
+        assert created is not None  # noqa: S101 - there is an id where there is no error
+        return created
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Pass on and record a setPowerConfig."""
+        time_us = self._time.now_us
+        _, error = _answer(lambda: self.inner.set_power_config(power_config_id, votes))
+        self._record(time_us, "setPowerConfig", power_config_id, votes.native(power_config_id), error)
+        if error is not None:
+            raise error
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Pass on and record a destroyPowerConfigId."""
+        time_us = self._time.now_us
+        _, error = _answer(lambda: self.inner.destroy_power_config_id(power_config_id))
+        self._record(time_us, "destroyPowerConfigId", power_config_id, (), error)
+        if error is not None:
+            raise error
+
+    def describe(self) -> Description:
+        """Return what the inner backend says of itself."""
+        return self.inner.describe()
+
+    def close(self) -> None:
+        """Close the inner backend; the calls stay."""
+        self.inner.close()
+
+    def assert_calls(self, expected: Sequence[str]) -> None:
+        """Assert the native functions that were called, in order."""
+        found = [call.function for call in self.calls]
+        if found != list(expected):
+            raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
+
+    def assert_calls_and_times(self, expected: Sequence[tuple[int, str]]) -> None:
+        """Assert the native functions that were called, in order, each with its time in us."""
+        found = [(call.time_us, call.function) for call in self.calls]
+        if found != list(expected):
+            raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
+
+    def assert_nothing_left(self) -> None:
+        """Assert that every id was destroyed, and that polling was given back."""
+        alive: set[int | None] = set()
+        polling_us = 0
+        for call in self.calls:
+            if call.function == "createPowerConfigId" and call.code == SUCCESS:
+                alive.add(call.power_config_id)
+            elif call.function == "destroyPowerConfigId" and call.code == SUCCESS:
+                alive.discard(call.power_config_id)
+            polling = call.config("RPC_POLLING_TIME")
+            if polling is not None and call.code == SUCCESS:
+                polling_us = polling.fields["rpcPollingTimeConfig"]
+        if alive or polling_us:
+            raise AssertionError(f"left behind: power config ids {sorted(map(str, alive))}, polling {polling_us} us")
+
+    def _record(
+        self,
+        time_us: int,
+        function: str,
+        power_config_id: int | None,
+        configs: tuple[NativeConfig, ...],
+        error: VoteRejected | None,
+        core: tuple[int, int] | None = None,
+    ) -> None:
+        code = SUCCESS if error is None else error.code
+        with self._lock:
+            if core is not None:
+                self._cores[power_config_id] = core
+            device_id, core_id = core or self._cores.get(power_config_id, (None, None))
+            self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id))
+
+
+def _answer(call: Callable[[], int | None]) -> tuple[int | None, VoteRejected | None]:
+    try:
+        return call(), None
+    except VoteRejected as error:
+        return None, error

@@ -1,0 +1,272 @@
+"""The simulated HTP: answers as the vendor's library does, and keeps the clocks as the DSP would.
+
+Answers were measured on the real ``libQnnHtp.so`` of QAIRT 2.51.0 for x86-64 Linux, call by call. What it can't be
+asked there is assumed, and marked: the answer to RPC options on QNX (13004, as to any other option that a platform
+lacks), and what an id is worth after a restart of the subsystem.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.backends.base import Description
+from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
+from htppower.codes import INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
+from htppower.codes import UNSUPPORTED_CONFIG
+from htppower.errors import VoteRejected
+from htppower.native import NativeConfig, Option
+from htppower.platforms import platform_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.votes import VoteSet
+
+FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+_LARGEST_UINT32 = 2**32 - 1
+_LARGEST_LEGACY_CORNER = 0xFF
+_LARGEST_PERF_MODE = 255
+_HMX_TIMEOUT_US = range(100, 1_000_001)
+_MIN_TARGET_MAX = ("Min", "Target", "Max")
+
+
+@attrs.define
+class _Fault:
+    """A failure to come: calls of the function to let pass first, then failures to give."""
+
+    code: int
+    function: str
+    pass_first: int
+    times: int
+    applied: int
+
+
+class SimulatedHtp:
+    """A Hexagon NPU without hardware.
+
+    Args:
+        arch: its architecture, ``75`` or ``"V75"``; V75 where neither it nor a SoC is given.
+        soc_model: its SoC, by model number or part number, such as ``57`` or ``"SM8650"``.
+        platform: its operating system: android, linux, windows or qnx.
+        devices, cores: how many there are.
+        first_id: the first power config id; the real library starts anywhere, also above 2**31.
+        sleep: waits for a number of seconds when calls are delayed.
+
+    Raises:
+        UnknownPlatform: an architecture, SoC or operating system that is not in the tables.
+    """
+
+    def __init__(
+        self,
+        arch: int | str | None = None,
+        soc_model: int | str | None = None,
+        platform: str = "linux",
+        *,
+        devices: int = 1,
+        cores: int = 1,
+        first_id: int = 1,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if arch is None and soc_model is None:
+            arch = 75
+        self.platform = platform_of(soc_model, arch, platform)
+        self._devices = devices
+        self._cores = cores
+        self._next_id = first_id
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._clients: dict[int, Client] = {}
+        self._process = ProcessSettings()
+        self._faults: list[_Fault] = []
+        self._delays_us: dict[str, int] = {}
+        self._restarted = False
+        self._dead = False
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create an id.
+
+        Raises:
+            VoteRejected: 13001 on an unknown device or core, or a code asked for with ``fail_next``.
+        """
+        code, power_config_id = self.native_create(device_id, core_id)
+        if code != SUCCESS:
+            raise VoteRejected(code, function="createPowerConfigId")
+        return power_config_id
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Apply a vote set.
+
+        Raises:
+            VoteRejected: with the code that the library answers.
+        """
+        code = self.native_set(power_config_id, votes.native(power_config_id))
+        if code != SUCCESS:
+            raise VoteRejected(code, votes, power_config_id=power_config_id)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy an id and every vote on it; the library answers 0 to an unknown id, too."""
+        code = self.native_destroy(power_config_id)
+        if code != SUCCESS:
+            raise VoteRejected(code, function="destroyPowerConfigId", power_config_id=power_config_id)
+
+    def describe(self) -> Description:
+        """Return what is simulated."""
+        return Description("simulated", "simulated HTP, as QAIRT 2.51.0 answers", self.platform, hardware=False)
+
+    def close(self) -> None:
+        """Free every id, as freeing the device does."""
+        with self._lock:
+            self._clients.clear()
+            self._process = ProcessSettings()
+
+    def native_create(self, device_id: int, core_id: int) -> tuple[int, int]:
+        """Return code and id of createPowerConfigId; the id is written also where the code is not 0."""
+        self._wait("createPowerConfigId")
+        with self._lock:
+            power_config_id = self._next_id
+            code, _ = self._fault("createPowerConfigId")
+            if code == SUCCESS and not (device_id < self._devices and core_id < self._cores):
+                code = INVALID_INPUT
+            self._next_id = (self._next_id + 1) & _LARGEST_UINT32
+            if code == SUCCESS:
+                self._clients[power_config_id] = Client(device_id, core_id)
+            return code, power_config_id
+
+    def native_set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
+        """Return the code of setPowerConfig with a native list, well-formed or not; None is the NULL list.
+
+        Options are applied in list order up to the first that is refused: what came before it stays.
+        """
+        self._wait("setPowerConfig")
+        with self._lock:
+            fault, applied = self._fault("setPowerConfig")
+            client = self._clients.get(power_config_id)
+            if fault == SUCCESS and (configs is None or client is None):
+                return INVALID_INPUT
+            limit = None if fault == SUCCESS else applied
+            for config in (configs or ())[:limit]:
+                if client is None:
+                    break
+                code = self._apply(power_config_id, client, config)
+                if code != SUCCESS:
+                    return code
+            return fault
+
+    def native_destroy(self, power_config_id: int) -> int:
+        """Return the code of destroyPowerConfigId: 0, for unknown ids and 0, too."""
+        self._wait("destroyPowerConfigId")
+        with self._lock:
+            code, _ = self._fault("destroyPowerConfigId")
+            if code == SUCCESS:
+                self._clients.pop(power_config_id, None)
+            return code
+
+    def effective(self, device_id: int = 0, core_id: int = 0) -> Effective:
+        """Return the clocks of a core over all ids, and the process's settings, in native numbers."""
+        with self._lock:
+            clients = [client for client in self._clients.values() if (client.device_id, client.core_id) == (device_id, core_id)]
+            return effective_clocks(clients, self._process)
+
+    @property
+    def power_config_ids(self) -> tuple[int, ...]:
+        """The ids that are alive."""
+        with self._lock:
+            return tuple(self._clients)
+
+    def fail_next(
+        self, code: int, function: str = "setPowerConfig", *, nth: int = 1, times: int = 1, applied: int = 0
+    ) -> None:
+        """Fail a call to come.
+
+        Args:
+            code: the native code to answer.
+            function: the native function that fails.
+            nth: which of its next calls fails; 1 is the very next.
+            times: how many calls from there on fail.
+            applied: for setPowerConfig, how many votes of the list are applied before the failure.
+        """
+        if function not in FUNCTIONS:
+            raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
+        with self._lock:
+            self._faults.append(_Fault(code, function, nth - 1, times, applied))
+
+    def delay_calls(self, delay_us: int, function: str | None = None) -> None:
+        """Make every call, or those of one function, take this long; 0 takes it back."""
+        for name in FUNCTIONS if function is None else (function,):
+            self._delays_us[name] = delay_us
+
+    def restart_subsystem(self, *, fatal: bool = False, forget_ids: bool = False) -> None:
+        """Restart the DSP subsystem (SSR): every vote is lost at once.
+
+        The next call answers 1007 once, as when the link has been rebuilt; with ``fatal`` every call answers 1011 until
+        the subsystem is restarted without it.
+
+        Args:
+            fatal: the link is not rebuilt.
+            forget_ids: the library no longer knows the ids that were alive (assumed; the vendor leaves it open).
+        """
+        with self._lock:
+            self._dead = fatal
+            self._restarted = not fatal
+            self._process = ProcessSettings()
+            for power_config_id, client in tuple(self._clients.items()):
+                self._clients[power_config_id] = Client(client.device_id, client.core_id)
+            if forget_ids:
+                self._clients.clear()
+
+    def _wait(self, function: str) -> None:
+        delay_us = self._delays_us.get(function, 0)
+        if delay_us:
+            self._sleep(delay_us / 1_000_000)
+
+    def _fault(self, function: str) -> tuple[int, int]:
+        """Return the code that this call is to fail with, and how many votes are applied before."""
+        if self._dead:
+            return SYSTEM_COMMUNICATION_FATAL, 0
+        if self._restarted:
+            self._restarted = False
+            return SYSTEM_COMMUNICATION, 0
+        for fault in self._faults:
+            if fault.function != function:
+                continue
+            if fault.pass_first:
+                fault.pass_first -= 1
+                continue
+            fault.times -= 1
+            if not fault.times:
+                self._faults.remove(fault)
+            return fault.code, fault.applied
+        return SUCCESS, 0
+
+    def _apply(self, power_config_id: int, client: Client, config: NativeConfig) -> int:
+        code = self._answer(power_config_id, client, config)
+        if code == SUCCESS:
+            client.apply(config)
+            self._process = self._process.after(config)
+        return code
+
+    def _answer(self, power_config_id: int, client: Client, config: NativeConfig) -> int:
+        """Return the library's answer to one option."""
+        fields = config.fields
+        try:
+            option = Option(config.number)
+        except ValueError:
+            return UNSUPPORTED_CONFIG
+        # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
+        if option is Option.DDR_PERF_MODE or not self.platform.has(option):
+            return UNSUPPORTED
+        if option is Option.DCVS_V3 and fields["contextId"] != power_config_id:
+            return INVALID_INPUT
+        if option is Option.HMX_TIMEOUT_INTERVAL_US and fields["hmxTimeoutIntervalUsConfig"] not in _HMX_TIMEOUT_US:
+            return INVALID_INPUT
+        if option in (Option.HMX_V2, Option.CENG):
+            prefix = "hmx" if option is Option.HMX_V2 else "ceng"
+            corners = [fields[f"{prefix}VoltageCorner{limit}"] for limit in _MIN_TARGET_MAX]
+            legacy = option is Option.HMX_V2 and any(0 < corner <= _LARGEST_LEGACY_CORNER for corner in corners)
+            if not client.has_hvx_vote or legacy or fields[f"{prefix}PerfMode"] > _LARGEST_PERF_MODE:
+                return INVALID_INPUT
+        return SUCCESS
