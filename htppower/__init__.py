@@ -1,0 +1,73 @@
+"""htppower: performance infrastructure and power-vote controller for the Qualcomm QNN HTP (Hexagon NPU).
+
+    controller = htppower.VoteController(backend="qnn")
+    session = controller.session("burst", owner="camera")
+    with session.inference():
+        ...
+
+The public names are imported when they are first used: importing the package loads no library and starts nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from htppower import backends as backends
+    from htppower import testing as testing
+    from htppower.controller import VoteController as VoteController
+    from htppower.errors import BackendUnavailable as BackendUnavailable
+    from htppower.errors import HtpPowerError as HtpPowerError
+    from htppower.errors import Problem as Problem
+    from htppower.errors import ProfileError as ProfileError
+    from htppower.errors import RuleBreach as RuleBreach
+    from htppower.errors import SessionClosed as SessionClosed
+    from htppower.errors import Unavailable as Unavailable
+    from htppower.errors import VoteRejected as VoteRejected
+    from htppower.machine import State as State
+    from htppower.profiles import PowerState as PowerState
+    from htppower.profiles import Profile as Profile
+    from htppower.profiles import Relax as Relax
+    from htppower.profiles import load_profile as load_profile
+    from htppower.profiles import profile_names as profile_names
+    from htppower.session import Session as Session
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BackendUnavailable": "errors",
+    "HtpPowerError": "errors",
+    "PowerState": "profiles",
+    "Problem": "errors",
+    "Profile": "profiles",
+    "ProfileError": "errors",
+    "Relax": "profiles",
+    "RuleBreach": "errors",
+    "Session": "session",
+    "SessionClosed": "errors",
+    "State": "machine",
+    "Unavailable": "errors",
+    "VoteController": "controller",
+    "VoteRejected": "errors",
+    "load_profile": "profiles",
+    "profile_names": "profiles",
+}
+_SUBMODULES = ("backends", "testing")
+
+__all__ = [*sorted(_HOME), *_SUBMODULES]
+
+logging.getLogger("htppower").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))

@@ -1,0 +1,168 @@
+"""Casting: from the votes that a session should have to native calls. The only caller of a backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower import rules
+from htppower.arbiter import Arbiter
+from htppower.cases import Case
+from htppower.codes import INVALID_INPUT, NOT_ON_THIS_PLATFORM
+from htppower.errors import VoteRejected
+from htppower.events import Degradation
+from htppower.ledger import Ledger
+from htppower.native import Option
+from htppower.plans import RULE_OF_OPTION
+from htppower.profiles import NO_VOTES
+from htppower.votes import PROCESS_WIDE, SEND_ORDER, VoteSet
+
+if TYPE_CHECKING:
+    from htppower.backends.base import Backend
+    from htppower.session import Session
+
+_ON_ONE_ID = tuple(option for option in SEND_ORDER if option not in PROCESS_WIDE)
+
+
+class Caster:
+    """Sends what differs between the ledger and what a session should have. The controller's lock protects it.
+
+    Args:
+        backend: what receives the calls.
+        missing: where to note the options that the library refuses as not on this platform.
+        strict: take no 13002 or 13004 as "this platform does not have it".
+    """
+
+    def __init__(self, backend: Backend, missing: dict[Option, Degradation], *, strict: bool) -> None:
+        self._backend = backend
+        self._strict = strict
+        self.missing = missing
+        self.ledger = Ledger()
+        self.arbiter = Arbiter()
+
+    def create_ids(self, session: Session) -> None:
+        """Create the power config ids that a session lacks.
+
+        Raises:
+            VoteRejected: of the first that can't be created; those before it stay.
+        """
+        for core_id in session.core_ids:
+            if core_id not in session.power_config_ids:
+                created = self._backend.create_power_config_id(session.device_id, core_id)
+                session.power_config_ids[core_id] = created
+
+    def wish(self, session: Session, votes: VoteSet | None) -> None:
+        """Take a session's votes into the process-wide settings, or, with None, out of them."""
+        self.arbiter.replace(session.wish, votes)
+        session.wish = votes
+
+    def differs(self, session: Session) -> bool:
+        """Return whether anything must be sent for the session's votes to be in force."""
+        wanted = self.arbiter.settle(session.wish or NO_VOTES)
+        ids = session.power_config_ids
+        return len(ids) < len(session.core_ids) or any(
+            self.ledger.difference(power_config_id, wanted) for power_config_id in ids.values()
+        )
+
+    def cast(self, session: Session) -> None:
+        """Send what differs, one call per core; process-wide settings go with the first.
+
+        Raises:
+            VoteRejected: of the first call that fails.
+        """
+        self.create_ids(session)
+        for core_id in session.core_ids:
+            try:
+                self._send(session.power_config_ids[core_id], session)
+            except VoteRejected as error:
+                if error.code != INVALID_INPUT or not session.ids_doubted:
+                    raise
+                # After a restart of the subsystem the library may know the id no longer.
+                self._replace_id(session, core_id)
+                self._send(session.power_config_ids[core_id], session)
+        session.ids_doubted = False
+
+    def release(self, session: Session) -> list[tuple[int, VoteRejected]]:
+        """Give back the process-wide settings, destroy the ids; return the calls that failed, with their ids.
+
+        Every step is tried even if the one before failed; afterwards no id is used again.
+        """
+        failures = []
+        self.wish(session, None)
+        ids = tuple(session.power_config_ids.values())
+        if ids:
+            settings = self.ledger.difference(ids[0], self.arbiter.settle(NO_VOTES)).without(*_ON_ONE_ID)
+            if settings:
+                try:
+                    self._set(ids[0], settings)
+                except VoteRejected as error:
+                    failures.append((ids[0], error))
+        for power_config_id in ids:
+            try:
+                self._backend.destroy_power_config_id(power_config_id)
+            except VoteRejected as error:
+                failures.append((power_config_id, error))
+            self.ledger.drop(power_config_id)
+        session.power_config_ids.clear()
+        return failures
+
+    def forget(self, session: Session) -> None:
+        """Know no longer what is in force for a session."""
+        for power_config_id in session.power_config_ids.values():
+            self.ledger.forget(power_config_id)
+
+    def doubt(self, session: Session) -> None:
+        """Know no longer what is in force for a session, process-wide settings included."""
+        self.forget(session)
+        self.ledger.forget_process()
+
+    def _send(self, power_config_id: int, session: Session) -> None:
+        wanted = self.arbiter.settle(session.wish or NO_VOTES)
+        votes = self.ledger.difference(power_config_id, wanted)
+        if votes:
+            self._set(power_config_id, votes)
+
+    def _set(self, power_config_id: int, votes: VoteSet) -> None:
+        """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
+        self._check(power_config_id, votes)
+        self.ledger.sending(power_config_id, votes)
+        try:
+            self._backend.set_power_config(power_config_id, votes)
+        except VoteRejected as error:
+            if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
+                raise
+            self._set_one_by_one(power_config_id, votes, error)
+        else:
+            self.ledger.sent(power_config_id, votes)
+
+    def _set_one_by_one(self, power_config_id: int, votes: VoteSet, error: VoteRejected) -> None:
+        """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
+        options = [option for option, _ in votes.items()]
+        if len(options) > 1:
+            for option in options:
+                if option not in self.missing:
+                    self._set(power_config_id, VoteSet.of({option: votes.get(option)}))
+            return
+        (option,) = options
+        if option not in RULE_OF_OPTION:
+            raise error
+        message = f"the library answered {error.code} to {option.name}: this platform does not have it"
+        self.missing[option] = Degradation(RULE_OF_OPTION[option], message, option)
+        self.ledger.refused(power_config_id, option)
+
+    def _check(self, power_config_id: int, votes: VoteSet) -> None:
+        """Refuse what the rules refuse of an HMX vote, before the library does."""
+        if votes.hmx_v2 is None:
+            return
+        case = Case(votes, in_force=self.ledger.in_force(power_config_id))
+        if rules.check(case, rules.AT_THE_CALL):
+            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
+
+    def _replace_id(self, session: Session, core_id: int) -> None:
+        """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
+        old = session.power_config_ids.pop(core_id)
+        self.ledger.drop(old)
+        try:
+            self._backend.destroy_power_config_id(old)
+        finally:
+            self.create_ids(session)
+

@@ -1,0 +1,292 @@
+"""The keeper: it keeps what is in force in line with what every session should have.
+
+``settle`` is the one place where states change. It compares what a session should have with its state, and fires the
+transition between them. Phases that begin and end, timers, changes of profile, a restart of the DSP and retries all
+come here, so that none of them needs rules of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from htppower.codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+from htppower.errors import SessionClosed, VoteRejected
+from htppower.events import Cause, Degradation, Degraded, Phase, ReleaseFailed, SessionOpened, Transition
+from htppower.machine import SessionMachine, State, Trigger
+from htppower.recovery import MOST_RESTARTS_IN_A_ROW, Backoff
+
+if TYPE_CHECKING:
+    from htppower.caster import Caster
+    from htppower.journal import Journal
+    from htppower.plans import Plan, Planner
+    from htppower.session import Session
+    from htppower.timing import Time
+
+_BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
+# Every vote is lost with the link to the DSP, whether it was rebuilt (1007) or not (1011).
+_LINK_LOST = frozenset({SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL})
+# The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created when it is back.
+_DSP_OUT_OF_REACH = _LINK_LOST | {TRANSPORT}
+
+
+class Keeper:
+    """The sessions of a controller, and the lock under which their states change.
+
+    Args:
+        caster: makes the native calls.
+        planner: says what a profile casts on this platform.
+        journal: is told what happens.
+        time: clock and alarms.
+        raises: whether a failed vote raises where a phase begins or ends.
+    """
+
+    def __init__(self, caster: Caster, planner: Planner, journal: Journal, time: Time, *, raises: bool) -> None:
+        self.lock = threading.RLock()
+        self.sessions: dict[int, Session] = {}
+        # Phases that begin on a closed session are let pass: the process is ending, or is a forked child.
+        self.ending = False
+        self._caster = caster
+        self._planner = planner
+        self._journal = journal
+        self._machine = SessionMachine()
+        self._backoff = Backoff(time, self._retry)
+        self._raises = raises
+        self._restoring = False
+
+    def open(self, session: Session) -> None:
+        """Create a session's ids and take it in.
+
+        Raises:
+            VoteRejected: an id can't be created although the DSP is in reach.
+        """
+        error = None
+        if session.plan.raised:
+            try:
+                self._caster.create_ids(session)
+            except VoteRejected as rejected:
+                if rejected.code not in _DSP_OUT_OF_REACH:
+                    self._caster.release(session)
+                    raise
+                error = rejected
+        self.sessions[session.number] = session
+        self._journal.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
+        self._tell_degradations(session, ())
+        session.set_ready(not session.plan.raised)
+        if error is not None:
+            self._lose(session, error, Cause.SESSION_OPENED, None)
+
+    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
+        """Bring what is in force in line with what a session should have.
+
+        Raises:
+            VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
+            SessionClosed: a phase begins on a closed session.
+        """
+        with self.lock:
+            if self._is_gone(session, cause, quiet=quiet):
+                return
+            error = self._settle(session, cause, phase)
+        self._raise(session, error, quiet=quiet)
+
+    def doubt(self, session: Session) -> None:
+        """Forget what a session's votes are known to be: votes cast before a graph's context exists may be lost."""
+        with self.lock:
+            self._caster.doubt(session)
+            if session.plan.raised:
+                session.set_ready(False)
+
+    def use(self, session: Session, plan: Plan) -> None:
+        """Change a session's profile: at once if votes are raised, otherwise at the next raise."""
+        with self.lock:
+            if self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False) or plan is session.plan:
+                return
+            before = session.plan.degradations
+            session.plan = plan
+            session.end_sustain()
+            self._tell_degradations(session, before)
+            error = self._settle(session, Cause.PROFILE_CHANGED, None)
+        self._raise(session, error, quiet=False)
+
+    def close(self, session: Session) -> list[VoteRejected]:
+        """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
+        with self.lock:
+            if session.number not in self.sessions:
+                return []
+            session.shut()
+            error = self._settle(session, Cause.SESSION_CLOSED, None)
+            failures = [] if error is None or session.state is not State.UNKNOWN else [error]
+            failures += self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
+            del self.sessions[session.number]
+            return failures
+
+    def stop(self) -> None:
+        """Retry nothing from now on."""
+        self._backoff.stop()
+
+    def disown(self) -> None:
+        """In a forked child: the ids are the parent's, and nothing is cast here."""
+        self.lock = threading.RLock()
+        self.ending = True
+        self._backoff.disown()
+        for session in self.sessions.values():
+            session.disown()
+        self.sessions = {}
+
+    def _is_gone(self, session: Session, cause: Cause, *, quiet: bool) -> bool:
+        if session.state is not State.DESTROYED:
+            return False
+        if cause in _BEGINNINGS and not quiet and not self.ending:
+            raise SessionClosed(f"{session!r} is closed: open a new session")
+        return True
+
+    def _raise(self, session: Session, error: VoteRejected | None, *, quiet: bool) -> None:
+        if error is not None and session.state is State.UNKNOWN and self._raises and not quiet:
+            raise error
+
+    def _settle(self, session: Session, cause: Cause, phase: Phase | None) -> VoteRejected | None:
+        """Fire the transition to what a session should have, if there is one; return the call that failed."""
+        target, state = session.target(), session.state
+        if self._backoff.waiting and not session.closing:
+            return self._backoff.error
+        if target is State.RAISED:
+            self._caster.wish(session, session.plan.raised)
+            if state is not State.RAISED:
+                return self._transit(session, Trigger.RAISE, cause, phase)
+            if not session.ready and self._caster.differs(session):
+                return self._transit(session, Trigger.REVISE, cause, phase)
+            session.set_ready(True)
+        elif target is State.LOWERED and state is not State.LOWERED:
+            self._caster.wish(session, session.plan.lowered)
+            return self._transit(session, Trigger.LOWER, cause, phase)
+        elif target is State.UNVOTED and not session.plan.raised:
+            if session.power_config_ids:
+                self._release(session, Trigger.RELEASE, cause)
+            session.set_ready(True)
+        return None
+
+    def _transit(self, session: Session, trigger: Trigger, cause: Cause, phase: Phase | None) -> VoteRejected | None:
+        source = session.state
+        missing = len(self._planner.missing)
+        try:
+            self._machine.fire(session, trigger, lambda: self._caster.cast(session))
+        except VoteRejected as error:
+            self._lose(session, error, cause, phase)
+            return error
+        finally:
+            if len(self._planner.missing) > missing:
+                self._replan()
+        session.error = None
+        session.set_ready(trigger is not Trigger.LOWER)
+        self._tell_transition(session, trigger, source, cause, phase)
+        return None
+
+    def _lose(self, session: Session, error: VoteRejected, cause: Cause, phase: Phase | None) -> None:
+        """Take in a failed call: the session is UNKNOWN; where the link was lost, every session that has voted is."""
+        session.error = error
+        lost = [session]
+        if error.code in _LINK_LOST:
+            self._caster.ledger.forget_process()
+            for other in self.sessions.values():
+                other.ids_doubted = True
+                if other is not session and other.state in (State.RAISED, State.LOWERED):
+                    lost.append(other)
+        for loser in lost:
+            source = loser.state
+            loser.set_ready(False)
+            loser.ids_doubted = True
+            self._caster.forget(loser)
+            self._machine.fire(loser, Trigger.LOSE, _already_failed)
+            if loser is session:
+                self._tell_transition(loser, Trigger.LOSE, source, cause, phase, error)
+            else:
+                self._tell_transition(loser, Trigger.LOSE, source, Cause.DSP_RESTARTED, None)
+        if self._restoring:
+            return
+        if error.code == SYSTEM_COMMUNICATION:
+            self._restore(Cause.DSP_RESTARTED, error)
+        else:
+            self._backoff.failed(error)
+
+    def _restore(self, cause: Cause, error: VoteRejected) -> None:
+        """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
+        failed: VoteRejected | None = error
+        self._restoring = True
+        try:
+            for _ in range(MOST_RESTARTS_IN_A_ROW):
+                failed = self._restore_once(cause)
+                if failed is None or failed.code != SYSTEM_COMMUNICATION:
+                    break
+        finally:
+            self._restoring = False
+        if failed is None:
+            self._backoff.recovered()
+        else:
+            self._backoff.failed(failed)
+
+    def _restore_once(self, cause: Cause) -> VoteRejected | None:
+        """Settle every session that is UNKNOWN; return a failure, at once where the DSP is out of reach."""
+        failed = None
+        for session in tuple(self.sessions.values()):
+            if session.state is State.UNKNOWN:
+                error = self._settle(session, cause, None)
+                if error is not None:
+                    failed = error
+                    if error.code in _DSP_OUT_OF_REACH:
+                        break
+        return failed
+
+    def _retry(self) -> None:
+        """Try again what failed (called by the back-off's alarm)."""
+        with self.lock:
+            error = self._backoff.error
+            if error is not None and any(session.state is State.UNKNOWN for session in self.sessions.values()):
+                self._restore(Cause.RETRIED, error)
+            else:
+                self._backoff.recovered()
+
+    def _release(self, session: Session, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
+        source = session.state
+        failures: list[tuple[int, VoteRejected]] = []
+        self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
+        for power_config_id, error in failures:
+            self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
+        self._tell_transition(session, trigger, source, cause, None)
+        return [error for _, error in failures]
+
+    def _replan(self) -> None:
+        """Leave out of every session what the library has refused as not on this platform."""
+        for session in self.sessions.values():
+            before, ready = session.plan.degradations, session.ready
+            session.plan = self._planner.plan(session.plan.profile)
+            session.set_ready(ready)
+            self._tell_degradations(session, before)
+
+    def _tell_transition(
+        self,
+        session: Session,
+        trigger: Trigger,
+        source: State,
+        cause: Cause,
+        phase: Phase | None,
+        error: VoteRejected | None = None,
+    ) -> None:
+        self._journal.tell(
+            Transition,
+            session,
+            trigger=trigger,
+            source=source,
+            dest=session.state,
+            cause=cause,
+            phase=phase,
+            error=error,
+        )
+
+    def _tell_degradations(self, session: Session, before: tuple[Degradation, ...]) -> None:
+        for degradation in session.plan.degradations:
+            if degradation not in before:
+                self._journal.tell(Degraded, session, degradation=degradation)
+
+
+def _already_failed() -> None:
+    """The call of a transition whose native call has failed already."""

@@ -1,0 +1,94 @@
+"""The ends of a process: interpreter exit and SIGTERM close a controller, a fork disowns it in the child.
+
+SIGKILL is the driver's to clean up: it removes the votes of a process that is gone.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import os
+import signal
+import threading
+import weakref
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class Closable(Protocol):
+    """What is closed when the process ends."""
+
+    def close(self) -> None:
+        """Lower and destroy everything; called at interpreter exit."""
+
+    def end_process(self) -> None:
+        """Lower and destroy everything; called on SIGTERM."""
+
+    def disown(self) -> None:
+        """Forget everything without a native call; called in a forked child."""
+
+
+class Lifetime:
+    """Binds a controller to its process, from now until ``end``."""
+
+    def __init__(self, controller: Closable, *, handle_sigterm: bool) -> None:
+        self._close = controller.close
+        self._pid = os.getpid()
+        atexit.register(self._close_at_exit)
+        if hasattr(os, "register_at_fork"):
+            # A registration can't be taken back, so it holds the controller weakly.
+            disown = weakref.WeakMethod(controller.disown)
+            os.register_at_fork(after_in_child=lambda: _call(disown))
+        if handle_sigterm:
+            SigtermHandler.add(controller)
+
+    def end(self) -> None:
+        """Unbind: the controller is closed."""
+        atexit.unregister(self._close_at_exit)
+
+    def _close_at_exit(self) -> None:
+        if os.getpid() == self._pid:
+            self._close()
+
+
+class SigtermHandler:
+    """The process's SIGTERM handler: closes every controller, then lets the process die of the signal.
+
+    It works on a thread of its own, since the main thread, in which Python runs signal handlers, may hold a lock that
+    closing needs; and with ``_thread``, since ``threading`` has such locks itself.
+    """
+
+    def __init__(self) -> None:
+        self._controllers: weakref.WeakSet[Closable] = weakref.WeakSet()
+
+    @classmethod
+    def add(cls, controller: Closable) -> None:
+        """Close this controller, too, on SIGTERM; a handler of the process's own is left as it is."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        handler = signal.getsignal(signal.SIGTERM)
+        if handler is signal.SIG_DFL:
+            handler = cls()
+            signal.signal(signal.SIGTERM, handler)
+        if isinstance(handler, cls):
+            handler._controllers.add(controller)  # noqa: SLF001 - of its own class
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal; a second one kills at once."""
+        signal.signal(number, signal.SIG_DFL)
+        _thread.start_new_thread(self._end, (number,))
+
+    def _end(self, number: int) -> None:
+        try:
+            for controller in tuple(self._controllers):
+                controller.end_process()
+        finally:
+            os.kill(os.getpid(), number)
+
+
+def _call(method: weakref.WeakMethod[object]) -> None:  # type: ignore[type-arg,unused-ignore]
+    bound = method()
+    if bound is not None:
+        bound()

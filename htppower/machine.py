@@ -1,0 +1,110 @@
+"""The session's states and its transition table.
+
+A transition is a call to the hardware, and a call to the hardware is a transition. So the call is made in the
+transition's ``before`` callback, where a failure leaves the old state (measured: one in ``on_enter`` or ``after`` leaves
+the new one).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+import attrs
+import transitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class State(str, enum.Enum):
+    """What is known of a session's votes."""
+
+    UNVOTED = "UNVOTED"
+    RAISED = "RAISED"
+    LOWERED = "LOWERED"
+    UNKNOWN = "UNKNOWN"
+    DESTROYED = "DESTROYED"
+
+    __str__ = str.__str__
+
+
+class Trigger(str, enum.Enum):
+    """What takes a session from one state to another."""
+
+    RAISE = "raise"
+    REVISE = "revise"
+    LOWER = "lower"
+    LOSE = "lose"
+    RELEASE = "release"
+    DESTROY = "destroy"
+
+    __str__ = str.__str__
+
+
+@attrs.frozen
+class Row:
+    """One row of the transition table."""
+
+    trigger: Trigger
+    sources: tuple[State, ...]
+    dest: State
+    meaning: str
+
+
+MEANINGS = {
+    State.UNVOTED: "nothing is voted",
+    State.RAISED: "the profile's votes are in force",
+    State.LOWERED: "the power state's votes are in force",
+    State.UNKNOWN: "the last call failed, or the DSP restarted: nothing is known to be in force",
+    State.DESTROYED: "the power config ids are gone",
+}
+
+_LIVE = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
+
+TRANSITIONS = (
+    Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "cast the profile's votes"),
+    Row(Trigger.REVISE, (State.RAISED,), State.RAISED, "cast other votes: a new profile, or votes that may be lost"),
+    Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "cast the power state's votes"),
+    Row(Trigger.LOSE, _LIVE, State.UNKNOWN, "a call failed, or the DSP restarted"),
+    Row(Trigger.RELEASE, _LIVE, State.UNVOTED, "change to a profile without votes: destroy the ids"),
+    Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "give back process-wide settings, destroy the ids"),
+)
+
+
+def _perform(call: Callable[[], None]) -> None:
+    call()
+
+
+class SessionMachine:
+    """The machine that all sessions of a controller share: the table once, the state in each session.
+
+    It binds nothing to a session (measured: some 4 KiB each), and takes its events by enumerator, so that a misspelt one
+    fails at import. It has no lock of its own; the controller's protects it.
+    """
+
+    def __init__(self) -> None:
+        self._machine = transitions.Machine(
+            model=None,
+            states=State,
+            transitions=[
+                {
+                    "trigger": row.trigger.value,
+                    "source": list(row.sources),
+                    "dest": row.dest,
+                    "before": _perform,
+                }
+                for row in TRANSITIONS
+            ],
+            initial=State.UNVOTED,
+            auto_transitions=False,
+            model_attribute="_state",
+        )
+
+    def fire(self, session: object, trigger: Trigger, call: Callable[[], None]) -> None:
+        """Make the call, then change the session's ``_state``; if the call raises, the state stays.
+
+        Raises:
+            transitions.MachineError: the table has no such transition from the session's state.
+        """
+        self._machine.events[trigger.value].trigger(session, call)

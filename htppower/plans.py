@@ -1,0 +1,117 @@
+"""A profile as it can be cast on this platform: what a platform lacks is left out, and said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower import rules
+from htppower.cases import Case, Finding
+from htppower.errors import RuleBreach
+from htppower.events import Degradation
+from htppower.native import Option
+from htppower.platforms import Platform
+from htppower.profiles import NO_VOTES, Profile, refuse
+from htppower.votes import SEND_ORDER, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DEGRADING = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
+_OPTION_OF_NAME = {name: option for option, name in SEND_ORDER.items()}
+
+# The rule under which a platform that answers 13002 or 13004 to an option degrades. DCVS_V3 is missing: a platform
+# without it has no votes at all, which is a failure.
+RULE_OF_OPTION: Mapping[Option, str] = {
+    Option.HMX_V2: "HMX-1",
+    Option.RPC_CONTROL_LATENCY: "RPC-4",
+    Option.RPC_POLLING_TIME: "RPC-4",
+    Option.ADAPTIVE_POLLING_TIME: "RPC-4",
+    Option.HMX_TIMEOUT_INTERVAL_US: "TMR-1",
+    Option.DDR_PERF_MODE: "DDR-1",
+}
+
+
+@attrs.frozen
+class Plan:
+    """What a session casts.
+
+    Attributes:
+        profile: the profile.
+        raised: its votes, as far as the platform has them; empty for one without votes.
+        lowered: the votes of its power state, likewise.
+        after_init_us, after_inference_us: how long votes stay up.
+        degradations: what is left out.
+    """
+
+    profile: Profile
+    raised: VoteSet
+    lowered: VoteSet
+    after_init_us: int
+    after_inference_us: int
+    degradations: tuple[Degradation, ...]
+
+
+class Planner:
+    """Makes plans, one for each profile, for the platform of one backend.
+
+    Args:
+        platform: what the votes act on, or None where that is not known.
+        strict: refuse a profile of which the platform lacks a vote.
+    """
+
+    def __init__(self, platform: Platform | None, *, strict: bool) -> None:
+        self.platform = platform
+        self._strict = strict
+        # The options that the library has refused as not on this platform.
+        self.missing: dict[Option, Degradation] = {}
+        self._plans: dict[tuple[Profile, int], Plan] = {}
+
+    def plan(self, profile: Profile) -> Plan:
+        """Return what can be cast of a profile.
+
+        Raises:
+            RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
+        """
+        key = (profile, len(self.missing))
+        if key not in self._plans:
+            refuse(profile, self.platform)
+            made = _plan(profile, self.platform, self.missing)
+            if self._strict and made.degradations:
+                raise RuleBreach(
+                    profile.problem(Finding(lost.rule, ("votes", SEND_ORDER[lost.option]), lost.message))
+                    for lost in made.degradations
+                )
+            self._plans[key] = made
+        return self._plans[key]
+
+
+def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, Degradation]) -> Plan:
+    relax = profile.relax
+    lowered = NO_VOTES if relax is None else relax.to.votes
+    found: dict[Option, Degradation] = {}
+    for votes in (profile.votes, lowered):
+        for finding in rules.check(Case(votes, platform), _DEGRADING):
+            option = _OPTION_OF_NAME[finding.at[-1]]
+            found.setdefault(option, Degradation(finding.rule, finding.message, option))
+        for option, _ in votes.items():
+            if option in missing:
+                found.setdefault(option, missing[option])
+    return Plan(
+        profile,
+        _available(profile.votes, platform, missing),
+        _available(lowered, platform, missing),
+        0 if relax is None else relax.after_init_us,
+        0 if relax is None else relax.after_inference_us,
+        tuple(found.values()),
+    )
+
+
+def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Option, Degradation]) -> VoteSet:
+    absent = [
+        option
+        for option, _ in votes.items()
+        if option in missing or (platform is not None and not platform.has(option))
+    ]
+    return votes.without(*absent) if absent else votes

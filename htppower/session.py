@@ -1,0 +1,371 @@
+"""A session: one client of the controller, with its phases, in-flight count and hot path.
+
+An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
+takes no lock that a native call of another session may hold. Everything else goes through the keeper's ``settle``, which
+compares what should be in force with what is.
+
+Locks: the keeper's lock may be held when a session's lock is taken, never the other way round.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Protocol
+
+from htppower.events import Cause, Phase
+from htppower.machine import State
+
+if TYPE_CHECKING:
+    import os
+    from types import TracebackType
+
+    from htppower.errors import VoteRejected
+    from htppower.events import Degradation
+    from htppower.plans import Plan
+    from htppower.profiles import Profile
+    from htppower.timing import Time
+    from htppower.votes import VoteSet
+
+
+class Keeper(Protocol):
+    """What a session asks of what keeps its votes."""
+
+    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
+        """Bring what is in force in line with what the session should have; with ``quiet``, raise nothing."""
+
+    def doubt(self, session: Session) -> None:
+        """Forget what the session's votes are known to be, so that the next raise sends everything."""
+
+
+class Controller(Protocol):
+    """What a session asks of its controller."""
+
+    def use(self, session: Session, profile: str | os.PathLike[str] | Profile) -> None:
+        """Change the session's profile."""
+
+    def close_session(self, session: Session) -> None:
+        """Lower, give back, destroy."""
+
+
+class Session:
+    """One client: one profile, one power config id per core. Made by ``VoteController.session``.
+
+    All methods may be called from any thread, and phases may overlap.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_alarm",
+        "_closing",
+        "_controller",
+        "_in_flight",
+        "_inference",
+        "_keep_until_us",
+        "_lock",
+        "_plan",
+        "_preparing",
+        "_ready",
+        "_keeper",
+        "_state",
+        "_sustain_us",
+        "_time",
+        "core_ids",
+        "device_id",
+        "error",
+        "ids_doubted",
+        "number",
+        "owner",
+        "power_config_ids",
+        "wish",
+    )
+
+    def __init__(
+        self,
+        controller: Controller,
+        keeper: Keeper,
+        time: Time,
+        plan: Plan,
+        number: int,
+        device_id: int,
+        core_ids: tuple[int, ...],
+        owner: str | None,
+    ) -> None:
+        self.number = number
+        self.owner = owner
+        self.device_id = device_id
+        self.core_ids = core_ids
+        # What the keeper knows about the session, under its lock.
+        self.power_config_ids: dict[int, int] = {}
+        self.ids_doubted = False
+        self.wish: VoteSet | None = None
+        self.error: VoteRejected | None = None
+        self._state = State.UNVOTED
+        self._controller = controller
+        self._keeper = keeper
+        self._time = time
+        # What the hot path keeps, under the session's own lock.
+        self._lock = threading.Lock()
+        self._in_flight = 0
+        self._preparing = 0
+        self._keep_until_us = 0
+        self._alarm: Any = None
+        self._ready = False
+        self._closing = False
+        self._inference = _Inference(self)
+        self.plan = plan
+
+    @property
+    def state(self) -> State:
+        """What is known of the session's votes."""
+        return self._state
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in use."""
+        return self._plan.profile
+
+    @property
+    def in_flight(self) -> int:
+        """How many inferences are running."""
+        return self._in_flight
+
+    @property
+    def degradations(self) -> tuple[Degradation, ...]:
+        """The votes of the profile that this platform does not have."""
+        return self._plan.degradations
+
+    @property
+    def plan(self) -> Plan:
+        """What the session casts on this platform."""
+        return self._plan
+
+    @plan.setter
+    def plan(self, plan: Plan) -> None:
+        with self._lock:
+            self._plan = plan
+            self._sustain_us = plan.after_inference_us
+            self._ready = False
+
+    def init(self) -> _Preparation:
+        """Return a context manager around the initialisation of a graph: raised in it, lowered after it."""
+        return _Preparation(self, Phase.INIT)
+
+    def inference(self) -> _Inference:
+        """Return a context manager around one inference.
+
+        Entering it returns when the votes are in force; leaving it lowers at once, or after the profile's sustain time
+        without an inference.
+
+        Raises:
+            VoteRejected: on entering, if raising fails and the controller has ``on_error="raise"``; the inference has
+                then not begun. On leaving, if lowering fails, likewise.
+            SessionClosed: on entering, if the session is closed.
+        """
+        return self._inference
+
+    def deinit(self) -> _Preparation:
+        """Return a context manager around the release of a graph: raised in it, lowered after it."""
+        return _Preparation(self, Phase.DEINIT)
+
+    def use(self, profile: str | os.PathLike[str] | Profile) -> None:
+        """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
+
+        Args:
+            profile: a name, a path or a profile.
+
+        Raises:
+            ProfileError: the profile can't be found or is invalid; the session keeps the one it has.
+            SessionClosed: the session is closed.
+        """
+        self._controller.use(self, profile)
+
+    def close(self) -> None:
+        """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
+
+        Every step is tried even if the one before failed.
+
+        Raises:
+            VoteRejected: a step failed and the controller has ``on_error="raise"``; the first one that did.
+        """
+        self._controller.close_session(self)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return number, owner, profile and state."""
+        owner = f" {self.owner!r}" if self.owner is not None else ""
+        return f"<Session {self.number}{owner} {self.profile.name} {self._state}>"
+
+    def target(self) -> State:
+        """Return the state that the session should be in, and see to it that an alarm is armed where it needs one.
+
+        From the moment that it says LOWERED, a beginning inference settles instead of taking the hot path.
+        """
+        with self._lock:
+            if self._closing:
+                return State.LOWERED if self._state in (State.RAISED, State.UNKNOWN) else self._state
+            if not self._plan.raised:
+                return State.UNVOTED
+            if self._in_flight or self._preparing:
+                return State.RAISED
+            if self._state is State.UNVOTED:
+                return State.UNVOTED
+            if self._time.now_us < self._keep_until_us and self._state is not State.LOWERED:
+                self._arm()
+                return State.RAISED
+            self._ready = False
+            return State.LOWERED
+
+    def set_ready(self, ready: bool) -> None:
+        """Open or shut the hot path: open while the profile's votes are known to be in force, or there are none."""
+        with self._lock:
+            self._ready = ready and not self._closing
+
+    @property
+    def ready(self) -> bool:
+        """Whether the hot path is open."""
+        return self._ready
+
+    @property
+    def closing(self) -> bool:
+        """Whether the session is being closed."""
+        return self._closing
+
+    def end_sustain(self) -> None:
+        """End a pending sustain."""
+        with self._lock:
+            self._keep_until_us = 0
+            self._disarm()
+
+    def shut(self) -> None:
+        """Begin no phase from now on, and run no timer."""
+        with self._lock:
+            self._closing = True
+            self._ready = False
+            self._disarm()
+
+    def disown(self) -> None:
+        """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
+        self._lock = threading.Lock()
+        self._state = State.DESTROYED
+        self._ready = True
+        self._alarm = self  # anything but None: no alarm is armed again
+
+    def begin(self, cause: Cause, phase: Phase, *, preparing: bool) -> None:
+        """Begin a phase: return when the votes are in force."""
+        with self._lock:
+            if preparing:
+                self._preparing += 1
+            else:
+                self._in_flight += 1
+            if self._ready:
+                return
+        try:
+            self._keeper.settle(self, cause, phase)
+        except BaseException:
+            # The phase does not begin, so nobody will end it.
+            with self._lock:
+                if preparing:
+                    self._preparing -= 1
+                else:
+                    self._in_flight -= 1
+            self._keeper.settle(self, cause, phase, quiet=True)
+            raise
+
+    def idle(self, *, quiet: bool) -> None:
+        """See to it that the votes of an idle session are lowered, now or by an armed alarm."""
+        with self._lock:
+            if self._in_flight or self._preparing or self._alarm is not None:
+                return
+            if self._sustain_us:
+                self._arm()
+                return
+            if self._ready and not self._plan.raised:
+                return
+        self._keeper.settle(self, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
+
+    def end_preparation(self, phase: Phase, *, quiet: bool) -> None:
+        """End INIT or DE-INIT."""
+        with self._lock:
+            self._preparing -= 1
+            now_us = self._time.now_us
+            if phase is Phase.INIT:
+                self._keep_until_us = max(self._keep_until_us, now_us + self._plan.after_init_us)
+            else:
+                self._keep_until_us = now_us
+        if phase is Phase.DEINIT:
+            self._keeper.settle(self, Cause.DEINIT_ENDED, phase, quiet=quiet)
+            return
+        try:
+            self._keeper.settle(self, Cause.INIT_ENDED, phase, quiet=quiet)
+        finally:
+            self._keeper.doubt(self)
+
+    def _arm(self) -> None:
+        if self._alarm is None and not self._closing:
+            self._alarm = self._time.call_at(self._keep_until_us, self._alarm_rang)
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._time.cancel(self._alarm)
+            self._alarm = None
+
+    def _alarm_rang(self) -> None:
+        with self._lock:
+            self._alarm = None
+        self._keeper.settle(self, Cause.SUSTAIN_EXPIRED, quiet=True)
+
+
+class _Inference:
+    """The context manager of an inference; one serves all inferences of a session, since it keeps nothing of its own."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        session = self._session
+        with session._lock:
+            if session._ready:
+                session._in_flight += 1
+                return
+        session.begin(Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        session = self._session
+        with session._lock:
+            session._in_flight -= 1
+            if session._in_flight:
+                return
+            session._keep_until_us = session._time.now_us + session._sustain_us
+            if session._alarm is not None:
+                return
+        session.idle(quiet=error is not None)
+
+
+class _Preparation:
+    """The context manager of INIT or DE-INIT."""
+
+    __slots__ = ("_phase", "_session")
+
+    def __init__(self, session: Session, phase: Phase) -> None:
+        self._session = session
+        self._phase = phase
+
+    def __enter__(self) -> None:
+        cause = Cause.INIT_BEGAN if self._phase is Phase.INIT else Cause.DEINIT_BEGAN
+        self._session.begin(cause, self._phase, preparing=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._session.end_preparation(self._phase, quiet=error is not None)

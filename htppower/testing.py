@@ -1,0 +1,92 @@
+"""For tests of your own: time that is driven by hand.
+
+    time = VirtualTime()
+    recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
+    controller = VoteController(recorder, time=time)
+    ...
+    time.advance_us(300_000)
+    recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig"])
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class VirtualTime:
+    """A clock that moves only when it is told to, exact to the microsecond, with alarms that run on the way.
+
+    Args:
+        now_us: where it starts.
+    """
+
+    def __init__(self, now_us: int = 0) -> None:
+        self._now_us = now_us
+        self._lock = threading.Lock()
+        self._order = itertools.count()
+        self._alarms: list[tuple[int, int]] = []
+        self._actions: dict[int, Callable[[], None]] = {}
+
+    @property
+    def now_us(self) -> int:
+        """The time, in microseconds."""
+        return self._now_us
+
+    @property
+    def alarms(self) -> int:
+        """How many alarms are armed."""
+        with self._lock:
+            return len(self._actions)
+
+    def advance_us(self, duration_us: int) -> None:
+        """Move on, and run what falls due on the way, each at its own time, in the order of the deadlines.
+
+        Raises:
+            ValueError: the duration is negative.
+        """
+        if duration_us < 0:
+            raise ValueError(f"time does not go back: {duration_us} us")
+        end_us = self._now_us + duration_us
+        while (action := self._due(end_us)) is not None:
+            action()
+        self._now_us = max(self._now_us, end_us)
+
+    def sleep(self, duration_s: float) -> None:
+        """Move on without running anything: for the time that a native call takes. What falls due runs late."""
+        self._now_us += round(duration_s * 1_000_000)
+
+    def call_at(self, deadline_us: int, action: Callable[[], None]) -> int:
+        """Arm an alarm; return what ``cancel`` takes."""
+        with self._lock:
+            alarm = next(self._order)
+            self._actions[alarm] = action
+            heapq.heappush(self._alarms, (deadline_us, alarm))
+            return alarm
+
+    def cancel(self, alarm: int) -> None:
+        """Take an alarm back; one that has run or was cancelled is left alone."""
+        with self._lock:
+            self._actions.pop(alarm, None)
+
+    def close(self) -> None:
+        """Run no alarm from now on."""
+        with self._lock:
+            self._actions.clear()
+            self._alarms.clear()
+
+    def _due(self, end_us: int) -> Callable[[], None] | None:
+        """Take the next alarm that is due by then, and move on to its deadline."""
+        with self._lock:
+            while self._alarms and self._alarms[0][0] <= end_us:
+                deadline_us, alarm = heapq.heappop(self._alarms)
+                action = self._actions.pop(alarm, None)
+                if action is not None:
+                    self._now_us = max(self._now_us, deadline_us)
+                    return action
+        return None
