@@ -1,0 +1,85 @@
+"""``htppower list``: the profiles, a line each."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import attrs
+import click
+
+from htppower.profiles import Profile, load_profile, profile_names
+
+FORMAT_VERSION = 1
+_HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
+
+
+@attrs.frozen
+class Line:
+    """A profile in one line; None where it does not vote."""
+
+    name: str
+    corner: str | None
+    sleep_latency_us: int | None
+    rpc_polling_time_us: int | None
+    relaxes_to: str | None
+    sustain_us: int | None
+    summary: str
+
+
+@click.command(name="list")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--profiles", "folders", multiple=True, metavar="DIR", help="List the profiles in here, too.")
+def command(form: str, folders: tuple[str, ...]) -> None:
+    """List the profiles, from highest performance to lowest."""
+    lines = [_line(load_profile(name, folders)) for name in profile_names(folders)]
+    if form == "json":
+        click.echo(json.dumps({"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]}, indent=2))
+        return
+    rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
+    if sys.stdout.isatty():
+        _print_table(rows)
+    else:
+        click.echo(_aligned([_HEADINGS, *rows]))
+
+
+def _line(profile: Profile) -> Line:
+    dcvs = profile.votes.dcvs_v3
+    core = None if dcvs is None else dcvs.core
+    corner = None
+    if core is not None:
+        corners = dict.fromkeys((core.min.name, core.target.name, core.max.name))
+        corner = " / ".join(corners) if len(corners) == 1 else f"{core.min.name} / {core.target.name} / {core.max.name}"
+    return Line(
+        profile.name,
+        corner,
+        None if dcvs is None else dcvs.sleep_latency_us,
+        profile.votes.rpc_polling_time_us,
+        None if profile.relax is None else profile.relax.to.name,
+        None if profile.relax is None else profile.relax.after_inference_us,
+        profile.summary,
+    )
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS) - 1)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
+        lines.append("  ".join((*cells, row[-1])))
+    return "\n".join(lines)
+
+
+def _print_table(rows: list[tuple[str, ...]]) -> None:
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only for a terminal
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in _HEADINGS:
+        numbers = heading.endswith(" us")
+        whole = heading in ("name", "corner", "relaxes to")
+        table.add_column(heading, justify="right" if numbers else "left", no_wrap=whole)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

@@ -1,0 +1,128 @@
+"""A run as text for 100 columns: what was run, a timeline of calls in the vendor's words, a summary."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower import rules
+from htppower.codes import SUCCESS, code_name
+from htppower.machine import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.cli.workload import Report, Row
+    from htppower.native import NativeConfig
+
+_WIDTH = 100
+_COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"
+_INDENT = " " * 54
+_COLOURS = {State.RAISED: "red", State.LOWERED: "green", State.UNKNOWN: "yellow"}
+_PREFIXES = (
+    "DCVS_VOLTAGE_VCORNER_",
+    "DCVS_VOLTAGE_CORNER_",
+    "DCVS_EXP_VCORNER_",
+    "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_",
+    "QNN_HTP_PERF_INFRASTRUCTURE_CLK_PERF_",
+)
+_SHOWN_STATES = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
+
+
+def as_text(report: Report) -> str:
+    """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    return "\n".join((*_head(report), "", *_timeline(report), "", *_summary(report)))
+
+
+def _head(report: Report) -> Iterator[str]:
+    work = report.workload
+    time = "virtual time" if report.virtual else "real time"
+    count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
+    yield from _labelled("profile", f"{report.profile.name}: {report.profile.summary}")
+    yield from _labelled("file", str(report.profile.source or "none"))
+    yield from _labelled("platform", str(report.backend.platform))
+    ran = f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
+    yield from _labelled("workload", ran)
+    yield from _labelled("hardware", "nothing was sent to hardware: this is the simulated HTP")
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    lines = textwrap.wrap(text, _WIDTH - 12, break_on_hyphens=False, break_long_words=False) or [""]
+    yield f"{label:<10}  {lines[0]}"
+    for line in lines[1:]:
+        yield f"{'':<10}  {line}"
+
+
+def _timeline(report: Report) -> Iterator[str]:
+    yield click.style(_COLUMNS.format("time us", "phase", "why", "then", "call and votes"), bold=True)
+    if not report.rows:
+        yield _COLUMNS.format("", "", "", "", "no call: this profile does not vote")
+    for row in report.rows:
+        # The state is padded before it is coloured, so that columns stay aligned on a terminal.
+        state = click.style(f"{row.state.value:<9}", fg=_COLOURS.get(row.state))
+        phase = "" if row.phase is None else row.phase.value
+        yield _COLUMNS.format(row.call.time_us, phase, row.cause.value, state, _call(row)).rstrip()
+        for config in row.call.configs:
+            for line in _vote(config):
+                yield f"{_INDENT}{line}"
+
+
+def _call(row: Row) -> str:
+    call = row.call
+    if call.function == "createPowerConfigId":
+        said = f"{call.function}({call.device_id}, {call.core_id}) = {call.power_config_id}"
+    else:
+        said = f"{call.function}({call.power_config_id})"
+    return said if call.code == SUCCESS else f"{said} failed: {call.code} {code_name(call.code)}"
+
+
+def _vote(config: NativeConfig) -> Iterator[str]:
+    fields = config.fields
+    if config.option == "DCVS_V3":
+        yield "DCVS_V3"
+        flags = [("setDcvsEnable", "dcvsEnable"), ("setSleepLatency", "sleepLatency"), ("setSleepDisable", "sleepDisable")]
+        said = [f"{field} {fields[field]}" for flag, field in flags if fields[flag]]
+        yield f"  {'  '.join(said)}"
+        yield f"  powerMode {_short(config, 'powerMode')}"
+        for clock in ("bus", "core"):
+            if fields[f"set{clock.capitalize()}Params"]:
+                yield f"  {_corners(config, f'{clock}VoltageCorner')}"
+    elif config.option == "HMX_V2":
+        if fields["hmxPickDefault"]:
+            yield "HMX_V2  hmxPickDefault 1"
+        else:
+            yield f"HMX_V2  hmxPickDefault 0  hmxPerfMode {_short(config, 'hmxPerfMode')}"
+            yield f"  {_corners(config, 'hmxVoltageCorner')}"
+    else:
+        yield f"{config.option}  {next(iter(fields.values()))}"
+
+
+def _corners(config: NativeConfig, prefix: str) -> str:
+    low, target, high = (_short(config, prefix + limit) for limit in ("Min", "Target", "Max"))
+    if low == target == high:
+        return f"{prefix} {target}"
+    return f"{prefix} {low} / {target} / {high}"
+
+
+def _short(config: NativeConfig, field: str) -> str:
+    name = config.symbols[field]
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _summary(report: Report) -> Iterator[str]:
+    sets = report.count("setPowerConfig")
+    yield from _labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
+    times = [f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]]
+    yield from _labelled("time", ", ".join(times))
+    if not report.degradations:
+        yield from _labelled("degraded", "no: this platform has every vote of the profile")
+    for lost in report.degradations:
+        yield from _labelled("degraded", f"{lost.rule}: {lost.message}")
+    for finding in rules.check(report.profile.case(report.backend.platform)):
+        if rules.RULES[finding.rule].breach is rules.Breach.WARNING:
+            hint = f" ({finding.hint})" if finding.hint else ""
+            yield from _labelled("warning", f"{finding.rule}: {finding.message}{hint}")

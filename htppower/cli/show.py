@@ -1,0 +1,86 @@
+"""``htppower show``: a profile as it is resolved, with where each value comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.profiles import Profile, load_profile
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.cases import Path
+
+_COMMENT_COLUMN = 40
+
+
+@click.command(name="show")
+@click.argument("profile", metavar="NAME|PATH")
+@click.option("--profiles", "folders", multiple=True, metavar="DIR", help="Look for profiles here, too.")
+def command(profile: str, folders: tuple[str, ...]) -> None:
+    """Show a profile as it is resolved: a complete profile file, each inherited value with its origin."""
+    click.echo(as_yaml(load_profile(profile, folders)))
+
+
+def as_yaml(profile: Profile) -> str:
+    """Return the profile as a file that loads to the same values."""
+    return "\n".join(_with_origin(profile, at, line) for at, line in _lines(profile))
+
+
+def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
+    yield ("profile",), f"profile: {profile.name}"
+    yield ("summary",), f"summary: {_quoted(profile.summary)}"
+    if not profile.votes:
+        yield ("votes",), "votes: unset"
+    else:
+        yield (), "votes:"
+        for name in SEND_ORDER.values():
+            yield from _vote(name, getattr(profile.votes, name))
+    if profile.relax is None:
+        yield ("relax",), "relax: unset"
+        return
+    yield (), "relax:"
+    yield ("relax", "to"), f"  to: {profile.relax.to.name}"
+    for name in ("after_init_us", "after_inference_us"):
+        yield ("relax", name), f"  {name}: {getattr(profile.relax, name)}"
+
+
+def _vote(name: str, vote: object) -> Iterator[tuple[Path, str]]:
+    at = ("votes", name)
+    if isinstance(vote, DcvsV3):
+        yield (), f"  {name}:"
+        for field in ("dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core"):
+            yield (*at, field), f"    {field}: {_value(getattr(vote, field))}"
+    else:
+        yield at, f"  {name}: {_value(vote)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value == HMX_DEFAULT:
+        return "default"
+    if isinstance(value, VoltageRange) and value.min == value.target == value.max:
+        return value.target.name
+    if isinstance(value, (VoltageRange, HmxV2)):
+        mode = f", perf_mode: {value.perf_mode.name}" if isinstance(value, HmxV2) else ""
+        return f"{{min: {value.min.name}, target: {value.target.name}, max: {value.max.name}{mode}}}"
+    return str(getattr(value, "name", value))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _with_origin(profile: Profile, at: Path, line: str) -> str:
+    """Add where an inherited value was written; the file's own values need no comment."""
+    origin = profile.origins.get(at)
+    if not at or origin is None or origin.path == str(profile.source):
+        return line
+    return f"{line:<{_COMMENT_COLUMN}}  # {origin.path}:{origin.line}"
