@@ -11,7 +11,6 @@ The public names are imported when they are first used: importing the package lo
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,8 +56,6 @@ _HOME = {
 _SUBMODULES = ("backends", "testing")
 
 __all__ = [*sorted(_HOME), *_SUBMODULES]
-
-logging.getLogger("htppower").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.native import Option
-from htppower.platforms import Platform
-from htppower.votes import VoteSet
+if TYPE_CHECKING:
+    from htppower.native import Option
+    from htppower.platforms import Platform
+    from htppower.votes import VoteSet
 
 Path = tuple[str, ...]
 

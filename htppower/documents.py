@@ -51,7 +51,7 @@ class Place:
     column: int
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Document:
     """A file as a plain tree.
 

@@ -29,7 +29,7 @@ def shipped_folder() -> FilePath:
     return installed if installed.is_dir() else package.parent / "profiles"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Folders:
     """The folders in which names are looked up, the shipped one first, so that no file can shadow a shipped name."""
 
@@ -76,7 +76,7 @@ class Folders:
         raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class ResolvedFile:
     """A file with what it extends, as one tree.
 

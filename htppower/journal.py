@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from htppower.timing import Clock
 
 _LOGGER = logging.getLogger("htppower")
+_LOGGER.addHandler(logging.NullHandler())
 
 # A vote that was to be lowered and may still be up.
 _LOWERINGS = frozenset(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from types import MappingProxyType
 
 import attrs
@@ -64,6 +63,11 @@ class Platform:
             return False
         return self.arch >= FIRST_ARCHITECTURE.get(option, 0)
 
+    @staticmethod
+    def needs(option: Option) -> str:
+        """Return which architectures have an option."""
+        return f"Hexagon V{FIRST_ARCHITECTURE[option]} or later"
+
     def __str__(self) -> str:
         """Return the platform in the field's words."""
         parts = []
@@ -84,6 +88,8 @@ def find_soc(name: str | int) -> Soc:
         if name == soc.model or str(name).upper() in soc.names or str(name) == str(soc.model):
             return soc
     names = [part for soc in SOCS for part in soc.names]
+    import difflib  # noqa: PLC0415 - only for a wrong name
+
     near = difflib.get_close_matches(str(name).upper(), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(names)}"
     raise UnknownPlatform(f"no SoC {name!r}{hint}")

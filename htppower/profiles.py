@@ -12,13 +12,14 @@ from htppower.cases import Case, Finding, Path
 from htppower.documents import Place
 from htppower.errors import Problem, ProfileError, RuleBreach
 from htppower.files import Folders, resolve_file
-from htppower.platforms import Platform
 from htppower.schema import Mistake, ProfileFields, StateFields, structure
 from htppower.votes import VoteSet
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+
+    from htppower.platforms import Platform
 
 # The vendor's order, from highest performance to lowest.
 SHIPPED_PROFILES = (

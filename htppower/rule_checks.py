@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from htppower.cases import Case, Finding
 from htppower.corners import ExpandedCorner, VoltageCorner
 from htppower.native import Option
-from htppower.platforms import FIRST_ARCHITECTURE
 from htppower.votes import DcvsV3, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def hmx_architecture(case: Case) -> Iterator[Finding]:
             "HMX-1",
             ("votes", "hmx_v2"),
             f"no explicit HMX votes on Hexagon V{case.platform.arch}: the HMX clock follows the core clock",
-            f"Hexagon V{FIRST_ARCHITECTURE[Option.HMX_V2]} or later, or hmx_v2: default",
+            f"{case.platform.needs(Option.HMX_V2)}, or hmx_v2: default",
         )
 
 
@@ -225,8 +224,8 @@ def ddr_perf_mode(case: Case) -> Iterator[Finding]:
     if dcvs is None or dcvs.bus != VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER):
         yield Finding("DDR-1", at, "the bus corners are not all MAX_VOLTAGE_CORNER", "bus: MAX_VOLTAGE_CORNER")
     if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
-        needs = f"Hexagon V{FIRST_ARCHITECTURE[Option.DDR_PERF_MODE]} or later"
-        yield Finding("DDR-1", at, f"no DDR performance mode on Hexagon V{case.platform.arch}", needs)
+        message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
+        yield Finding("DDR-1", at, message, case.platform.needs(Option.DDR_PERF_MODE))
 
 
 def short_sustain(case: Case) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ class Breach(enum.Enum):
     BY_CONSTRUCTION = "by construction"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Rule:
     """One rule.
 

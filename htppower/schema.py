@@ -4,12 +4,10 @@ cattrs alone takes True for 1, "12" for 12 and 1.7 for 1. These hooks take nothi
 a problem, so that all problems of a file are reported at once.
 """
 
-from __future__ import annotations
-
-import difflib
 import enum
 import functools
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from collections.abc import Callable, Iterable
+from typing import Any, Union, get_args, get_origin
 
 import attrs
 import cattrs
@@ -19,8 +17,7 @@ from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorn
 from htppower.documents import UNREADABLE
 from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
 UNSET = "unset"
 LARGEST_UINT32 = 2**32 - 1
@@ -56,7 +53,7 @@ class StateFields:
     votes: VoteSet | None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Mistake:
     """One thing wrong with a tree.
 
@@ -102,6 +99,8 @@ def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known word, or with all of them."""
+    import difflib  # noqa: PLC0415 - only for a wrong word
+
     known = list(known)
     near = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
@@ -160,7 +159,7 @@ def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
 
 def _voltage_range(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> VoltageRange:
     if isinstance(value, str):
-        corner_kind = attrs.fields(attrs.resolve_types(VoltageRange)).target.type
+        corner_kind = attrs.fields(VoltageRange).target.type
         return VoltageRange.at(converter.structure(value, corner_kind))
     fields: VoltageRange = _whole(_fields, converter, value, kind)
     return fields
@@ -187,7 +186,7 @@ def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], withou
     """Read a mapping into a class, every field stated and none unknown."""
     if not isinstance(value, dict):
         raise _Refused(_wrong_type(value, "a mapping of fields"))
-    wanted = {field.name: field.type for field in attrs.fields(attrs.resolve_types(kind)) if field.name != without}
+    wanted = {field.name: field.type for field in attrs.fields(kind) if field.name != without}
     mistakes = [
         Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, wanted), of_key=True)
         for name in value

@@ -4,17 +4,15 @@ A vote is one power config option set on one power config id; a vote set is the 
 call. The values check nothing: the rules do (``rules.py``).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.native import NativeConfig, Option
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+# No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 
 
 @attrs.frozen
@@ -32,7 +30,7 @@ class VoltageRange:
     max: VoltageCorner
 
     @classmethod
-    def at(cls, corner: VoltageCorner) -> VoltageRange:
+    def at(cls, corner: VoltageCorner) -> "VoltageRange":
         """Return the range with min = target = max."""
         return cls(corner, corner, corner)
 
@@ -171,7 +169,7 @@ class VoteSet:
     ddr_perf_mode: bool | None = None
 
     @classmethod
-    def of(cls, votes: Mapping[Option, Any]) -> VoteSet:
+    def of(cls, votes: Mapping[Option, Any]) -> "VoteSet":
         """Return the set of the given votes."""
         return cls(**{SEND_ORDER[option]: value for option, value in votes.items()})
 
@@ -186,7 +184,7 @@ class VoteSet:
             if value is not None:
                 yield option, value
 
-    def without(self, *options: Option) -> VoteSet:
+    def without(self, *options: Option) -> "VoteSet":
         """Return the set without the votes on these options."""
         return attrs.evolve(self, **{SEND_ORDER[option]: None for option in options})
 
