@@ -55,7 +55,26 @@ _HOME = {
 }
 _SUBMODULES = ("backends", "testing")
 
-__all__ = [*sorted(_HOME), *_SUBMODULES]
+__all__ = [
+    "BackendUnavailable",
+    "HtpPowerError",
+    "PowerState",
+    "Problem",
+    "Profile",
+    "ProfileError",
+    "Relax",
+    "RuleBreach",
+    "Session",
+    "SessionClosed",
+    "State",
+    "Unavailable",
+    "VoteController",
+    "VoteRejected",
+    "backends",
+    "load_profile",
+    "profile_names",
+    "testing",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ votes ask for; the last session to lower takes them back.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -33,7 +33,7 @@ _CHOICE: Mapping[Option, Callable[[list[int]], int]] = {
 
 
 class Arbiter:
-    """The wishes of all sessions, counted by value, so that a change costs the same for one session and for thousands."""
+    """The wishes of all sessions, counted by value: a change costs the same for one session and for thousands."""
 
     def __init__(self) -> None:
         self._wishes: dict[Option, Counter[int]] = {option: Counter() for option in PROCESS_WIDE}
@@ -54,7 +54,7 @@ class Arbiter:
 
     def settle(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings in the place of its wishes."""
-        settings = {
+        settings: dict[str, Any] = {
             SEND_ORDER[option]: _CHOICE[option](list(wishes)) if wishes else None
             for option, wishes in self._wishes.items()
         }

@@ -40,7 +40,7 @@ class Case:
     @property
     def options(self) -> tuple[Option, ...]:
         """The options of the call, in its order."""
-        return self.order if self.order is not None else tuple(option for option, _ in self.votes.items())
+        return self.order if self.order is not None else self.votes.options
 
 
 @attrs.frozen

@@ -11,13 +11,13 @@ from htppower.codes import INVALID_INPUT, NOT_ON_THIS_PLATFORM
 from htppower.errors import VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import Ledger
-from htppower.native import Option
 from htppower.plans import RULE_OF_OPTION
 from htppower.profiles import NO_VOTES
 from htppower.votes import PROCESS_WIDE, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
+    from htppower.native import Option
     from htppower.session import Session
 
 _ON_ONE_ID = tuple(option for option in SEND_ORDER if option not in PROCESS_WIDE)
@@ -136,7 +136,7 @@ class Caster:
 
     def _set_one_by_one(self, power_config_id: int, votes: VoteSet, error: VoteRejected) -> None:
         """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
-        options = [option for option, _ in votes.items()]
+        options = votes.options
         if len(options) > 1:
             for option in options:
                 if option not in self.missing:
@@ -165,4 +165,3 @@ class Caster:
             self._backend.destroy_power_config_id(old)
         finally:
             self.create_ids(session)
-

@@ -38,8 +38,14 @@ _CODES = MappingProxyType(
         1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the DSP is gone; it is retried with back-off"),
         1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
-        13001: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT", f"{_ANOTHER_VOTE}, the device and the core"),
-        13002: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG", "the library does not know this option"),
+        13001: (
+            "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT",
+            f"{_ANOTHER_VOTE}, the device and the core",
+        ),
+        13002: (
+            "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG",
+            "the library does not know this option",
+        ),
         13003: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT", _RETRIED),
         13004: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED", "this platform does not have this option"),
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),

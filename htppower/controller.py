@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
+    from typing_extensions import Self
+
     from htppower.backends.base import Backend
     from htppower.errors import VoteRejected
     from htppower.events import Event
@@ -59,10 +61,10 @@ class VoteController:
     ) -> None:
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
-        self._own_backend = backends.named_backend(backend) if isinstance(backend, str) else None
-        self._backend = self._own_backend or backend
-        self._own_time = _system_time() if time is None else None
-        self._time = self._own_time or time
+        self._backend = backends.named_backend(backend) if isinstance(backend, str) else backend
+        self._own_backend = isinstance(backend, str)
+        self._time = _system_time() if time is None else time
+        self._own_time = time is None
         self._raises = on_error == "raise"
         self._folders = tuple(folders)
         self._description = self._backend.describe()
@@ -144,14 +146,14 @@ class VoteController:
                 failures += self._keeper.close(session)
             self._keeper.stop()
         self._lifetime.end()
-        if self._own_time is not None:
-            self._own_time.close()
-        if self._own_backend is not None:
-            self._own_backend.close()
+        if self._own_time:
+            self._time.close()
+        if self._own_backend:
+            self._backend.close()
         if failures and self._raises:
             raise failures[0]
 
-    def __enter__(self) -> VoteController:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -8,14 +8,17 @@ PyYAML alone lets all of them pass.
 from __future__ import annotations
 
 import re
-from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import yaml
 
-from htppower.cases import Path
 from htppower.errors import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path as FilePath
+
+    from htppower.cases import Path
 
 LARGEST_FILE_BYTES = 1024 * 1024
 # A profile has some 40 nodes; aliases may not unfold a file to more than this.
@@ -40,6 +43,7 @@ class _Unreadable:
 
 
 UNREADABLE = _Unreadable()
+_TOO_LARGE = _Unreadable()
 
 
 @attrs.frozen
@@ -107,16 +111,15 @@ def _compose(text: str, name: str) -> tuple[yaml.Node | None, Problem | None]:
         for event in yaml.parse(text, Loader=_Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST_NESTING:
-                mark = event.start_mark
+                place = _place(name, event.start_mark)
                 message = f"nested deeper than {DEEPEST_NESTING} levels"
-                return None, Problem(name, mark.line + 1, mark.column + 1, "YAML-1", message)
+                return None, Problem(name, place.line, place.column, "YAML-1", message)
         return yaml.compose(text, Loader=_Loader), None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        place = _place(name, error.problem_mark or error.context_mark)
         said = " ".join(part for part in (error.context, error.problem) if part)
         rule = "YAML-4" if "alias" in said else "YAML-1"
-        return None, Problem(name, line, column, rule, f"not well-formed YAML: {said}")
+        return None, Problem(name, place.line, place.column, rule, f"not well-formed YAML: {said}")
     except yaml.reader.ReaderError as error:
         line, column = _line_and_column(text, error.position)
         message = f"not well-formed YAML: the character {error.character!r} is not allowed"
@@ -140,11 +143,11 @@ class _Reader:
         self._open: list[yaml.Node] = []
 
     def problem(self, node: yaml.Node | None, rule: str, message: str, hint: str = "") -> None:
-        place = self._place(node)
+        place = _place(self.path, node and node.start_mark)
         self.problems.append(Problem(place.path, place.line, place.column, rule, message, hint))
 
     def value(self, node: yaml.Node | None, at: Path) -> Any:
-        self.places[at] = self._place(node)
+        self.places[at] = _place(self.path, node and node.start_mark)
         if node is None:
             return None
         self._nodes += 1
@@ -177,7 +180,7 @@ class _Reader:
                 first = self.key_places[path].line
                 self.problem(key_node, "YAML-2", f"the key {key!r} is given twice", f"first in line {first}")
                 continue
-            self.key_places[path] = self._place(key_node)
+            self.key_places[path] = _place(self.path, key_node.start_mark)
             tree[key] = self.value(value_node, path)
         return tree
 
@@ -201,31 +204,36 @@ class _Reader:
         plain = not node.style  # None from the parser in Python, "" from the one in C
         if not plain and node.tag == _TAG + "str":
             return text
-        implied = _RESOLVER.resolve(yaml.ScalarNode, text, (plain, not plain))
+        implied: str = _RESOLVER.resolve(yaml.ScalarNode, text, (plain, not plain))  # type: ignore[no-untyped-call]
         if node.tag != implied:
             self.problem(node, "YAML-5", f"the tag {node.tag} is not allowed", "leave the tag out")
             return UNREADABLE
-        kind = implied.removeprefix(_TAG)
-        if kind == "str" and not _READ_DIFFERENTLY.fullmatch(text):
-            return text
-        if kind == "bool" and text in {"true", "false"}:
-            return text == "true"
-        if kind == "int" and _INT.fullmatch(text):
-            if len(text) <= _LONGEST_NUMBER:
-                return int(text)
+        value = _read_word(text, implied.removeprefix(_TAG))
+        if value is UNREADABLE:
+            hint = _meant(text, implied.removeprefix(_TAG))
+            self.problem(node, "YAML-3", f"{text!r} is read as different things by YAML 1.1 and 1.2", hint)
+        elif value is _TOO_LARGE:
             self.problem(node, "VALUE-1", "the number is too large")
             return UNREADABLE
-        if kind == "float" and _FLOAT.fullmatch(text):
-            return float(text)
-        if kind == "null" and text in {"", "~", "null"}:
-            return None
-        self.problem(node, "YAML-3", f"{text!r} is read as different things by YAML 1.1 and 1.2", _meant(text, kind))
-        return UNREADABLE
+        return value
 
-    def _place(self, node: yaml.Node | None) -> Place:
-        if node is None:
-            return Place(self.path, 1, 1)
-        return Place(self.path, node.start_mark.line + 1, node.start_mark.column + 1)
+
+def _read_word(text: str, kind: str) -> Any:
+    """Return what every YAML reads in a plain word, given its kind by YAML 1.1; UNREADABLE where they differ."""
+    if kind == "bool" and text in {"true", "false"}:
+        return text == "true"
+    if kind == "int" and _INT.fullmatch(text):
+        return int(text) if len(text) <= _LONGEST_NUMBER else _TOO_LARGE
+    if kind == "float" and _FLOAT.fullmatch(text):
+        return float(text)
+    if kind == "null" and text in {"", "~", "null"}:
+        return None
+    return text if kind == "str" and not _READ_DIFFERENTLY.fullmatch(text) else UNREADABLE
+
+
+def _place(path: str, mark: Any) -> Place:
+    """Return a place from a parser's mark; the start of the file where it gives none."""
+    return Place(path, 1, 1) if mark is None else Place(path, mark.line + 1, mark.column + 1)
 
 
 def _meant(text: str, kind: str) -> str:

@@ -65,7 +65,9 @@ class Folders:
             raise ProfileError([Problem(str(path), 0, 0, "FILE-1", "no such file", hint)])
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None and kind == "state":
-            folders += [near.parent / "states", near.parent] if near.parent.name == "states" else [near.parent / "states"]
+            folders += (
+                [near.parent / "states", near.parent] if near.parent.name == "states" else [near.parent / "states"]
+            )
         known: list[str] = []
         for folder in folders:
             for file in _yaml_files(folder):
@@ -113,15 +115,15 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[FilePa
     extended = own.pop("extends", None)
     name = own.get(kind)
     lineage = (name if isinstance(name, str) else path.stem,)
-    alone = ResolvedFile(
-        path, document.tree, document.places, document.key_places, document.problems, lineage
-    )
+    alone = ResolvedFile(path, document.tree, document.places, document.key_places, document.problems, lineage)
     if not extends or extended is UNREADABLE:
         return alone
-    base, problem = _base(document, extended, path, folders, kind, seen)
-    if base is None:
-        return attrs.evolve(alone, problems=(*alone.problems, problem), tree=UNREADABLE)
-    inherited = {key: value for key, value in base.tree.items() if key not in _OWN} if isinstance(base.tree, dict) else {}
+    base = _base(document, extended, path, folders, kind, seen)
+    if isinstance(base, Problem):
+        return attrs.evolve(alone, problems=(*alone.problems, base), tree=UNREADABLE)
+    inherited = (
+        {key: value for key, value in base.tree.items() if key not in _OWN} if isinstance(base.tree, dict) else {}
+    )
     return ResolvedFile(
         path,
         _merge(inherited, own) if base.tree is not UNREADABLE else UNREADABLE,
@@ -134,11 +136,11 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[FilePa
 
 def _base(
     document: Document, extended: Any, path: FilePath, folders: Folders, kind: str, seen: tuple[FilePath, ...]
-) -> tuple[ResolvedFile | None, Problem | None]:
+) -> ResolvedFile | Problem:
     place = document.places[("extends",)]
 
-    def problem(rule: str, message: str, hint: str = "") -> tuple[None, Problem]:
-        return None, Problem(place.path, place.line, place.column, rule, message, hint)
+    def problem(rule: str, message: str, hint: str = "") -> Problem:
+        return Problem(place.path, place.line, place.column, rule, message, hint)
 
     if not isinstance(extended, str):
         return problem("TYPE-1", "extends names one profile", "extends: burst")
@@ -149,8 +151,12 @@ def _base(
     chain = (*seen, path.resolve())
     if found.resolve() in chain:
         names = " -> ".join(file.stem for file in (*chain, found))
-        return problem("EXT-1", f"extends goes round in a circle: {names}", "extend a profile that does not extend this one")
-    return resolve_file(found, folders, kind, chain), None
+        return problem(
+            "EXT-1",
+            f"extends goes round in a circle: {names}",
+            "extend a profile that does not extend this one",
+        )
+    return resolve_file(found, folders, kind, chain)
 
 
 def _merge(base: Any, over: Any) -> Any:

@@ -50,7 +50,11 @@ class Journal:
         """Make an event of a session and hand it out; what a subscriber raises is logged."""
         profile = session.profile.name
         event = kind(
-            time_us=self._clock.now_us, session=session.number, owner=session.owner, profile=profile, **details
+            time_us=self._clock.now_us,
+            session=session.number,
+            owner=session.owner,
+            profile=profile,
+            **details,
         )
         for subscriber in self._subscribers:
             try:

@@ -71,7 +71,7 @@ class Ledger:
 
     def sent(self, power_config_id: int, votes: VoteSet) -> None:
         """Note that the call returned 0."""
-        for option, _ in votes.items():
+        for option in votes.options:
             self._entries(power_config_id, option)[option].known = True
 
     def refused(self, power_config_id: int, option: Option) -> None:

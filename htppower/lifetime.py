@@ -14,6 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 
@@ -73,9 +74,9 @@ class SigtermHandler:
             handler = cls()
             signal.signal(signal.SIGTERM, handler)
         if isinstance(handler, cls):
-            handler._controllers.add(controller)  # noqa: SLF001 - of its own class
+            handler._controllers.add(controller)
 
-    def __call__(self, number: int, frame: FrameType | None) -> None:
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Handle the signal; a second one kills at once."""
         signal.signal(number, signal.SIG_DFL)
         _thread.start_new_thread(self._end, (number,))
@@ -88,7 +89,7 @@ class SigtermHandler:
             os.kill(os.getpid(), number)
 
 
-def _call(method: weakref.WeakMethod[object]) -> None:  # type: ignore[type-arg,unused-ignore]
+def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
     bound = method()
     if bound is not None:
         bound()

@@ -1,8 +1,8 @@
 """The session's states and its transition table.
 
 A transition is a call to the hardware, and a call to the hardware is a transition. So the call is made in the
-transition's ``before`` callback, where a failure leaves the old state (measured: one in ``on_enter`` or ``after`` leaves
-the new one).
+transition's ``before`` callback, where a failure leaves the old state (measured: one in ``on_enter`` or ``after``
+leaves the new one).
 """
 
 from __future__ import annotations
@@ -64,7 +64,12 @@ _LIVE = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
 
 TRANSITIONS = (
     Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "cast the profile's votes"),
-    Row(Trigger.REVISE, (State.RAISED,), State.RAISED, "cast other votes: a new profile, or votes that may be lost"),
+    Row(
+        Trigger.REVISE,
+        (State.RAISED,),
+        State.RAISED,
+        "cast other votes: a new profile, or votes that may be lost",
+    ),
     Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "cast the power state's votes"),
     Row(Trigger.LOSE, _LIVE, State.UNKNOWN, "a call failed, or the DSP restarted"),
     Row(Trigger.RELEASE, _LIVE, State.UNVOTED, "change to a profile without votes: destroy the ids"),
@@ -79,8 +84,8 @@ def _perform(call: Callable[[], None]) -> None:
 class SessionMachine:
     """The machine that all sessions of a controller share: the table once, the state in each session.
 
-    It binds nothing to a session (measured: some 4 KiB each), and takes its events by enumerator, so that a misspelt one
-    fails at import. It has no lock of its own; the controller's protects it.
+    It binds nothing to a session (measured: some 4 KiB each), and takes its events by enumerator, so that a misspelt
+    one fails at import. It has no lock of its own; the controller's protects it.
     """
 
     def __init__(self) -> None:

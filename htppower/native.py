@@ -30,6 +30,14 @@ class Option(enum.IntEnum):
     CENG_EXP = 10
 
 
+def _frozen_numbers(fields: Mapping[str, int]) -> Mapping[str, int]:
+    return MappingProxyType(dict(fields))
+
+
+def _frozen_names(symbols: Mapping[str, str]) -> Mapping[str, str]:
+    return MappingProxyType(dict(symbols))
+
+
 @attrs.frozen
 class NativeConfig:
     """One element of the list that setPowerConfig takes.
@@ -42,10 +50,8 @@ class NativeConfig:
     """
 
     option: str
-    fields: Mapping[str, int] = attrs.field(converter=lambda fields: MappingProxyType(dict(fields)), hash=False)
-    symbols: Mapping[str, str] = attrs.field(
-        converter=lambda symbols: MappingProxyType(dict(symbols)), factory=dict, hash=False, eq=False
-    )
+    fields: Mapping[str, int] = attrs.field(converter=_frozen_numbers, hash=False)
+    symbols: Mapping[str, str] = attrs.field(converter=_frozen_names, factory=dict, hash=False, eq=False)
     number: int = attrs.field()
 
     @number.default

@@ -11,12 +11,13 @@ from htppower.cases import Case, Finding
 from htppower.errors import RuleBreach
 from htppower.events import Degradation
 from htppower.native import Option
-from htppower.platforms import Platform
 from htppower.profiles import NO_VOTES, Profile, refuse
 from htppower.votes import SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from htppower.platforms import Platform
 
 _DEGRADING = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 _OPTION_OF_NAME = {name: option for option, name in SEND_ORDER.items()}
@@ -95,7 +96,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         for finding in rules.check(Case(votes, platform), _DEGRADING):
             option = _OPTION_OF_NAME[finding.at[-1]]
             found.setdefault(option, Degradation(finding.rule, finding.message, option))
-        for option, _ in votes.items():
+        for option in votes.options:
             if option in missing:
                 found.setdefault(option, missing[option])
     return Plan(
@@ -110,8 +111,6 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
 
 def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Option, Degradation]) -> VoteSet:
     absent = [
-        option
-        for option, _ in votes.items()
-        if option in missing or (platform is not None and not platform.has(option))
+        option for option in votes.options if option in missing or (platform is not None and not platform.has(option))
     ]
     return votes.without(*absent) if absent else votes

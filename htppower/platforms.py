@@ -108,9 +108,7 @@ def find_architecture(name: str | int) -> int:
     raise UnknownPlatform(f"no Hexagon architecture {name!r}; known: {known}")
 
 
-def platform_of(
-    soc: str | int | None = None, arch: str | int | None = None, os: str = "linux"
-) -> Platform:
+def platform_of(soc: str | int | None = None, arch: str | int | None = None, os: str = "linux") -> Platform:
     """Return the platform of a SoC, or of a bare architecture, under an operating system.
 
     Raises:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,6 +17,7 @@ from htppower.votes import VoteSet
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+    from pathlib import Path as FilePath
 
     from htppower.platforms import Platform
 
@@ -125,9 +125,7 @@ def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, 
     return Folders.of(folders).names(SHIPPED_PROFILES)
 
 
-def load_profile(
-    name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()
-) -> Profile:
+def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> Profile:
     """Return a profile by its name in the shipped folder or the given ones, or by path.
 
     A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path.
@@ -184,9 +182,7 @@ def refuse(profile: Profile, platform: Platform | None) -> None:
         raise RuleBreach(profile.problem(finding) for finding in broken)
 
 
-def _load_relax(
-    fields: ProfileFields | None, path: FilePath, folders: Folders
-) -> tuple[Relax | None, list[Mistake]]:
+def _load_relax(fields: ProfileFields | None, path: FilePath, folders: Folders) -> tuple[Relax | None, list[Mistake]]:
     relax = None if fields is None else fields.relax
     if relax is None or relax.to is None:
         return None, []

@@ -20,7 +20,7 @@ MOST_RESTARTS_IN_A_ROW = 3
 
 
 class Backoff:
-    """One alarm for all sessions that are UNKNOWN: after 1 s, then 2, 4, 8, 8, ... The controller's lock protects it."""
+    """One alarm for all sessions that are UNKNOWN: after 1, 2, 4, 8, 8, ... s. The controller's lock protects it."""
 
     def __init__(self, time: Time, retry: Callable[[], None]) -> None:
         self._time = time

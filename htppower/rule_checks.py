@@ -86,9 +86,10 @@ def hvx_first(case: Case) -> Iterator[Finding]:
     """HMX-2."""
     options = case.options
     voted_before = case.in_force is not None and case.in_force.dcvs_v3 is not None
-    if Option.HMX_V2 in options and Option.DCVS_V3 in options and not voted_before:
-        if options.index(Option.HMX_V2) < options.index(Option.DCVS_V3):
-            yield Finding("HMX-2", ("votes", "hmx_v2"), "HMX_V2 is sent before DCVS_V3", "send DCVS_V3 first")
+    if voted_before or not {Option.HMX_V2, Option.DCVS_V3}.issubset(options):
+        return
+    if options.index(Option.HMX_V2) < options.index(Option.DCVS_V3):
+        yield Finding("HMX-2", ("votes", "hmx_v2"), "HMX_V2 is sent before DCVS_V3", "send DCVS_V3 first")
 
 
 def hmx_needs_hvx(case: Case) -> Iterator[Finding]:

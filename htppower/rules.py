@@ -60,7 +60,13 @@ _IN_TABLE = (
         "HAP_power; measured: the library does not check it",
         rule_checks.clock_order,
     ),
-    Rule("DCVS-3", "The power mode acts only with dcvs_enable true.", Breach.NOTE, "HAP_power", rule_checks.power_mode),
+    Rule(
+        "DCVS-3",
+        "The power mode acts only with dcvs_enable true.",
+        Breach.NOTE,
+        "HAP_power",
+        rule_checks.power_mode,
+    ),
     Rule(
         "DCVS-4",
         "A sleep_disable that a profile sets is cleared by its power state.",
@@ -126,7 +132,13 @@ _IN_TABLE = (
         rule_checks.hmx_order,
     ),
     Rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", rule_checks.polling_range),
-    Rule("RPC-2", "Adaptive polling needs polling on.", Breach.ERROR, "vendor", rule_checks.adaptive_needs_polling),
+    Rule(
+        "RPC-2",
+        "Adaptive polling needs polling on.",
+        Breach.ERROR,
+        "vendor",
+        rule_checks.adaptive_needs_polling,
+    ),
     Rule(
         "RPC-3",
         "Adaptive polling is not for models under 1 ms.",

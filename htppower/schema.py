@@ -159,8 +159,7 @@ def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
 
 def _voltage_range(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> VoltageRange:
     if isinstance(value, str):
-        corner_kind = attrs.fields(VoltageRange).target.type
-        return VoltageRange.at(converter.structure(value, corner_kind))
+        return VoltageRange.at(converter.structure(value, VoltageCorner))
     fields: VoltageRange = _whole(_fields, converter, value, kind)
     return fields
 

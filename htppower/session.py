@@ -1,8 +1,8 @@
 """A session: one client of the controller, with its phases, in-flight count and hot path.
 
 An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
-takes no lock that a native call of another session may hold. Everything else goes through the keeper's ``settle``, which
-compares what should be in force with what is.
+takes no lock that a native call of another session may hold. Everything else goes through the keeper's ``settle``,
+which compares what should be in force with what is.
 
 Locks: the keeper's lock may be held when a session's lock is taken, never the other way round.
 """
@@ -10,41 +10,25 @@ Locks: the keeper's lock may be held when a session's lock is taken, never the o
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from htppower.events import Cause, Phase
 from htppower.machine import State
+from htppower.phases import Inference, Preparation
 
 if TYPE_CHECKING:
     import os
     from types import TracebackType
 
+    from typing_extensions import Self
+
     from htppower.errors import VoteRejected
     from htppower.events import Degradation
     from htppower.plans import Plan
+    from htppower.ports import Controller, Keeper
     from htppower.profiles import Profile
     from htppower.timing import Time
     from htppower.votes import VoteSet
-
-
-class Keeper(Protocol):
-    """What a session asks of what keeps its votes."""
-
-    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
-        """Bring what is in force in line with what the session should have; with ``quiet``, raise nothing."""
-
-    def doubt(self, session: Session) -> None:
-        """Forget what the session's votes are known to be, so that the next raise sends everything."""
-
-
-class Controller(Protocol):
-    """What a session asks of its controller."""
-
-    def use(self, session: Session, profile: str | os.PathLike[str] | Profile) -> None:
-        """Change the session's profile."""
-
-    def close_session(self, session: Session) -> None:
-        """Lower, give back, destroy."""
 
 
 class Session:
@@ -61,11 +45,11 @@ class Session:
         "_in_flight",
         "_inference",
         "_keep_until_us",
+        "_keeper",
         "_lock",
         "_plan",
         "_preparing",
         "_ready",
-        "_keeper",
         "_state",
         "_sustain_us",
         "_time",
@@ -111,7 +95,7 @@ class Session:
         self._alarm: Any = None
         self._ready = False
         self._closing = False
-        self._inference = _Inference(self)
+        self._inference = Inference(self)
         self.plan = plan
 
     @property
@@ -146,11 +130,11 @@ class Session:
             self._sustain_us = plan.after_inference_us
             self._ready = False
 
-    def init(self) -> _Preparation:
+    def init(self) -> Preparation:
         """Return a context manager around the initialisation of a graph: raised in it, lowered after it."""
-        return _Preparation(self, Phase.INIT)
+        return Preparation(self, Phase.INIT)
 
-    def inference(self) -> _Inference:
+    def inference(self) -> Inference:
         """Return a context manager around one inference.
 
         Entering it returns when the votes are in force; leaving it lowers at once, or after the profile's sustain time
@@ -163,9 +147,9 @@ class Session:
         """
         return self._inference
 
-    def deinit(self) -> _Preparation:
+    def deinit(self) -> Preparation:
         """Return a context manager around the release of a graph: raised in it, lowered after it."""
-        return _Preparation(self, Phase.DEINIT)
+        return Preparation(self, Phase.DEINIT)
 
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
@@ -189,7 +173,7 @@ class Session:
         """
         self._controller.close_session(self)
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -320,52 +304,3 @@ class Session:
         with self._lock:
             self._alarm = None
         self._keeper.settle(self, Cause.SUSTAIN_EXPIRED, quiet=True)
-
-
-class _Inference:
-    """The context manager of an inference; one serves all inferences of a session, since it keeps nothing of its own."""
-
-    __slots__ = ("_session",)
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def __enter__(self) -> None:
-        session = self._session
-        with session._lock:
-            if session._ready:
-                session._in_flight += 1
-                return
-        session.begin(Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        session = self._session
-        with session._lock:
-            session._in_flight -= 1
-            if session._in_flight:
-                return
-            session._keep_until_us = session._time.now_us + session._sustain_us
-            if session._alarm is not None:
-                return
-        session.idle(quiet=error is not None)
-
-
-class _Preparation:
-    """The context manager of INIT or DE-INIT."""
-
-    __slots__ = ("_phase", "_session")
-
-    def __init__(self, session: Session, phase: Phase) -> None:
-        self._session = session
-        self._phase = phase
-
-    def __enter__(self) -> None:
-        cause = Cause.INIT_BEGAN if self._phase is Phase.INIT else Cause.DEINIT_BEGAN
-        self._session.begin(cause, self._phase, preparing=True)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._session.end_preparation(self._phase, quiet=error is not None)

@@ -9,6 +9,7 @@ synchronously and does not count on an alarm.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import itertools
 import logging
@@ -82,10 +83,8 @@ class SystemTime(MonotonicClock):
         with self._lock:
             scheduler = self._scheduler
         if scheduler is not None:
-            try:
+            with contextlib.suppress(JobLookupError):
                 scheduler.remove_job(alarm)
-            except JobLookupError:
-                pass
 
     def close(self) -> None:
         """Run no alarm from now on; one that is running is not waited for."""
@@ -93,10 +92,8 @@ class SystemTime(MonotonicClock):
             self._closed = True
             scheduler, self._scheduler = self._scheduler, None
         if scheduler is not None:
-            try:
+            with contextlib.suppress(SchedulerNotRunningError):
                 scheduler.shutdown(wait=False)
-            except SchedulerNotRunningError:
-                pass
 
     def _running(self) -> BackgroundScheduler | None:
         with self._lock:

@@ -1,11 +1,11 @@
 """For tests of your own: time that is driven by hand.
 
-    time = VirtualTime()
-    recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
-    controller = VoteController(recorder, time=time)
-    ...
-    time.advance_us(300_000)
-    recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig"])
+time = VirtualTime()
+recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
+controller = VoteController(recorder, time=time)
+...
+time.advance_us(300_000)
+recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig"])
 """
 
 from __future__ import annotations

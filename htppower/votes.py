@@ -120,7 +120,11 @@ class HmxV2:
 
 # Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.
 HMX_DEFAULT = HmxV2(
-    ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ClkPerfMode.HIGH, pick_default=True
+    ExpandedCorner.DISABLE,
+    ExpandedCorner.DISABLE,
+    ExpandedCorner.DISABLE,
+    ClkPerfMode.HIGH,
+    pick_default=True,
 )
 
 # The name of each vote, in the order in which a set is sent: the library refuses HMX_V2 before DCVS_V3.
@@ -184,6 +188,11 @@ class VoteSet:
             if value is not None:
                 yield option, value
 
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options that are voted on, in the order in which they are sent."""
+        return tuple(option for option, _ in self.items())
+
     def without(self, *options: Option) -> "VoteSet":
         """Return the set without the votes on these options."""
         return attrs.evolve(self, **{SEND_ORDER[option]: None for option in options})
@@ -202,8 +211,8 @@ class VoteSet:
 
     def __bool__(self) -> bool:
         """Return whether there is any vote."""
-        return any(True for _ in self.items())
+        return bool(self.options)
 
     def __str__(self) -> str:
         """Return the options in the order in which they are sent."""
-        return ", ".join(option.name for option, _ in self.items()) or "no votes"
+        return ", ".join(option.name for option in self.options) or "no votes"

@@ -151,7 +151,7 @@ class RecordingBackend:
         with self._lock:
             if core is not None:
                 self._cores[power_config_id] = core
-            device_id, core_id = core or self._cores.get(power_config_id, (None, None))
+            device_id, core_id = core or self._cores.get(power_config_id) or (None, None)
             self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id))
 
 

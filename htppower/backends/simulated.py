@@ -15,8 +15,14 @@ import attrs
 
 from htppower.backends.base import Description
 from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
-from htppower.codes import INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
-from htppower.codes import UNSUPPORTED_CONFIG
+from htppower.codes import (
+    INVALID_INPUT,
+    SUCCESS,
+    SYSTEM_COMMUNICATION,
+    SYSTEM_COMMUNICATION_FATAL,
+    UNSUPPORTED,
+    UNSUPPORTED_CONFIG,
+)
 from htppower.errors import VoteRejected
 from htppower.native import NativeConfig, Option
 from htppower.platforms import platform_of
@@ -168,7 +174,11 @@ class SimulatedHtp:
     def effective(self, device_id: int = 0, core_id: int = 0) -> Effective:
         """Return the clocks of a core over all ids, and the process's settings, in native numbers."""
         with self._lock:
-            clients = [client for client in self._clients.values() if (client.device_id, client.core_id) == (device_id, core_id)]
+            clients = [
+                client
+                for client in self._clients.values()
+                if (client.device_id, client.core_id) == (device_id, core_id)
+            ]
             return effective_clocks(clients, self._process)
 
     @property

@@ -34,7 +34,12 @@ def command(form: str, folders: tuple[str, ...]) -> None:
     """List the profiles, from highest performance to lowest."""
     lines = [_line(load_profile(name, folders)) for name in profile_names(folders)]
     if form == "json":
-        click.echo(json.dumps({"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]}, indent=2))
+        click.echo(
+            json.dumps(
+                {"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]},
+                indent=2,
+            )
+        )
         return
     rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
     if sys.stdout.isatty():

@@ -82,7 +82,11 @@ def _vote(config: NativeConfig) -> Iterator[str]:
     fields = config.fields
     if config.option == "DCVS_V3":
         yield "DCVS_V3"
-        flags = [("setDcvsEnable", "dcvsEnable"), ("setSleepLatency", "sleepLatency"), ("setSleepDisable", "sleepDisable")]
+        flags = [
+            ("setDcvsEnable", "dcvsEnable"),
+            ("setSleepLatency", "sleepLatency"),
+            ("setSleepDisable", "sleepDisable"),
+        ]
         said = [f"{field} {fields[field]}" for flag, field in flags if fields[flag]]
         yield f"  {'  '.join(said)}"
         yield f"  powerMode {_short(config, 'powerMode')}"
@@ -116,7 +120,9 @@ def _short(config: NativeConfig, field: str) -> str:
 def _summary(report: Report) -> Iterator[str]:
     sets = report.count("setPowerConfig")
     yield from _labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
-    times = [f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]]
+    times = [
+        f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]
+    ]
     yield from _labelled("time", ", ".join(times))
     if not report.degradations:
         yield from _labelled("degraded", "no: this platform has every vote of the profile")

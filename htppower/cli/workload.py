@@ -11,10 +11,10 @@ from htppower.backends.recording import Call, RecordingBackend
 from htppower.controller import VoteController
 from htppower.events import Cause, Degradation, Event, Phase, SessionOpened, Transition
 from htppower.machine import State
-from htppower.profiles import Profile
 
 if TYPE_CHECKING:
     from htppower.backends.simulated import SimulatedHtp
+    from htppower.profiles import Profile
     from htppower.session import Session
     from htppower.testing import VirtualTime
     from htppower.timing import Time
@@ -98,9 +98,7 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, pace: Pace,
         _phases(session, workload, pace)
         degradations = session.degradations
         session.close()
-    return Report(
-        profile, backend, workload, virtual, tuple(observer.rows), degradations, observer.time_in_state_us
-    )
+    return Report(profile, backend, workload, virtual, tuple(observer.rows), degradations, observer.time_in_state_us)
 
 
 def _phases(session: Session, workload: Workload, pace: Pace) -> None:

@@ -1,0 +1,32 @@
+"""What a session asks of those above it, so that it need not know them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import os
+
+    from htppower.events import Cause, Phase
+    from htppower.profiles import Profile
+    from htppower.session import Session
+
+
+class Keeper(Protocol):
+    """What a session asks of what keeps its votes."""
+
+    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
+        """Bring what is in force in line with what the session should have; with ``quiet``, raise nothing."""
+
+    def doubt(self, session: Session) -> None:
+        """Forget what the session's votes are known to be, so that the next raise sends everything."""
+
+
+class Controller(Protocol):
+    """What a session asks of its controller."""
+
+    def use(self, session: Session, profile: str | os.PathLike[str] | Profile) -> None:
+        """Change the session's profile."""
+
+    def close_session(self, session: Session) -> None:
+        """Lower, give back, destroy."""
