@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from htppower import rules
 from htppower.arbiter import Arbiter
 from htppower.cases import Case
-from htppower.codes import INVALID_INPUT, NOT_ON_THIS_PLATFORM
+from htppower.codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
 from htppower.errors import VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import Ledger
@@ -16,6 +17,8 @@ from htppower.profiles import NO_VOTES
 from htppower.votes import PROCESS_WIDE, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from htppower.backends.base import Backend
     from htppower.native import Option
     from htppower.session import Session
@@ -38,6 +41,9 @@ class Caster:
         self.missing = missing
         self.ledger = Ledger()
         self.arbiter = Arbiter()
+        # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
+        self.orphans: list[int] = []
+        self._link_error: VoteRejected | None = None
 
     def create_ids(self, session: Session) -> None:
         """Create the power config ids that a session lacks.
@@ -47,7 +53,8 @@ class Caster:
         """
         for core_id in session.core_ids:
             if core_id not in session.power_config_ids:
-                created = self._backend.create_power_config_id(session.device_id, core_id)
+                with self._noting():
+                    created = self._backend.create_power_config_id(session.device_id, core_id)
                 session.power_config_ids[core_id] = created
 
     def wish(self, session: Session, votes: VoteSet | None) -> None:
@@ -97,13 +104,28 @@ class Caster:
                 except VoteRejected as error:
                     failures.append((ids[0], error))
         for power_config_id in ids:
-            try:
-                self._backend.destroy_power_config_id(power_config_id)
-            except VoteRejected as error:
-                failures.append((power_config_id, error))
             self.ledger.drop(power_config_id)
         session.power_config_ids.clear()
+        self.orphans += ids
+        return failures + self.destroy_orphans()
+
+    def destroy_orphans(self) -> list[tuple[int, VoteRejected]]:
+        """Destroy the ids that no session has any more; return the calls that failed, with their ids."""
+        failures = []
+        for power_config_id in tuple(self.orphans):
+            try:
+                with self._noting():
+                    self._backend.destroy_power_config_id(power_config_id)
+            except VoteRejected as error:
+                failures.append((power_config_id, error))
+            else:
+                self.orphans.remove(power_config_id)
         return failures
+
+    def take_link_error(self) -> VoteRejected | None:
+        """Return the call that last told that the link to the DSP was lost, once."""
+        error, self._link_error = self._link_error, None
+        return error
 
     def forget(self, session: Session) -> None:
         """Know no longer what is in force for a session."""
@@ -126,7 +148,8 @@ class Caster:
         self._check(power_config_id, votes)
         self.ledger.sending(power_config_id, votes)
         try:
-            self._backend.set_power_config(power_config_id, votes)
+            with self._noting():
+                self._backend.set_power_config(power_config_id, votes)
         except VoteRejected as error:
             if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
                 raise
@@ -161,7 +184,16 @@ class Caster:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
         old = session.power_config_ids.pop(core_id)
         self.ledger.drop(old)
+        self.orphans.append(old)
+        self.destroy_orphans()
+        self.create_ids(session)
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Note of any native call, whatever becomes of its error, that it told of a lost link."""
         try:
-            self._backend.destroy_power_config_id(old)
-        finally:
-            self.create_ids(session)
+            yield
+        except VoteRejected as error:
+            if error.code in LINK_LOST:
+                self._link_error = error
+            raise

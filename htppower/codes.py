@@ -16,6 +16,9 @@ FAILED = 13006
 SYSTEM_COMMUNICATION = 1007
 SYSTEM_COMMUNICATION_FATAL = 1011
 
+# Every vote is lost with the link to the DSP, whether it was rebuilt (1007) or not (1011).
+LINK_LOST = frozenset({SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL})
+
 # An old library answers 13002 and a new library on an old chip answers 13004 to the same option.
 NOT_ON_THIS_PLATFORM = frozenset({UNSUPPORTED_CONFIG, UNSUPPORTED})
 

@@ -129,7 +129,7 @@ class VoteController:
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed."""
         with self._keeper.lock:
-            return controller_status(self._description, self._keeper.sessions.values(), self._caster.ledger)
+            return controller_status(self._description, self._keeper.sessions.values(), self._caster)
 
     def close(self) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.

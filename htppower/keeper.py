@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from htppower.codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected
 from htppower.events import Cause, Degradation, Degraded, Phase, ReleaseFailed, SessionOpened, Transition
 from htppower.machine import SessionMachine, State, Trigger
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from htppower.timing import Time
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
-# Every vote is lost with the link to the DSP, whether it was rebuilt (1007) or not (1011).
-_LINK_LOST = frozenset({SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created when it is back.
-_DSP_OUT_OF_REACH = _LINK_LOST | {TRANSPORT}
+_DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
 class Keeper:
@@ -67,6 +65,7 @@ class Keeper:
             except VoteRejected as rejected:
                 if rejected.code not in _DSP_OUT_OF_REACH:
                     self._caster.release(session)
+                    self._recover(None)
                     raise
                 error = rejected
         self.sessions[session.number] = session
@@ -75,6 +74,7 @@ class Keeper:
         session.set_ready(not session.plan.raised)
         if error is not None:
             self._lose(session, error, Cause.SESSION_OPENED, None)
+            self._recover(error)
 
     def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
         """Bring what is in force in line with what a session should have.
@@ -121,7 +121,8 @@ class Keeper:
             return failures
 
     def stop(self) -> None:
-        """Retry nothing from now on."""
+        """Destroy what could not be destroyed before, and retry nothing from now on."""
+        self._caster.destroy_orphans()
         self._backoff.stop()
 
     def disown(self) -> None:
@@ -172,6 +173,7 @@ class Keeper:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session))
         except VoteRejected as error:
             self._lose(session, error, cause, phase)
+            self._recover(error)
             return error
         finally:
             if len(self._planner.missing) > missing:
@@ -179,56 +181,62 @@ class Keeper:
         session.error = None
         session.set_ready(trigger is not Trigger.LOWER)
         self._tell_transition(session, trigger, source, cause, phase)
+        self._recover(None)
         return None
 
-    def _lose(self, session: Session, error: VoteRejected, cause: Cause, phase: Phase | None) -> None:
-        """Take in a failed call: the session is UNKNOWN; where the link was lost, every session that has voted is."""
-        session.error = error
-        lost = [session]
-        if error.code in _LINK_LOST:
+    def _lose(
+        self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None
+    ) -> None:
+        """Take in that nothing is known of a session's votes any more."""
+        source = session.state
+        session.error = error or session.error
+        session.set_ready(False)
+        session.ids_doubted = True
+        self._caster.forget(session)
+        self._machine.fire(session, Trigger.LOSE, _already_failed)
+        self._tell_transition(session, Trigger.LOSE, source, cause, phase, error)
+
+    def _recover(self, error: VoteRejected | None) -> None:
+        """After a call: where it told that the link was lost, every session that has voted is; see to what follows."""
+        link_error = self._caster.take_link_error()
+        if link_error is not None:
             self._caster.ledger.forget_process()
-            for other in self.sessions.values():
-                other.ids_doubted = True
-                if other is not session and other.state in (State.RAISED, State.LOWERED):
-                    lost.append(other)
-        for loser in lost:
-            source = loser.state
-            loser.set_ready(False)
-            loser.ids_doubted = True
-            self._caster.forget(loser)
-            self._machine.fire(loser, Trigger.LOSE, _already_failed)
-            if loser is session:
-                self._tell_transition(loser, Trigger.LOSE, source, cause, phase, error)
-            else:
-                self._tell_transition(loser, Trigger.LOSE, source, Cause.DSP_RESTARTED, None)
+            for session in self.sessions.values():
+                session.ids_doubted = True
+                if session.state in (State.RAISED, State.LOWERED):
+                    self._lose(session, None, Cause.DSP_RESTARTED, None)
         if self._restoring:
             return
-        if error.code == SYSTEM_COMMUNICATION:
-            self._restore(Cause.DSP_RESTARTED, error)
-        else:
-            self._backoff.failed(error)
+        if link_error is not None and link_error.code == SYSTEM_COMMUNICATION:
+            self._restore(Cause.DSP_RESTARTED, link_error)
+        elif (failed := link_error or error) is not None:
+            self._backoff.failed(failed)
 
     def _restore(self, cause: Cause, error: VoteRejected) -> None:
         """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
-        failed: VoteRejected | None = error
         self._restoring = True
         try:
             for _ in range(MOST_RESTARTS_IN_A_ROW):
                 failed = self._restore_once(cause)
-                if failed is None or failed.code != SYSTEM_COMMUNICATION:
+                error = failed or error
+                lost = any(session.state is State.UNKNOWN for session in self.sessions.values())
+                if not lost or (failed is not None and failed.code != SYSTEM_COMMUNICATION):
                     break
         finally:
             self._restoring = False
-        if failed is None:
-            self._backoff.recovered()
+        if lost or self._caster.orphans:
+            self._backoff.failed(error)
         else:
-            self._backoff.failed(failed)
+            self._backoff.recovered()
 
     def _restore_once(self, cause: Cause) -> VoteRejected | None:
-        """Settle every session that is UNKNOWN; return a failure, at once where the DSP is out of reach."""
+        """Settle every session that lacks votes; return a failure, at once where the DSP is out of reach.
+
+        A session that is UNVOTED may have begun an inference while the DSP was left alone.
+        """
         failed = None
         for session in tuple(self.sessions.values()):
-            if session.state is State.UNKNOWN:
+            if session.state in (State.UNKNOWN, State.UNVOTED):
                 error = self._settle(session, cause, None)
                 if error is not None:
                     failed = error
@@ -239,11 +247,10 @@ class Keeper:
     def _retry(self) -> None:
         """Try again what failed (called by the back-off's alarm)."""
         with self.lock:
-            error = self._backoff.error
-            if error is not None and any(session.state is State.UNKNOWN for session in self.sessions.values()):
-                self._restore(Cause.RETRIED, error)
-            else:
-                self._backoff.recovered()
+            failures = self._caster.destroy_orphans()
+            self._recover(None)
+            error = failures[-1][1] if failures else self._backoff.error
+            self._restore(Cause.RETRIED, error or VoteRejected(TRANSPORT))
 
     def _release(self, session: Session, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         source = session.state
@@ -252,6 +259,7 @@ class Keeper:
         for power_config_id, error in failures:
             self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
         self._tell_transition(session, trigger, source, cause, None)
+        self._recover(failures[-1][1] if failures else None)
         return [error for _, error in failures]
 
     def _replan(self) -> None:

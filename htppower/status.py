@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Description
+    from htppower.caster import Caster
     from htppower.errors import VoteRejected
     from htppower.events import Degradation
     from htppower.ledger import Ledger
@@ -54,18 +55,21 @@ class ControllerStatus:
         backend: what receives the calls.
         sessions: the open ones, in the order in which they were opened.
         process: the process-wide settings known to be in force.
+        orphans: ids of closed sessions that could not be destroyed, with what may still be voted on them; they
+            are tried again with the back-off.
     """
 
     backend: Description
     sessions: tuple[SessionStatus, ...]
     process: VoteSet
+    orphans: tuple[int, ...]
 
 
-def controller_status(backend: Description, sessions: Iterable[Session], ledger: Ledger) -> ControllerStatus:
+def controller_status(backend: Description, sessions: Iterable[Session], caster: Caster) -> ControllerStatus:
     """Return the snapshot; the controller's lock is held."""
-    return ControllerStatus(
-        backend, tuple(_session_status(session, ledger) for session in sessions), ledger.process_settings()
-    )
+    ledger = caster.ledger
+    lines = tuple(_session_status(session, ledger) for session in sessions)
+    return ControllerStatus(backend, lines, ledger.process_settings(), tuple(caster.orphans))
 
 
 def _session_status(session: Session, ledger: Ledger) -> SessionStatus:

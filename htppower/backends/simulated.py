@@ -91,6 +91,7 @@ class SimulatedHtp:
         self._delays_us: dict[str, int] = {}
         self._restarted = False
         self._dead = False
+        self._unnoticed = False
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id.
@@ -187,6 +188,25 @@ class SimulatedHtp:
         with self._lock:
             return tuple(self._clients)
 
+    def client(self, power_config_id: int) -> Client:
+        """Return the votes of one id, as they have accumulated.
+
+        Raises:
+            KeyError: the id is not alive.
+        """
+        with self._lock:
+            return attrs.evolve(self._clients[power_config_id])
+
+    @property
+    def unnoticed_restart(self) -> bool:
+        """Whether the subsystem was restarted and no call has been told so yet."""
+        return self._unnoticed
+
+    def clear_faults(self) -> None:
+        """Fail none of the calls to come."""
+        with self._lock:
+            self._faults.clear()
+
     def fail_next(
         self, code: int, function: str = "setPowerConfig", *, nth: int = 1, times: int = 1, applied: int = 0
     ) -> None:
@@ -222,6 +242,7 @@ class SimulatedHtp:
         with self._lock:
             self._dead = fatal
             self._restarted = not fatal
+            self._unnoticed = True
             self._process = ProcessSettings()
             for power_config_id, client in tuple(self._clients.items()):
                 self._clients[power_config_id] = Client(client.device_id, client.core_id)
@@ -235,6 +256,8 @@ class SimulatedHtp:
 
     def _fault(self, function: str) -> tuple[int, int]:
         """Return the code that this call is to fail with, and how many votes are applied before."""
+        if self._dead or self._restarted:
+            self._unnoticed = False
         if self._dead:
             return SYSTEM_COMMUNICATION_FATAL, 0
         if self._restarted:

@@ -1,0 +1,68 @@
+"""A controller on the recorder over the simulated HTP in virtual time, and what tests ask of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
+from htppower.controller import VoteController
+from htppower.events import Event
+from htppower.session import Session
+from htppower.testing import VirtualTime
+
+BURST_SUSTAIN_US = 300_000
+
+MAX_CORNER = 160
+SVS = 64
+MIN_CORNER = 32
+DISABLE = 16
+
+
+@attrs.define
+class Bench:
+    """Everything that a test needs, with short ways to the questions that it asks."""
+
+    time: VirtualTime
+    simulated: SimulatedHtp
+    recorder: RecordingBackend
+    controller: VoteController
+    events: list[Event]
+
+    @classmethod
+    def make(cls, simulated: SimulatedHtp | None = None, **options: Any) -> Bench:
+        """Return a bench on V75, or on the given simulation."""
+        time = VirtualTime()
+        simulated = SimulatedHtp(arch=75) if simulated is None else simulated
+        recorder = RecordingBackend(simulated, time=time)
+        controller = VoteController(recorder, time=time, handle_sigterm=False, **options)
+        events: list[Event] = []
+        controller.subscribe(events.append)
+        return cls(time, simulated, recorder, controller, events)
+
+    @property
+    def sets(self) -> list[Call]:
+        """The setPowerConfig calls so far."""
+        return [call for call in self.recorder.calls if call.function == "setPowerConfig"]
+
+    def effective(self, core_id: int = 0) -> Effective:
+        """Return the clocks of a core."""
+        return self.simulated.effective(0, core_id)
+
+    def infer(self, session: Session, duration_us: int = 1000) -> None:
+        """Run one inference."""
+        with session.inference():
+            self.time.advance_us(duration_us)
+
+
+def core_target(call: Call) -> int:
+    """Return the core target that a call votes."""
+    config = call.config("DCVS_V3")
+    assert config is not None, f"no DCVS_V3 in {call}"
+    return config.fields["coreVoltageCornerTarget"]
+
+
+def options(call: Call) -> list[str]:
+    """Return the options of a call, in order."""
+    return [config.option for config in call.configs]

@@ -1,0 +1,101 @@
+"""A small inference host, run as a process of its own; its native calls go to a file, line by line, as they are made.
+
+Arguments: the file, and the way in which the process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from htppower import VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+
+if TYPE_CHECKING:
+    from htppower.votes import VoteSet
+
+
+class FileRecorder(RecordingBackend):
+    """Writes pid, function, id and core target of every call at once, so that no way of ending loses one."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(SimulatedHtp(arch=75))
+        self._path = path
+
+    def _write(self, *words: object) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(" ".join(map(str, (os.getpid(), *words))) + "\n")
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        created = super().create_power_config_id(device_id, core_id)
+        self._write("createPowerConfigId", created)
+        return created
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        super().set_power_config(power_config_id, votes)
+        dcvs, polling = self.calls[-1].config("DCVS_V3"), self.calls[-1].config("RPC_POLLING_TIME")
+        target = dcvs.fields["coreVoltageCornerTarget"] if dcvs else "-"
+        self._write("setPowerConfig", power_config_id, target, polling.fields["rpcPollingTimeConfig"] if polling else "-")
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        super().destroy_power_config_id(power_config_id)
+        self._write("destroyPowerConfigId", power_config_id)
+
+
+def main(path: Path, ending: str) -> None:
+    """Raise burst, then end in the way asked for."""
+    if ending == "own handler":
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+    controller = VoteController(FileRecorder(path))
+    session = controller.session("burst")
+    if ending == "exit in window":
+        with session.inference():
+            pass
+        sys.exit(3)
+    if ending == "fork":
+        fork(session)
+        controller.close()
+        return
+    with session.inference():
+        if ending == "exception":
+            raise RuntimeError("mine")
+        if ending == "worker threads":
+            for _ in range(4):
+                threading.Thread(target=infer_forever, args=(session,)).start()
+        if ending != "exit in inference":
+            print("ready", flush=True)
+            time.sleep(60)
+
+
+def infer_forever(session: object) -> None:
+    """Run inferences without end, as a thread that nobody joins."""
+    while True:
+        with session.inference():  # type: ignore[attr-defined]
+            time.sleep(0.0001)
+
+
+def fork(session: object) -> None:
+    """Use and close the parent's session in a child, then go on in the parent."""
+    with session.inference():  # type: ignore[attr-defined]
+        child = os.fork()
+        if child == 0:
+            with session.inference():  # type: ignore[attr-defined]
+                pass
+            with session.init():  # type: ignore[attr-defined]
+                pass
+            session.use("balanced")  # type: ignore[attr-defined]
+            session.close()  # type: ignore[attr-defined]
+            sys.exit(0)
+        _, status = os.waitpid(child, 0)
+        print("child", os.waitstatus_to_exitcode(status), session.state, flush=True)  # type: ignore[attr-defined]
+    with session.inference():  # type: ignore[attr-defined]
+        pass
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

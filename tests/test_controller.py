@@ -1,0 +1,292 @@
+"""The controller: several sessions and cores, process-wide settings, degradation, strictness, status, closing."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, options
+
+from htppower import (
+    BackendUnavailable,
+    Profile,
+    RuleBreach,
+    SessionClosed,
+    State,
+    Unavailable,
+    VoteController,
+    VoteRejected,
+    load_profile,
+)
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.codes import FAILED, INVALID_INPUT, UNSUPPORTED, UNSUPPORTED_CONFIG
+from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.events import Degraded, ReleaseFailed
+from htppower.votes import HmxV2
+
+
+def _voting(**votes: object) -> Profile:
+    burst = load_profile("burst")
+    return attrs.evolve(burst, votes=attrs.evolve(burst.votes, **votes))  # type: ignore[arg-type]
+
+
+def _hmx(corner: ExpandedCorner) -> HmxV2:
+    return HmxV2(corner, corner, corner, ClkPerfMode.HIGH)
+
+
+def test_a_session_votes_on_each_of_its_cores() -> None:
+    """Two cores are two ids and two calls; process-wide settings go with the first only."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2))
+    session = bench.controller.session("burst", core_ids=(0, 1))
+    with session.inference():
+        assert [bench.effective(core).core_target for core in (0, 1)] == [MAX_CORNER, MAX_CORNER]
+        first, second = bench.sets
+        assert options(first)[-2:] == ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+        assert options(second) == ["DCVS_V3", "HMX_V2"]
+    bench.controller.close()
+    bench.recorder.assert_nothing_left()
+
+
+def test_a_core_that_does_not_exist_leaves_nothing_behind() -> None:
+    """A session on an unknown core raises 13001 and destroys the id that it had created on another."""
+    bench = Bench.make()
+    with pytest.raises(VoteRejected) as caught:
+        bench.controller.session("burst", core_ids=(0, 5))
+    assert caught.value.code == INVALID_INPUT
+    bench.recorder.assert_calls(["createPowerConfigId", "createPowerConfigId", "destroyPowerConfigId"])
+    assert bench.controller.status().sessions == ()
+    bench.controller.close()
+
+
+@pytest.mark.parametrize("cores", [(), (0, 0)])
+def test_cores_are_named_once(bench: Bench, cores: tuple[int, ...]) -> None:
+    """No core, or one twice, is a mistake."""
+    with pytest.raises(ValueError, match="core_ids"):
+        bench.controller.session("burst", core_ids=cores)
+
+
+def test_the_largest_polling_and_the_smallest_latency_win(bench: Bench) -> None:
+    """What is sent for the process is the aggregate over the raised sessions."""
+    a = bench.controller.session(_voting(rpc_polling_time_us=500, rpc_control_latency_us=300))
+    b = bench.controller.session(_voting(rpc_polling_time_us=2000, rpc_control_latency_us=0))
+    with a.inference():
+        assert bench.effective().rpc_polling_time_us == 500
+        with b.inference():
+            assert bench.effective().rpc_polling_time_us == 2000
+            assert bench.effective().rpc_control_latency_us == 300
+        bench.time.advance_us(BURST_SUSTAIN_US)
+        assert bench.effective().rpc_polling_time_us == 500
+
+
+def test_the_last_session_to_lower_gives_polling_back(bench: Bench) -> None:
+    """Polling stays until the last session that asks for it is lowered, in any order."""
+    sessions = [bench.controller.session("high_performance") for _ in range(3)]
+    phases = [session.inference() for session in sessions]
+    for phase in phases:
+        phase.__enter__()
+    for left, phase in enumerate(phases[1:] + phases[:1]):
+        assert bench.effective().rpc_polling_time_us == 9999, left
+        phase.__exit__(None, None, None)
+    assert bench.effective().rpc_polling_time_us == 0
+
+
+def test_a_power_state_that_polls_is_given_back_on_close(bench: Bench) -> None:
+    """Process-wide settings of a lowered session are given back when it closes, before its id is destroyed."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    polling = attrs.evolve(burst.relax.to, votes=attrs.evolve(burst.relax.to.votes, rpc_polling_time_us=50))
+    session = bench.controller.session(attrs.evolve(burst, relax=attrs.evolve(burst.relax, to=polling)))
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert bench.effective().rpc_polling_time_us == 50
+    bench.recorder.clear()
+    session.close()
+    bench.recorder.assert_calls(["setPowerConfig", "destroyPowerConfigId"])
+    assert options(bench.sets[-1]) == ["RPC_POLLING_TIME"]
+
+
+def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
+    """On V73 the session works without its HMX vote, and says so in its status and in an event, by rule HMX-1."""
+    bench = Bench.make(SimulatedHtp(arch=73))
+    session = bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+    with session.inference():
+        assert "HMX_V2" not in options(bench.sets[-1])
+    assert [lost.rule for lost in session.degradations] == ["HMX-1"]
+    assert [event.degradation.rule for event in bench.events if isinstance(event, Degraded)] == ["HMX-1"]
+    assert bench.controller.status().sessions[0].degradations == session.degradations
+    bench.controller.close()
+
+
+def test_the_default_hmx_vote_is_no_loss_below_v75() -> None:
+    """On V73 pick default is not sent, since it applies anyhow, and nothing is degraded."""
+    bench = Bench.make(SimulatedHtp(arch=73))
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    assert options(bench.sets[-1]) == ["DCVS_V3", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+    assert session.degradations == ()
+    bench.controller.close()
+
+
+def test_rpc_votes_degrade_on_qnx() -> None:
+    """On QNX polling and latency are left out, each said with RPC-4."""
+    bench = Bench.make(SimulatedHtp(arch=73, platform="qnx"))
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    assert options(bench.sets[-1]) == ["DCVS_V3"]
+    assert [lost.rule for lost in session.degradations] == ["RPC-4", "RPC-4"]
+    bench.controller.close()
+
+
+def test_strict_refuses_what_would_degrade() -> None:
+    """With strict=True a vote that the platform lacks is an error with the rule's id."""
+    bench = Bench.make(SimulatedHtp(arch=73), strict=True)
+    with pytest.raises(RuleBreach) as caught:
+        bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+    assert caught.value.rule == "HMX-1"
+    assert bench.recorder.calls == ()
+    bench.controller.close()
+
+
+def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
+    """A profile that never was a file is checked by the same rules before anything is sent."""
+    with pytest.raises(RuleBreach) as caught:
+        bench.controller.session(_voting(rpc_polling_time_us=10_000))
+    assert caught.value.rule == "RPC-1"
+    assert bench.recorder.calls == ()
+
+
+@pytest.mark.parametrize("code", [UNSUPPORTED, UNSUPPORTED_CONFIG])
+def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int) -> None:
+    """After 13002 or 13004 the votes go out one by one, the refused one is remembered, and never sent again."""
+    bench = Bench.make()
+    session = bench.controller.session(_voting(hmx_timeout_us=1000))
+    other = bench.controller.session(_voting(hmx_timeout_us=2000))
+    bench.simulated.fail_next(code)
+    bench.simulated.fail_next(code, nth=5)
+    with session.inference():
+        assert session.state is State.RAISED
+        assert bench.effective().core_target == MAX_CORNER
+    assert [(lost.rule, lost.option.name) for lost in session.degradations] == [("TMR-1", "HMX_TIMEOUT_INTERVAL_US")]
+    assert other.degradations == session.degradations
+    bench.recorder.clear()
+    bench.infer(other)
+    assert "HMX_TIMEOUT_INTERVAL_US" not in options(bench.sets[-1])
+    bench.controller.close()
+
+
+def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> None:
+    """V81 passes the rule, the library's 13004 still degrades it, and the inference has its other votes."""
+    bench = Bench.make(SimulatedHtp(arch=81))
+    session = bench.controller.session(_voting(ddr_perf_mode=True))
+    with session.inference():
+        assert bench.effective().rpc_polling_time_us == 9999
+    assert [lost.rule for lost in session.degradations] == ["DDR-1"]
+    bench.controller.close()
+
+
+def test_a_platform_without_dcvs_v3_is_a_failure_not_a_degradation(bench: Bench) -> None:
+    """13004 to DCVS_V3 itself leaves the session UNKNOWN: without it there are no votes."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(UNSUPPORTED, times=2)
+    with session.inference():
+        assert session.state is State.UNKNOWN
+    assert session.degradations == ()
+
+
+def test_status_says_what_is_in_force_and_for_whom(bench: Bench) -> None:
+    """Status names backend, sessions with owner, state and votes, and the process-wide settings."""
+    session = bench.controller.session("burst", owner="camera")
+    with session.inference():
+        status = bench.controller.status()
+    (line,) = status.sessions
+    assert (line.owner, line.profile, line.state, line.in_flight) == ("camera", "burst", State.RAISED, 1)
+    assert line.votes[1].dcvs_v3 == load_profile("burst").votes.dcvs_v3
+    assert status.process.rpc_polling_time_us == 9999
+    assert status.backend.name == "simulated"
+    assert not status.backend.hardware
+
+
+def test_a_destroy_that_fails_is_told_with_its_id(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """A release that fails is an event and an ERROR record with the power config id, and the rest goes on."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(FAILED, function="destroyPowerConfigId")
+    session.close()
+    failed = [event for event in bench.events if isinstance(event, ReleaseFailed)]
+    assert [event.power_config_id for event in failed] == [1]
+    assert any(record.levelname == "ERROR" and "power_config_id=1" in record.message for record in caplog.records)
+    assert session.state is State.DESTROYED
+    assert bench.controller.status().orphans == (1,)
+
+
+def test_a_destroy_that_fails_is_tried_again(bench: Bench) -> None:
+    """An id that could not be destroyed is destroyed by the back-off, and what was voted on it is gone then."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(FAILED)
+    bench.simulated.fail_next(FAILED, function="destroyPowerConfigId", times=2)
+    session.close()
+    assert bench.effective().core_target == MAX_CORNER
+    bench.time.advance_us(1_000_000)
+    assert bench.controller.status().orphans == (1,)
+    bench.time.advance_us(2_000_000)
+    assert bench.controller.status().orphans == ()
+    assert bench.simulated.power_config_ids == ()
+
+
+def test_closing_the_controller_closes_every_session(bench: Bench) -> None:
+    """Closing lowers and destroys every session; the controller opens none after it; closing twice is fine."""
+    sessions = [bench.controller.session("burst") for _ in range(3)]
+    for session in sessions:
+        bench.infer(session)
+    bench.controller.close()
+    bench.controller.close()
+    assert {session.state for session in sessions} == {State.DESTROYED}
+    bench.recorder.assert_nothing_left()
+    with pytest.raises(SessionClosed):
+        bench.controller.session("burst")
+
+
+def test_a_subscriber_that_raises_is_logged_and_the_others_are_told(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a subscriber raises disturbs neither the votes nor the other subscribers."""
+
+    def broken(_event: object) -> None:
+        raise RuntimeError("mine")
+
+    unsubscribe = bench.controller.subscribe(broken)
+    later: list[object] = []
+    bench.controller.subscribe(later.append)
+    session = bench.controller.session("burst")
+    assert len(later) == 1
+    assert "a subscriber failed" in caplog.text
+    unsubscribe()
+    caplog.clear()
+    bench.infer(session)
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize(("name", "reason"), [("qnn", Unavailable.NOT_BOUND), ("gpu", Unavailable.NO_SUCH_BACKEND)])
+def test_a_named_backend_that_can_not_be_used_is_an_error(name: str, reason: Unavailable) -> None:
+    """Nothing falls back from a named backend to another."""
+    with pytest.raises(BackendUnavailable) as caught:
+        VoteController(backend=name)
+    assert caught.value.reason is reason
+
+
+def test_a_backend_of_the_users_own_stays_open() -> None:
+    """The controller closes only the backend that it made itself."""
+    closed: list[bool] = []
+
+    class Watched(RecordingBackend):
+        def close(self) -> None:
+            closed.append(True)
+
+    VoteController(Watched(SimulatedHtp()), handle_sigterm=False).close()
+    assert closed == []
+
+
+def test_a_wrong_on_error_is_refused() -> None:
+    """on_error is continue or raise."""
+    with pytest.raises(ValueError, match="on_error"):
+        VoteController("simulated", on_error="ignore")  # type: ignore[arg-type]

@@ -1,0 +1,86 @@
+"""The ends of a process: real processes, of which each leaves nothing voted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOST = Path(__file__).parent / "processes" / "host.py"
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX signals and fork")
+
+
+def _start(tmp_path: Path, ending: str) -> tuple[subprocess.Popen[str], Path]:
+    calls = tmp_path / "calls"
+    process = subprocess.Popen(
+        [sys.executable, str(HOST), str(calls), ending],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return process, calls
+
+
+def _assert_lowered_and_destroyed(calls: Path) -> None:
+    lines = [line.split()[1:] for line in calls.read_text(encoding="utf-8").splitlines()]
+    assert lines[0] == ["createPowerConfigId", "1"]
+    assert lines[1] == ["setPowerConfig", "1", "160", "9999"]
+    assert lines[-2:] == [["setPowerConfig", "1", "64", "0"], ["destroyPowerConfigId", "1"]]
+
+
+@pytest.mark.parametrize(("ending", "code"), [("exit in window", 3), ("exit in inference", 0), ("exception", 1)])
+def test_an_interpreter_exit_lowers_and_destroys(tmp_path: Path, ending: str, code: int) -> None:
+    """sys.exit, the end of the program and an uncaught exception lower the votes and destroy the ids."""
+    process, calls = _start(tmp_path, ending)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code, errors
+    _assert_lowered_and_destroyed(calls)
+
+
+@pytest.mark.parametrize("ending", ["sigterm", "worker threads"])
+def test_sigterm_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str) -> None:
+    """SIGTERM during an inference, also with busy worker threads, lowers, destroys, and ends as by default."""
+    process, calls = _start(tmp_path, ending)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM, errors
+    assert "Traceback" not in errors
+    _assert_lowered_and_destroyed(calls)
+
+
+def test_a_hosts_own_sigterm_handler_stays(tmp_path: Path) -> None:
+    """A host that handles SIGTERM itself keeps its handler; its exit lowers and destroys."""
+    process, calls = _start(tmp_path, "own handler")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 7
+    _assert_lowered_and_destroyed(calls)
+
+
+def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:
+    """SIGINT raises KeyboardInterrupt in the inference; the votes are lowered on the way out."""
+    process, calls = _start(tmp_path, "sigint")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    _assert_lowered_and_destroyed(calls)
+
+
+def test_a_forked_child_casts_nothing_and_breaks_nothing(tmp_path: Path) -> None:
+    """A child that uses and closes the parent's session makes no call; the parent's votes stay, and work on."""
+    process, calls = _start(tmp_path, "fork")
+    output, errors = process.communicate(timeout=60)
+    assert output == "child 0 RAISED\n", errors
+    pids = {line.split()[0] for line in calls.read_text(encoding="utf-8").splitlines()}
+    assert pids == {str(process.pid)}
+    _assert_lowered_and_destroyed(calls)

@@ -1,0 +1,221 @@
+"""The state machine under random sessions, phases, profiles, faults, restarts and time steps.
+
+Checked after every step: no native call on a dead id; the votes in force on the simulated HTP are those that the ledger
+records as in force; nothing is raised longer than its sustain time without an inference; after closing nothing is voted.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractContextManager
+from typing import Any
+
+from bench import Bench
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+
+from htppower import Session, State, load_profile
+from htppower.backends import SimulatedHtp
+from htppower.backends.clocks import Client
+from htppower.codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
+from htppower.votes import VoteSet
+
+PROFILES = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
+CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION)
+CORES = (0, 1)
+
+
+class Sessions(RuleBasedStateMachine):
+    """Random use of one controller."""
+
+    sessions: Bundle[Session] = Bundle("sessions")
+    phases: Bundle[tuple[Session, AbstractContextManager[Any]]] = Bundle("phases")
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Thousands of expected records would bury the one step that matters.
+        logging.getLogger("htppower").setLevel(logging.CRITICAL)
+
+    @initialize(arch=st.sampled_from((68, 75, 81)), platform=st.sampled_from(("linux", "linux", "qnx")))
+    def open_controller(self, arch: int, platform: str) -> None:
+        """Begin on some platform."""
+        self.bench = Bench.make(SimulatedHtp(arch=arch, platform=platform, cores=len(CORES)))
+        self.open: list[Session] = []
+        self.running: list[tuple[Session, AbstractContextManager[Any]]] = []
+        self.last_use_us: dict[int, int] = {}
+        self.checked = 0
+        self.alive: set[int | None] = set()
+        self.faults = False
+
+    @rule(target=sessions, profile=st.sampled_from(PROFILES), cores=st.sampled_from(((0,), (1,), (0, 1))))
+    def open_session(self, profile: str, cores: tuple[int, ...]) -> Any:
+        """Open a session."""
+        if len(self.open) >= 6:
+            return multiple()
+        session = self.bench.controller.session(profile, core_ids=cores)
+        self.open.append(session)
+        self.last_use_us[session.number] = self.bench.time.now_us
+        return session
+
+    @rule(target=phases, session=sessions, kind=st.sampled_from(("inference", "inference", "init", "deinit")))
+    def begin(self, session: Session, kind: str) -> Any:
+        """Begin a phase."""
+        if session.state is State.DESTROYED:
+            return multiple()
+        phase = getattr(session, kind)()
+        phase.__enter__()
+        self.running.append((session, phase))
+        if not self.faults and session.profile.votes:
+            assert session.state is State.RAISED
+        return (session, phase)
+
+    @rule(running=consumes(phases), fails=st.booleans())
+    def end(self, running: tuple[Session, AbstractContextManager[Any]], fails: bool) -> None:
+        """End a phase, by an exception or not."""
+        session, phase = running
+        error = ValueError("mine") if fails else None
+        phase.__exit__(type(error) if error else None, error, None)
+        self.running.remove(running)
+        self.last_use_us[session.number] = self.bench.time.now_us
+
+    @rule(session=sessions, profile=st.sampled_from(PROFILES))
+    def use(self, session: Session, profile: str) -> None:
+        """Change a profile."""
+        if session.state is not State.DESTROYED:
+            session.use(profile)
+
+    @rule(session=consumes(sessions))
+    def close_session(self, session: Session) -> None:
+        """Close a session, whatever runs in it."""
+        session.close()
+        if session in self.open:
+            self.open.remove(session)
+
+    @rule(duration_us=st.sampled_from((0, 1, 1000, 150_000, 299_999, 300_000, 1_000_000, 20_000_000)))
+    def pass_time(self, duration_us: int) -> None:
+        """Let time pass."""
+        self.bench.time.advance_us(duration_us)
+
+    @rule(code=st.sampled_from(CODES), nth=st.integers(1, 3), times=st.integers(1, 2), applied=st.integers(0, 3))
+    def fail_a_call(self, code: int, nth: int, times: int, applied: int) -> None:
+        """Make a setPowerConfig to come fail, with part of its list applied."""
+        self.faults = True
+        self.bench.simulated.fail_next(code, nth=nth, times=times, applied=applied)
+
+    @rule(nth=st.integers(1, 2))
+    def fail_a_destroy(self, nth: int) -> None:
+        """Make a destroy to come fail."""
+        self.faults = True
+        self.bench.simulated.fail_next(TRANSPORT, function="destroyPowerConfigId", nth=nth)
+
+    @rule(fatal=st.booleans(), forget_ids=st.booleans())
+    def restart(self, fatal: bool, forget_ids: bool) -> None:
+        """Restart the DSP subsystem."""
+        self.faults = True
+        self.bench.simulated.restart_subsystem(fatal=fatal, forget_ids=forget_ids)
+
+    @invariant()
+    def no_call_on_a_dead_id(self) -> None:
+        """Every set is on an id that was created and not destroyed."""
+        for call in self.bench.recorder.calls_since(self.checked):
+            self.checked += 1
+            if call.function == "createPowerConfigId" and call.code == SUCCESS:
+                self.alive.add(call.power_config_id)
+            elif call.function == "destroyPowerConfigId" and call.code == SUCCESS:
+                self.alive.discard(call.power_config_id)
+            elif call.function == "setPowerConfig":
+                assert call.power_config_id in self.alive
+                assert call.code != UNSUPPORTED
+
+    @invariant()
+    def recorded_votes_are_in_force(self) -> None:
+        """What the ledger knows is what the simulated HTP has, as soon as a call has told of a restart."""
+        if self.bench.simulated.unnoticed_restart:
+            return
+        status = self.bench.controller.status()
+        for session in status.sessions:
+            for power_config_id, votes in session.votes.items():
+                if votes.dcvs_v3 is not None:
+                    _assert_in_force(self.bench.simulated.client(power_config_id), votes)
+        for name in ("rpc_polling_time_us", "rpc_control_latency_us", "adaptive_polling_time_us"):
+            known = getattr(status.process, name)
+            assert known is None or known == getattr(self.bench.effective(), name)
+
+    @invariant()
+    def states_are_what_is_in_force(self) -> None:
+        """A raised session has its profile's votes, a lowered one those of its power state, whatever failed before."""
+        if self.bench.simulated.unnoticed_restart:
+            return
+        for session in self.open:
+            if session.state is State.RAISED:
+                assert session.wish == session.plan.raised
+            if session.state in (State.RAISED, State.LOWERED):
+                assert session.wish is not None
+                for power_config_id in session.power_config_ids.values():
+                    _assert_in_force(self.bench.simulated.client(power_config_id), session.wish)
+
+    @invariant()
+    def running_phases_are_raised(self) -> None:
+        """While no call has failed, a session with a phase running is RAISED."""
+        for session, _ in self.running:
+            if not self.faults and session.profile.votes and session.state is not State.DESTROYED:
+                assert session.state is State.RAISED
+
+    @invariant()
+    def nothing_is_raised_longer_than_its_sustain_time(self) -> None:
+        """Without an inference a session is RAISED for no longer than its profile says."""
+        for session in self.open:
+            if session.state is State.RAISED and not any(other is session for other, _ in self.running):
+                relax = session.profile.relax
+                assert relax is not None
+                idle_us = self.bench.time.now_us - self.last_use_us[session.number]
+                assert idle_us < relax.after_inference_us
+
+    @invariant()
+    def polling_is_off_where_nobody_asks_for_it(self) -> None:
+        """With every session known to be lowered or not voted, the process does not poll."""
+        states = {session.state for session in self.open}
+        if not self.faults and states <= {State.LOWERED, State.UNVOTED}:
+            assert self.bench.effective().rpc_polling_time_us == 0
+
+    def teardown(self) -> None:
+        """Close: nothing is voted, and nothing is left to run, once the hardware answers again."""
+        logging.getLogger("htppower").setLevel(logging.NOTSET)
+        if not hasattr(self, "bench"):
+            return
+        self.bench.simulated.restart_subsystem(fatal=False)
+        for session in tuple(self.open):
+            with session.inference():
+                pass
+        self.bench.time.advance_us(30_000_000)
+        self.bench.simulated.clear_faults()
+        self.bench.controller.close()
+        assert self.bench.simulated.power_config_ids == ()
+        for core in CORES:
+            assert self.bench.effective(core).core_target == 16
+        assert self.bench.effective().rpc_polling_time_us == 0
+        assert self.bench.time.alarms == 0
+
+
+def _assert_in_force(client: Client, votes: VoteSet) -> None:
+    """Assert that an id has these votes; none of the profiles here votes explicit HMX."""
+    dcvs = votes.dcvs_v3
+    if dcvs is None:
+        return
+    assert dcvs.bus is not None
+    assert dcvs.core is not None
+    assert client.dcvs_enable == dcvs.dcvs_enable
+    assert client.sleep_latency_us == dcvs.sleep_latency_us
+    assert client.bus == (dcvs.bus.min, dcvs.bus.target, dcvs.bus.max)
+    assert client.core == (dcvs.core.min, dcvs.core.target, dcvs.core.max)
+    assert client.explicit_hmx is None
+
+
+TestSessions = Sessions.TestCase
+TestSessions.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
+
+
+def test_profiles_of_the_machine_exist() -> None:
+    """The profiles that the random sessions use are shipped."""
+    assert all(load_profile(name) for name in PROFILES)

@@ -1,0 +1,291 @@
+"""Sessions: phases, in-flight counts, the sustain window, changes of profile, closing."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
+
+from htppower import Profile, SessionClosed, State, load_profile
+from htppower.events import Cause, Phase, Transition
+from htppower.profiles import Relax
+
+FULL_BURST = ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+
+
+def _keeping_init_up(after_init_us: int) -> Profile:
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    return attrs.evolve(burst, relax=Relax(burst.relax.to, after_init_us, BURST_SUSTAIN_US))
+
+
+def test_opening_a_session_creates_its_id_and_votes_nothing(bench: Bench) -> None:
+    """A new session has its id and no vote."""
+    session = bench.controller.session("burst")
+    bench.recorder.assert_calls(["createPowerConfigId"])
+    assert session.state is State.UNVOTED
+
+
+def test_the_first_raise_sends_everything_and_lowering_what_differs(bench: Bench) -> None:
+    """A raise on a fresh id sends every vote; the lowering only what differs from them."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert [options(call) for call in bench.sets] == [FULL_BURST, ["DCVS_V3", "RPC_POLLING_TIME"]]
+    assert bench.effective().core_target == SVS
+
+
+def test_an_isolated_inference_costs_two_calls(bench: Bench) -> None:
+    """Without a sustain time an inference is one setPowerConfig up and one down."""
+    session = bench.controller.session("high_performance")
+    for _ in range(3):
+        bench.recorder.clear()
+        bench.infer(session)
+        bench.recorder.assert_calls(["setPowerConfig", "setPowerConfig"])
+        assert session.state is State.LOWERED
+
+
+def test_inferences_inside_the_window_cost_no_call(bench: Bench) -> None:
+    """A thousand inferences inside a sustain window are no transition and no native call."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    calls, events = len(bench.recorder.calls), len(bench.events)
+    for _ in range(1000):
+        bench.infer(session, 100)
+    assert len(bench.recorder.calls) == calls
+    assert len(bench.events) == events
+    assert bench.time.alarms == 1
+
+
+@pytest.mark.parametrize(("early_us", "state"), [(1, State.RAISED), (0, State.LOWERED)])
+def test_the_window_ends_exactly_at_the_deadline(bench: Bench, early_us: int, state: State) -> None:
+    """The votes are up a microsecond before last end + sustain, and lowered exactly then."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.time.advance_us(100_000)
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US - early_us)
+    assert session.state is state
+
+
+def test_an_inference_over_the_deadline_is_not_lowered(bench: Bench) -> None:
+    """The timer that fires during an inference goes away; the inference's end arms anew."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.infer(session, 10 * BURST_SUSTAIN_US)
+    assert session.state is State.RAISED
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.LOWERED
+    assert len(bench.sets) == 2
+
+
+def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
+    """INIT is raised, and lowered when it ends, for burst, too."""
+    session = bench.controller.session("burst")
+    with session.init():
+        assert session.state is State.RAISED
+    assert session.state is State.LOWERED
+
+
+def test_after_init_the_next_raise_sends_everything(bench: Bench) -> None:
+    """Votes cast before the graph's context exists may be lost: the ledger forgets them when INIT ends."""
+    session = bench.controller.session("burst")
+    with session.init():
+        pass
+    bench.infer(session)
+    assert [options(call) for call in bench.sets] == [FULL_BURST, ["DCVS_V3", "RPC_POLLING_TIME"], FULL_BURST]
+
+
+def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: Bench) -> None:
+    """With after_init_us an inference inside that window revises, since the votes of INIT may be lost."""
+    session = bench.controller.session(_keeping_init_up(50_000))
+    with session.init():
+        pass
+    assert session.state is State.RAISED
+    with session.inference():
+        assert [options(call) for call in bench.sets] == [FULL_BURST, FULL_BURST]
+
+
+def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -> None:
+    """With after_init_us and no inference the votes are lowered when that time is over."""
+    session = bench.controller.session(_keeping_init_up(50_000))
+    with session.init():
+        pass
+    bench.time.advance_us(49_999)
+    assert session.state is State.RAISED
+    bench.time.advance_us(1)
+    assert session.state is State.LOWERED
+
+
+def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
+    """DE-INIT is raised, and lowered at once although a sustain window was open."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    with session.deinit():
+        assert session.state is State.RAISED
+    assert session.state is State.LOWERED
+
+
+def test_deinit_of_one_graph_leaves_another_graphs_inference_raised(bench: Bench) -> None:
+    """DE-INIT that ends while an inference is in flight does not lower it."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        with session.deinit():
+            pass
+        assert session.state is State.RAISED
+
+
+@pytest.mark.parametrize("name", ["burst", "high_performance"])
+def test_overlapping_inferences_are_lowered_with_the_last(bench: Bench, name: str) -> None:
+    """Votes stay up until the last of several overlapping inferences has ended."""
+    session = bench.controller.session(name)
+    first, second = session.inference(), session.inference()
+    first.__enter__()
+    second.__enter__()
+    assert session.in_flight == 2
+    first.__exit__(None, None, None)
+    bench.time.advance_us(2 * BURST_SUSTAIN_US)
+    assert (session.in_flight, session.state) == (1, State.RAISED)
+    second.__exit__(None, None, None)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+
+
+def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench) -> None:
+    """use() while raised revises the votes, and the inference's end follows the new profile."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use("balanced")
+        assert session.profile.name == "balanced"
+        assert core_target(bench.sets[-1]) == 112
+    assert session.state is State.LOWERED
+
+
+def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
+    """use() inside a sustain window lowers at once, to the new profile's power state, in one call."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    session.use("power_saver")
+    assert session.state is State.LOWERED
+    assert core_target(bench.sets[-1]) == 32
+    assert len(bench.sets) == 2
+    assert bench.time.alarms == 0
+
+
+def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -> None:
+    """use() while lowered makes no call; the next raise casts the new profile."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    session.use("low_balanced")
+    assert len(bench.sets) == 2
+    bench.infer(session)
+    assert core_target(bench.sets[2]) == 96
+
+
+def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
+    """A host that names its profile for every request does not lose its sustain window."""
+    session = bench.controller.session("burst")
+    for _ in range(5):
+        session.use("burst")
+        bench.infer(session)
+    assert len(bench.sets) == 1
+
+
+def test_a_profile_that_can_not_be_loaded_changes_nothing(bench: Bench) -> None:
+    """use() of a wrong name raises, and the session keeps its profile and its votes."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        with pytest.raises(ValueError, match="burst"):
+            session.use("brust")
+        assert session.profile.name == "burst"
+        assert bench.effective().core_target == MAX_CORNER
+
+
+def test_system_settings_makes_no_call_at_all(bench: Bench) -> None:
+    """A session of system_settings has no id, no vote and no call."""
+    session = bench.controller.session("system_settings")
+    with session.init():
+        pass
+    bench.infer(session)
+    with session.deinit():
+        pass
+    session.close()
+    assert bench.recorder.calls == ()
+
+
+def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
+    """use("system_settings") gives back polling and destroys the id at once; use of another profile votes again."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use("system_settings")
+        assert session.state is State.UNVOTED
+        assert bench.simulated.power_config_ids == ()
+        assert bench.effective().rpc_polling_time_us == 0
+        session.use("balanced")
+        assert session.state is State.RAISED
+        assert bench.effective().core_target == 112
+
+
+def test_every_transition_tells_trigger_cause_and_phase(bench: Bench) -> None:
+    """Events say what happened, why, and in which phase, in order."""
+    session = bench.controller.session("burst", owner="camera")
+    with session.init():
+        pass
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    session.close()
+    seen = [
+        (event.trigger.value, event.cause, event.phase, event.dest)
+        for event in bench.events
+        if isinstance(event, Transition)
+    ]
+    assert seen == [
+        ("raise", Cause.INIT_BEGAN, Phase.INIT, State.RAISED),
+        ("lower", Cause.INIT_ENDED, Phase.INIT, State.LOWERED),
+        ("raise", Cause.INFERENCE_BEGAN, Phase.INFERENCE, State.RAISED),
+        ("lower", Cause.SUSTAIN_EXPIRED, None, State.LOWERED),
+        ("destroy", Cause.SESSION_CLOSED, None, State.DESTROYED),
+    ]
+    assert {event.owner for event in bench.events} == {"camera"}
+
+
+def test_closing_lowers_gives_back_and_destroys_in_this_order(bench: Bench) -> None:
+    """Closing a raised session lowers it, then destroys its id; closing twice is fine."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.recorder.clear()
+    session.close()
+    session.close()
+    bench.recorder.assert_calls(["setPowerConfig", "destroyPowerConfigId"])
+    assert session.state is State.DESTROYED
+
+
+def test_a_closed_session_begins_no_phase(bench: Bench) -> None:
+    """Beginning a phase on a closed session, or changing its profile, is an error that says so."""
+    session = bench.controller.session("burst")
+    session.close()
+    for begin in (session.init, session.inference, session.deinit):
+        with pytest.raises(SessionClosed, match="closed"), begin():
+            pass
+    with pytest.raises(SessionClosed):
+        session.use("balanced")
+    assert session.in_flight == 0
+
+
+def test_closing_during_an_inference_lowers_and_the_inference_ends_quietly(bench: Bench) -> None:
+    """A session closed while an inference runs is gone at once, and the inference's end casts nothing."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.close()
+        assert bench.effective().rpc_polling_time_us == 0
+        bench.recorder.clear()
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert bench.recorder.calls == ()
+
+
+def test_a_session_is_a_context_manager(bench: Bench) -> None:
+    """Leaving the session's own with block closes it."""
+    with bench.controller.session("burst") as session:
+        bench.infer(session)
+    assert session.state is State.DESTROYED

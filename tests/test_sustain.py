@@ -1,0 +1,150 @@
+"""Sustain timers on the system's time: the few tests with a real clock, with wide bounds."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from freezegun import freeze_time
+
+from htppower import State, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.sustain import SystemTime
+from htppower.timing import MonotonicClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SUSTAIN_US = 300_000
+WIDE_US = 2_000_000
+
+
+@pytest.fixture
+def real_time() -> Iterator[SystemTime]:
+    """Yield the system's time, closed afterwards."""
+    made = SystemTime()
+    yield made
+    made.close()
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail("waited ten seconds")
+
+
+def _ring(real_time: SystemTime, after_us: int, step: Callable[[], None]) -> int:
+    """Return how late an alarm rings, in us, with something done to the wall clock while it waits."""
+    rang: list[int] = []
+    deadline_us = real_time.now_us + after_us
+    real_time.call_at(deadline_us, lambda: rang.append(time.monotonic_ns() // 1000))
+    step()
+    _wait_for(lambda: bool(rang))
+    return rang[0] - deadline_us
+
+
+def test_an_alarm_rings_at_its_deadline_never_early(real_time: SystemTime) -> None:
+    """An alarm of 50 ms rings after 50 ms, and not much later."""
+    late_us = _ring(real_time, 50_000, lambda: None)
+    assert 0 <= late_us < WIDE_US
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: int) -> None:
+    """The wall clock steps an hour either way inside a sustain window: the vote is lowered on time all the same."""
+    # freezegun moves datetime.now, by which APScheduler tells the time; the monotonic clock is left real.
+    with freeze_time(datetime.datetime.now(tz=datetime.timezone.utc), ignore=["htppower", "threading"]) as wall:
+        recorder = RecordingBackend(SimulatedHtp(arch=75))
+        controller = VoteController(recorder, handle_sigterm=False)
+        session = controller.session("burst")
+        with session.inference():
+            pass
+        ended_us = MonotonicClock().now_us
+        wall.tick(datetime.timedelta(hours=hours))
+        _wait_for(lambda: session.state is State.LOWERED)
+        lowered_us = recorder.calls[-1].time_us
+        controller.close()
+    assert -1000 <= lowered_us - ended_us - SUSTAIN_US < 50_000
+
+
+def test_a_cancelled_alarm_does_not_ring(real_time: SystemTime) -> None:
+    """Of two alarms the cancelled one does not ring; cancelling one that has rung is fine."""
+    rang: list[str] = []
+    cancelled = real_time.call_at(real_time.now_us + 20_000, lambda: rang.append("cancelled"))
+    kept = real_time.call_at(real_time.now_us + 40_000, lambda: rang.append("kept"))
+    real_time.cancel(cancelled)
+    _wait_for(lambda: bool(rang))
+    real_time.cancel(kept)
+    assert rang == ["kept"]
+
+
+def test_an_alarm_armed_while_another_runs_is_not_dropped(real_time: SystemTime) -> None:
+    """An alarm that falls due while one is running rings after it: no alarm is dropped for being late or a double."""
+    rang: list[int] = []
+    hold = threading.Event()
+
+    def slow() -> None:
+        hold.wait(10)
+        rang.append(1)
+
+    real_time.call_at(real_time.now_us, slow)
+    for number in (2, 3):
+        real_time.call_at(real_time.now_us, lambda number=number: rang.append(number))  # type: ignore[misc]
+    threading.Event().wait(1.2)
+    hold.set()
+    _wait_for(lambda: len(rang) == 3)
+    assert sorted(rang) == [1, 2, 3]
+
+
+def test_an_alarm_that_raises_is_logged_and_the_next_one_rings(
+    real_time: SystemTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What an alarm raises is an ERROR record of htppower's, and stops nothing."""
+    rang: list[int] = []
+
+    def broken() -> None:
+        raise RuntimeError("mine")
+
+    real_time.call_at(real_time.now_us, broken)
+    real_time.call_at(real_time.now_us + 10_000, lambda: rang.append(1))
+    _wait_for(lambda: bool(rang))
+    assert any(record.name == "htppower.sustain" and record.levelname == "ERROR" for record in caplog.records)
+
+
+def test_alarms_write_no_records_of_their_own(real_time: SystemTime, caplog: pytest.LogCaptureFixture) -> None:
+    """APScheduler's four INFO records a job stay out of the host's log."""
+    caplog.set_level(logging.DEBUG)
+    _ring(real_time, 1000, lambda: None)
+    assert [record for record in caplog.records if "apscheduler" in record.name] == []
+
+
+def test_no_thread_runs_before_the_first_alarm_and_none_after_close() -> None:
+    """SystemTime starts its threads when they are needed, as daemons, and arms nothing once it is closed."""
+    before = threading.active_count()
+    made = SystemTime()
+    assert threading.active_count() == before
+    made.call_at(made.now_us + 60_000_000, lambda: None)
+    assert any(thread.daemon for thread in threading.enumerate())
+    made.close()
+    made.call_at(made.now_us, lambda: pytest.fail("rang"))
+    _wait_for(lambda: threading.active_count() == before)
+
+
+def test_a_burst_session_is_lowered_by_the_real_timer() -> None:
+    """In real time, too: one raise, inferences without a call, one lowering after 300 ms."""
+    recorder = RecordingBackend(SimulatedHtp(arch=75))
+    with VoteController(recorder, handle_sigterm=False) as controller:
+        session = controller.session("burst")
+        for _ in range(20):
+            with session.inference():
+                pass
+        _wait_for(lambda: session.state is State.LOWERED)
+    recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig", "destroyPowerConfigId"])
+    raised, lowered = recorder.calls[1:3]
+    assert SUSTAIN_US <= lowered.time_us - raised.time_us < SUSTAIN_US + WIDE_US
