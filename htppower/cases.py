@@ -52,12 +52,19 @@ class Finding:
         at: the keys that lead to the value in a profile file, such as ``("votes", "dcvs_v3", "bus")``.
         message: what is wrong.
         hint: what to write instead.
+        also: other values that the breach lies between; it can be mended at any of them.
     """
 
     rule: str
     at: Path
     message: str
     hint: str = ""
+    also: tuple[Path, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Path, ...]:
+        """Where the breach can be mended, the best place first."""
+        return (self.at, *self.also)
 
 
 class Applied(enum.Enum):

@@ -2,48 +2,36 @@
 
 YAML is read for what its author meant, or refused: a key given twice, a word that YAML 1.1 and 1.2 read differently
 (``on``, ``010``, ``12:30:45``), a tag, a merge key, an alias that explodes are problems, each with line and column.
-PyYAML alone lets all of them pass.
+PyYAML alone lets all of them pass. So its parser is used, up to its events; the tree is made here.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import yaml
 
 from htppower.errors import Problem
+from htppower.words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path as FilePath
 
     from htppower.cases import Path
 
 LARGEST_FILE_BYTES = 1024 * 1024
-# A profile has some 40 nodes; aliases may not unfold a file to more than this.
-MOST_NODES = 2000
+# A profile has some 40 values; no file may hold, nor unfold by aliases, more than this.
+MOST_VALUES = 2000
 DEEPEST_NESTING = 20
-# Longer digits are no number of any vote, and would be slow to convert.
-_LONGEST_NUMBER = 20
-
-_TAG: Final = "tag:yaml.org,2002:"
-_INT = re.compile(r"-?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
-# Plain words that YAML 1.1 reads as text, as PyYAML does, but YAML 1.2 as a number; and y and n, which YAML 1.1 reads
-# as booleans although PyYAML does not.
-_READ_DIFFERENTLY = re.compile(r"0o[0-7]+|[-+]?[0-9]+([eE][-+]?[0-9]+)|[yYnN]")
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER = yaml.SafeLoader("")
-
-
-class _Unreadable:
-    """Stands for a value that is already reported as a problem."""
-
-
-UNREADABLE = _Unreadable()
-_TOO_LARGE = _Unreadable()
+_NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
+# Where a quote or bracket is never closed, the parser gives up at the end; what helps is where it was opened.
+_OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)")
 
 
 @attrs.frozen
@@ -74,172 +62,217 @@ class Document:
     problems: tuple[Problem, ...]
 
 
+def locate(places: dict[Path, Place], candidates: Iterable[Path], path: str) -> Place:
+    """Return where a mistake is to be mended: the first of the candidates that stands in the file itself.
+
+    A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
+    the first one's place is returned; where there is none at all, the file's.
+    """
+    found = []
+    for candidate in candidates:
+        at = candidate
+        while at and at not in places:
+            at = at[:-1]
+        if at in places:
+            found.append(places[at])
+    own = [place for place in found if place.path == path]
+    return (own or found or [Place(path, 0, 0)])[0]
+
+
 def read_document(path: FilePath) -> Document:
     """Read a file; what is wrong with it is in the document's problems, not raised."""
     name = str(path)
-    text, problem = _read_text(path, name)
-    if problem is None:
-        node, problem = _compose(text, name)
-    if problem is not None:
-        return Document(name, UNREADABLE, {}, {}, (problem,))
     reader = _Reader(name)
-    tree = reader.value(node, ())
-    if not isinstance(tree, dict) and tree is not UNREADABLE:
-        reader.problem(node, "YAML-1", "the file holds no mapping", "start with 'profile: NAME'")
+    tree: Any = UNREADABLE
+    try:
+        tree = reader.document(_read_text(path, name))
+    except _Unparsable as error:
+        reader.problems.append(error.problem)
     return Document(name, tree, reader.places, reader.key_places, tuple(reader.problems))
 
 
-def _read_text(path: FilePath, name: str) -> tuple[str, Problem | None]:
+class _Unparsable(Exception):  # noqa: N818 - never leaves this file
+    """A file of which no tree can be made."""
+
+    def __init__(self, place: Place, rule: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.problem = Problem(place.path, place.line, place.column, rule, message, hint)
+
+
+def _read_text(path: FilePath, name: str) -> str:
+    nowhere = Place(name, 0, 0)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE_BYTES + 1)
-    except OSError as error:
-        return "", Problem(name, 0, 0, "FILE-1", f"can't be read: {error.strerror}", "check the path and permissions")
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise _Unparsable(nowhere, "FILE-1", f"can't be read: {said}", "check the path and permissions") from None
     if len(data) > LARGEST_FILE_BYTES:
-        return "", Problem(name, 0, 0, "FILE-2", "larger than 1 MiB", "a profile has some 40 lines")
+        raise _Unparsable(nowhere, "FILE-2", "larger than 1 MiB", "a profile has some 40 lines")
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        return data.decode("utf-8-sig"), None
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", "replace")
-        line, column = _line_and_column(before, len(before))
-        return "", Problem(name, line, column, "FILE-3", "not UTF-8", "save the file as UTF-8")
+        raise _Unparsable(_at_end(name, before), "FILE-3", "not UTF-8", "save the file as UTF-8") from None
+    strange = _NOT_YAML.search(text)
+    if strange is not None:
+        message = f"the character {strange.group()!r} is not allowed in YAML"
+        raise _Unparsable(_at_end(name, text[: strange.start()]), "YAML-1", message, "delete it")
+    return text
 
 
-def _compose(text: str, name: str) -> tuple[yaml.Node | None, Problem | None]:
-    try:
-        depth = 0
-        for event in yaml.parse(text, Loader=_Loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > DEEPEST_NESTING:
-                place = _place(name, event.start_mark)
-                message = f"nested deeper than {DEEPEST_NESTING} levels"
-                return None, Problem(name, place.line, place.column, "YAML-1", message)
-        return yaml.compose(text, Loader=_Loader), None
-    except yaml.MarkedYAMLError as error:
-        place = _place(name, error.problem_mark or error.context_mark)
-        said = " ".join(part for part in (error.context, error.problem) if part)
-        rule = "YAML-4" if "alias" in said else "YAML-1"
-        return None, Problem(name, place.line, place.column, rule, f"not well-formed YAML: {said}")
-    except yaml.reader.ReaderError as error:
-        line, column = _line_and_column(text, error.position)
-        message = f"not well-formed YAML: the character {error.character!r} is not allowed"
-        return None, Problem(name, line, column, "YAML-1", message)
+def _at_end(name: str, before: str) -> Place:
+    return Place(name, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
 
 
-def _line_and_column(text: str, position: int) -> tuple[int, int]:
-    before = text[:position]
-    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+@attrs.frozen(repr=False, eq=False)
+class _Anchored:
+    """A value that an alias may repeat, and how many values it holds."""
+
+    value: Any
+    size: int
 
 
 class _Reader:
-    """Turns nodes into a tree, and collects places and problems on the way."""
+    """Turns the parser's events into a tree, and collects places and problems on the way."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
         self.problems: list[Problem] = []
-        self._nodes = 0
-        self._open: list[yaml.Node] = []
+        self._anchors: dict[str, _Anchored] = {}
+        self._values = 0
 
-    def problem(self, node: yaml.Node | None, rule: str, message: str, hint: str = "") -> None:
-        place = _place(self.path, node and node.start_mark)
-        self.problems.append(Problem(place.path, place.line, place.column, rule, message, hint))
+    def document(self, text: str) -> Any:
+        """Return the tree of a text.
 
-    def value(self, node: yaml.Node | None, at: Path) -> Any:
-        self.places[at] = _place(self.path, node and node.start_mark)
-        if node is None:
-            return None
-        self._nodes += 1
-        if node in self._open or self._nodes > MOST_NODES:
-            if self._nodes <= MOST_NODES + 1:
-                self.problem(node, "YAML-4", "an alias that explodes or holds itself", "write the values out")
-            self._nodes = MOST_NODES + 1
-            return UNREADABLE
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
-        if node.tag not in (_TAG + "map", _TAG + "seq"):
-            self.problem(node, "YAML-5", f"the tag {node.tag} is not allowed", "leave the tag out")
-            return UNREADABLE
-        self._open.append(node)
+        Raises:
+            _Unparsable: it is not well-formed, or too large.
+        """
+        events = self._events(text)
+        tree: Any = UNREADABLE
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise _Unparsable(self._place(event), "YAML-1", "a second document", "one profile a file")
+                tree = self._value(next(events), events, ())
+        if documents and isinstance(tree, (dict, Unreadable)):
+            return tree
+        self.places.clear()
+        self._problem(Place(self.path, 1, 1), "YAML-1", "the file holds no mapping", "start with 'profile: NAME'")
+        return UNREADABLE
+
+    def _events(self, text: str) -> Iterator[Any]:
         try:
-            if isinstance(node, yaml.SequenceNode):
-                return [self.value(item, (*at, str(index))) for index, item in enumerate(node.value)]
-            return self._mapping(node, at)
-        finally:
-            self._open.pop()
+            yield from yaml.parse(text, Loader=_Loader)
+        except yaml.MarkedYAMLError as error:
+            said = " ".join(part for part in (error.context, error.problem) if part)
+            opened = error.context_mark if _OPENED_AT.search(error.context or "") else None
+            mark = opened or error.problem_mark or error.context_mark
+            place = Place(self.path, 1, 1) if mark is None else Place(self.path, mark.line + 1, mark.column + 1)
+            raise _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}") from None
 
-    def _mapping(self, node: yaml.Node, at: Path) -> dict[str, Any]:
+    def _value(self, event: Any, events: Iterator[Any], at: Path) -> Any:
+        place = self.places[at] = self._place(event)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, place)
+        self._count(1, place, "YAML-1", "holds more values than any profile")
+        before = self._values
+        if isinstance(event, yaml.ScalarEvent):
+            value = self._scalar(event, place)
+        else:
+            if len(at) >= DEEPEST_NESTING:
+                raise _Unparsable(place, "YAML-1", f"nested deeper than {DEEPEST_NESTING} levels")
+            is_sequence = isinstance(event, yaml.SequenceStartEvent)
+            value = self._sequence(events, at) if is_sequence else self._mapping(events, at)
+            if event.tag is not None:
+                value = self._tag(event.tag, place)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(value, self._values - before + 1)
+        return value
+
+    def _alias(self, event: Any, place: Place) -> Any:
+        anchored = self._anchors.get(event.anchor)
+        if anchored is None:
+            message = f"the alias *{event.anchor} refers to itself, or to nothing before it"
+            return self._problem(place, "YAML-4", message, "write the value out")
+        self._count(anchored.size, place, "YAML-4", "unfolds by its aliases to more values than any profile")
+        return anchored.value
+
+    def _count(self, values: int, place: Place, rule: str, what: str) -> None:
+        self._values += values
+        if self._values > MOST_VALUES:
+            raise _Unparsable(place, rule, f"the file {what}: over {MOST_VALUES}", "write a profile's own values only")
+
+    def _sequence(self, events: Iterator[Any], at: Path) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(self._value(event, events, (*at, str(len(items)))))
+        return items
+
+    def _mapping(self, events: Iterator[Any], at: Path) -> dict[str, Any]:
         tree: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key = self._key(key_node)
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            place = self._place(event)
+            key = self._key(event, events, place, at)
             if key is None:
+                self._skip(events, at)
                 continue
             path = (*at, key)
             if key in tree:
                 first = self.key_places[path].line
-                self.problem(key_node, "YAML-2", f"the key {key!r} is given twice", f"first in line {first}")
+                self._problem(place, "YAML-2", f"the key {key!r} is given twice", f"first in line {first}")
+                self._skip(events, at)
                 continue
-            self.key_places[path] = _place(self.path, key_node.start_mark)
-            tree[key] = self.value(value_node, path)
+            self.key_places[path] = place
+            tree[key] = self._value(next(events), events, path)
         return tree
 
-    def _key(self, node: yaml.Node) -> str | None:
-        if not isinstance(node, yaml.ScalarNode):
-            self.problem(node, "TYPE-1", "a key is a plain word")
-            return None
-        if node.tag == _TAG + "merge":
-            self.problem(node, "YAML-5", "merge keys are not allowed", "use extends: NAME")
-            return None
-        value = self._scalar(node)
-        if value is UNREADABLE:
-            return None
-        if not isinstance(value, str):
-            self.problem(node, "TYPE-1", f"the key {node.value!r} is no plain word")
-            return None
-        return value
+    def _skip(self, events: Iterator[Any], at: Path) -> None:
+        """Read a value whose key is a problem, for the problems in it, and leave no place of it behind."""
+        places, key_places = dict(self.places), dict(self.key_places)
+        self._value(next(events), events, (*at, ""))
+        self.places, self.key_places = places, key_places
 
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        text = node.value
-        plain = not node.style  # None from the parser in Python, "" from the one in C
-        if not plain and node.tag == _TAG + "str":
-            return text
-        implied: str = _RESOLVER.resolve(yaml.ScalarNode, text, (plain, not plain))  # type: ignore[no-untyped-call]
-        if node.tag != implied:
-            self.problem(node, "YAML-5", f"the tag {node.tag} is not allowed", "leave the tag out")
-            return UNREADABLE
-        value = _read_word(text, implied.removeprefix(_TAG))
-        if value is UNREADABLE:
-            hint = _meant(text, implied.removeprefix(_TAG))
-            self.problem(node, "YAML-3", f"{text!r} is read as different things by YAML 1.1 and 1.2", hint)
-        elif value is _TOO_LARGE:
-            self.problem(node, "VALUE-1", "the number is too large")
-            return UNREADABLE
-        return value
-
-
-def _read_word(text: str, kind: str) -> Any:
-    """Return what every YAML reads in a plain word, given its kind by YAML 1.1; UNREADABLE where they differ."""
-    if kind == "bool" and text in {"true", "false"}:
-        return text == "true"
-    if kind == "int" and _INT.fullmatch(text):
-        return int(text) if len(text) <= _LONGEST_NUMBER else _TOO_LARGE
-    if kind == "float" and _FLOAT.fullmatch(text):
-        return float(text)
-    if kind == "null" and text in {"", "~", "null"}:
+    def _key(self, event: Any, events: Iterator[Any], place: Place, at: Path) -> str | None:
+        if not isinstance(event, yaml.ScalarEvent):
+            if not isinstance(event, yaml.AliasEvent):
+                self._value(event, events, (*at, ""))
+            self._problem(place, "TYPE-1", "a key is a plain word", "name a field")
+            return None
+        if not event.style and event.value == "<<":
+            self._problem(place, "YAML-5", "merge keys are not allowed", "use extends: NAME")
+            return None
+        value = self._scalar(event, place, key=True)
+        if isinstance(value, str):
+            return value
+        if value is not UNREADABLE:
+            self._problem(place, "TYPE-1", f"the key {event.value!r} is no plain word", "name a field")
         return None
-    return text if kind == "str" and not _READ_DIFFERENTLY.fullmatch(text) else UNREADABLE
 
+    def _scalar(self, event: Any, place: Place, *, key: bool = False) -> Any:
+        if event.tag is not None:
+            return self._tag(event.tag, place)
+        if event.style:
+            return event.value
+        value = read_word(event.value)
+        if value is TOO_LARGE:
+            return self._problem(place, "VALUE-1", "the number is too large for any field", "see the field's range")
+        if value is UNREADABLE:
+            hint = "quote the key, or name a field" if key else meant(event.value)
+            self._problem(place, "YAML-3", f"{event.value!r} is not read alike by every YAML parser", hint)
+        return value
 
-def _place(path: str, mark: Any) -> Place:
-    """Return a place from a parser's mark; the start of the file where it gives none."""
-    return Place(path, 1, 1) if mark is None else Place(path, mark.line + 1, mark.column + 1)
+    def _tag(self, tag: str, place: Place) -> Any:
+        return self._problem(place, "YAML-5", f"the tag {tag} is not allowed", "leave the tag out")
 
+    def _problem(self, place: Place, rule: str, message: str, hint: str) -> Any:
+        self.problems.append(Problem(place.path, place.line, place.column, rule, message, hint))
+        return UNREADABLE
 
-def _meant(text: str, kind: str) -> str:
-    if kind == "bool" or text.lower() in {"y", "n"}:
-        word = "true" if text.lower() in {"yes", "on", "true", "y"} else "false"
-        return f"write {word}, or quote the word"
-    if kind in {"int", "float", "str"}:
-        return "write a decimal number, or quote the word"
-    return "quote the word"
+    def _place(self, event: Any) -> Place:
+        return Place(self.path, event.start_mark.line + 1, event.start_mark.column + 1)

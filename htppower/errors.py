@@ -64,7 +64,7 @@ class ProfileError(HtpPowerError, ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-class RuleBreach(ProfileError):  # noqa: N818 - the field's word; it reads as what it is
+class RuleBreach(ProfileError):  # noqa: N818 - reads as what it is
     """A well-formed profile that a rule of the votes refuses, by itself or on this platform."""
 
 
@@ -75,7 +75,7 @@ class Unavailable(enum.Enum):
     NO_SUCH_BACKEND = "no such backend"
 
 
-class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - DESIGN's public name
+class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
     """A backend that was asked for can't be used; nothing falls back to another in its place."""
 
     def __init__(self, reason: Unavailable, message: str) -> None:
@@ -83,7 +83,7 @@ class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - DESIGN's 
         super().__init__(message)
 
 
-class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - DESIGN's public name
+class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
     """A native call that did not return 0.
 
     Attributes:

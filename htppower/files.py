@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.documents import UNREADABLE, Document, Place, read_document
+from htppower.documents import Document, Place, locate, read_document
 from htppower.errors import Problem, ProfileError
 from htppower.schema import Mistake, did_you_mean
+from htppower.words import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _SUFFIXES = (".yaml", ".yml")
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})
+# Deeper than anybody can follow in review.
+_DEEPEST_EXTENDS = 20
 
 
 def shipped_folder() -> FilePath:
@@ -54,20 +57,14 @@ class Folders:
             near: the file in which the name stands.
 
         Raises:
-            ProfileError: NAME-1, with the nearest name.
+            ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
         """
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(_SUFFIXES):
-            path = FilePath(text) if near is None else near.parent / text
-            if path.is_file():
-                return path
-            hint = "check the path" if text.endswith(_SUFFIXES) else "a profile file ends in .yaml"
-            raise ProfileError([Problem(str(path), 0, 0, "FILE-1", "no such file", hint)])
+            return _existing(FilePath(text) if near is None else near.parent / text)
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None and kind == "state":
-            folders += (
-                [near.parent / "states", near.parent] if near.parent.name == "states" else [near.parent / "states"]
-            )
+            folders += [near.parent / "states", *([near.parent] if near.parent.name == "states" else [])]
         known: list[str] = []
         for folder in folders:
             for file in _yaml_files(folder):
@@ -88,6 +85,7 @@ class ResolvedFile:
         places, key_places: where each value and key was written, over all files.
         problems: what is wrong with the files as YAML, and with ``extends``.
         lineage: the names, from this file to the last that is extended.
+        complete: whether all that it extends could be read; if not, no field is missing for certain.
     """
 
     path: FilePath
@@ -96,50 +94,64 @@ class ResolvedFile:
     key_places: dict[Path, Place]
     problems: tuple[Problem, ...]
     lineage: tuple[str, ...]
+    complete: bool
 
     def problem(self, mistake: Mistake) -> Problem:
-        """Return a mistake with its place: the nearest that is written."""
-        at = mistake.at
-        places = self.key_places if mistake.of_key and at in self.key_places else self.places
-        while at and at not in places:
-            at = at[:-1]
-        place = places.get(at, Place(str(self.path), 1, 1))
+        """Return a mistake with its place."""
+        places = self.key_places if mistake.of_key and mistake.at in self.key_places else self.places
+        place = locate(places, mistake.candidates, str(self.path))
         return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
 
+    def written_in(self, at: Path) -> FilePath:
+        """Return the file in which a value was written."""
+        place = self.places.get(at)
+        return self.path if place is None else FilePath(place.path)
 
-def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[FilePath, ...] = ()) -> ResolvedFile:
+
+def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, ...] = ()) -> ResolvedFile:
     """Read a file and all that it extends; the nearer file's fields win."""
     document = read_document(path)
     own = document.tree if isinstance(document.tree, dict) else {}
     extends = "extends" in own
     extended = own.pop("extends", None)
     name = own.get(kind)
-    lineage = (name if isinstance(name, str) else path.stem,)
-    alone = ResolvedFile(path, document.tree, document.places, document.key_places, document.problems, lineage)
-    if not extends or extended is UNREADABLE:
+    alone = ResolvedFile(
+        path,
+        document.tree,
+        document.places,
+        document.key_places,
+        document.problems,
+        lineage=(name if isinstance(name, str) else path.stem,),
+        complete=document.tree is not UNREADABLE,
+    )
+    if not extends:
         return alone
+    if extended is UNREADABLE:
+        return attrs.evolve(alone, complete=False)
     base = _base(document, extended, path, folders, kind, seen)
     if isinstance(base, Problem):
-        return attrs.evolve(alone, problems=(*alone.problems, base), tree=UNREADABLE)
-    inherited = (
-        {key: value for key, value in base.tree.items() if key not in _OWN} if isinstance(base.tree, dict) else {}
+        return attrs.evolve(alone, problems=(*alone.problems, base), complete=False)
+    inherited = base.tree if isinstance(base.tree, dict) else {}
+    tree, places, key_places = _merged(
+        {key: value for key, value in inherited.items() if key not in _OWN}, base, document, own
     )
     return ResolvedFile(
         path,
-        _merge(inherited, own) if base.tree is not UNREADABLE else UNREADABLE,
-        {**base.places, **document.places},
-        {**base.key_places, **document.key_places},
+        tree,
+        places,
+        key_places,
         (*document.problems, *base.problems),
-        (*lineage, *base.lineage),
+        lineage=(*alone.lineage, *base.lineage),
+        complete=base.complete,
     )
 
 
 def _base(
-    document: Document, extended: Any, path: FilePath, folders: Folders, kind: str, seen: tuple[FilePath, ...]
+    document: Document, extended: Any, path: FilePath, folders: Folders, kind: str, seen: tuple[str, ...]
 ) -> ResolvedFile | Problem:
     place = document.places[("extends",)]
 
-    def problem(rule: str, message: str, hint: str = "") -> Problem:
+    def problem(rule: str, message: str, hint: str) -> Problem:
         return Problem(place.path, place.line, place.column, rule, message, hint)
 
     if not isinstance(extended, str):
@@ -148,22 +160,56 @@ def _base(
         found = folders.find(extended, kind, near=path)
     except ProfileError as error:
         return problem("NAME-1", f"{extended!r}, which it extends, does not exist", error.hint)
-    chain = (*seen, path.resolve())
-    if found.resolve() in chain:
-        names = " -> ".join(file.stem for file in (*chain, found))
-        return problem(
-            "EXT-1",
-            f"extends goes round in a circle: {names}",
-            "extend a profile that does not extend this one",
-        )
+    # A path and not a resolved Path: that one raises on a symbolic link to itself.
+    chain = (*seen, os.path.realpath(path))
+    if os.path.realpath(found) in chain:
+        names = " -> ".join(FilePath(file).stem for file in (*chain, str(found)))
+        hint = "extend a profile that does not extend this one"
+        return problem("EXT-1", f"extends goes round in a circle: {names}", hint)
+    if len(chain) > _DEEPEST_EXTENDS:
+        return problem("EXT-1", f"extends goes deeper than {_DEEPEST_EXTENDS} files", "state the votes themselves")
     return resolve_file(found, folders, kind, chain)
 
 
-def _merge(base: Any, over: Any) -> Any:
-    """Return the base with the other's fields over it; two mappings are merged, anything else is replaced."""
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return over
-    return {**base, **{key: _merge(base.get(key), value) for key, value in over.items()}}
+def _merged(
+    inherited: dict[str, Any], base: ResolvedFile, document: Document, own: dict[str, Any]
+) -> tuple[dict[str, Any], dict[Path, Place], dict[Path, Place]]:
+    """Return a file's tree over the one that it extends, with the places of what is left of both."""
+    replaced: set[Path] = set()
+    tree = _merge(inherited, own, (), replaced)
+
+    def left(places: dict[Path, Place]) -> dict[Path, Place]:
+        return {
+            at: place
+            for at, place in places.items()
+            if not any(at[:length] in replaced for length in range(1, len(at)))
+        }
+
+    return tree, {**left(base.places), **document.places}, {**left(base.key_places), **document.key_places}
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[Path]) -> dict[str, Any]:
+    """Merge two mappings; what is no mapping in both is replaced, and noted."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = base.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[key] = _merge(below, value, (*at, key), replaced)
+        else:
+            merged[key] = value
+            replaced.add((*at, key))
+    return merged
+
+
+def _existing(path: FilePath) -> FilePath:
+    try:
+        if path.is_file():
+            return path
+        message = "is a folder" if path.is_dir() else "no such file"
+    except (OSError, ValueError, RuntimeError) as error:
+        message = f"no file can have this name: {getattr(error, 'strerror', None) or error}"
+    hint = "check the path" if path.suffix in _SUFFIXES else "a profile file ends in .yaml"
+    raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])
 
 
 def _yaml_files(folder: FilePath) -> list[FilePath]:

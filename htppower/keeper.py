@@ -184,9 +184,7 @@ class Keeper:
         self._recover(None)
         return None
 
-    def _lose(
-        self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None
-    ) -> None:
+    def _lose(self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
         session.error = error or session.error

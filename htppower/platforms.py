@@ -13,8 +13,8 @@ from htppower.socs import SOCS, Soc
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
 
-# The first architecture that has an option: HMX_V2 and CENG from V75 (seed documentation, "HMX Power Settings", and
-# measured), DDR_PERF_MODE from V81, the expanded forms from V85 (measured). Options that are not named here are on all.
+# The first architecture that has an option: HMX_V2 and CENG (vendor, "HMX Power Settings", and measured), DDR_PERF_MODE
+# (QnnHtpPerfInfrastructure.h), the expanded forms (measured). Options that are not named here are on all.
 FIRST_ARCHITECTURE = MappingProxyType(
     {
         Option.HMX_V2: 75,

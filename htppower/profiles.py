@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower import rules
 from htppower.cases import Case, Finding, Path
-from htppower.documents import Place
+from htppower.documents import Place, locate
 from htppower.errors import Problem, ProfileError, RuleBreach
-from htppower.files import Folders, resolve_file
+from htppower.files import Folders, ResolvedFile, resolve_file
 from htppower.schema import Mistake, ProfileFields, StateFields, structure
 from htppower.votes import VoteSet
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path as FilePath
 
     from htppower.platforms import Platform
@@ -95,7 +95,7 @@ class Profile:
     relax: Relax | None
     source: FilePath | None = None
     lineage: tuple[str, ...] = attrs.field()
-    origins: Mapping[Path, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
+    origins: dict[Path, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
 
     @lineage.default
     def _only_itself(self) -> tuple[str, ...]:
@@ -113,10 +113,7 @@ class Profile:
 
     def problem(self, finding: Finding) -> Problem:
         """Return a finding with its place in the profile's file, where it has one."""
-        at = finding.at
-        while at and at not in self.origins:
-            at = at[:-1]
-        place = self.origins.get(at, Place(str(self.source or self.name), 0, 0))
+        place = locate(self.origins, finding.candidates, str(self.source or self.name))
         return Problem(place.path, place.line, place.column, finding.rule, finding.message, finding.hint)
 
 
@@ -135,37 +132,30 @@ def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLi
         RuleBreach: it is well-formed, but a rule of the votes refuses it.
     """
     where = Folders.of(folders)
-    file = resolve_file(where.find(name, "profile"), where, "profile")
-    fields, mistakes = structure(file.tree, ProfileFields)
-    problems = [*file.problems, *(file.problem(mistake) for mistake in mistakes)]
-    relax, missing = _load_relax(fields, file.path, where)
-    problems += [file.problem(mistake) for mistake in missing]
-    votes = (fields.votes if fields is not None else None) or NO_VOTES
+    file, fields, mistakes = _read(where.find(name, "profile"), where, "profile", ProfileFields)
+    relax, of_state = _load_relax(fields, file, where)
     profile = Profile(
-        name=(fields.profile if fields is not None else None) or file.path.stem,
-        summary=(fields.summary if fields is not None else None) or "",
-        votes=votes,
+        name=(fields and fields.profile) or file.path.stem,
+        summary=(fields and fields.summary) or "",
+        votes=(fields and fields.votes) or NO_VOTES,
         relax=relax,
         source=file.path,
         lineage=file.lineage,
         origins=file.places,
     )
-    _raise_problems(problems, [file.problem(mistake) for mistake in _broken_rules(profile.case(), bool(problems))])
+    _raise_problems(file, [*mistakes, *of_state], profile.case())
     return profile
 
 
-def load_power_state(name: str | os.PathLike[str], folders: Folders, near: FilePath | None = None) -> PowerState:
-    """Return a power state by its name in a ``states`` folder, or by path.
+def load_power_state(path: FilePath, folders: Folders) -> PowerState:
+    """Return the power state of a file.
 
     Raises:
-        ProfileError: as for ``load_profile``.
+        ProfileError, RuleBreach: as for ``load_profile``.
     """
-    file = resolve_file(folders.find(name, "state", near), folders, "state")
-    fields, mistakes = structure(file.tree, StateFields)
-    problems = [*file.problems, *(file.problem(mistake) for mistake in mistakes)]
-    votes = (fields.votes if fields is not None else None) or NO_VOTES
-    broken = [file.problem(mistake) for mistake in _broken_rules(Case(votes), bool(problems))]
-    _raise_problems(problems, broken)
+    file, fields, mistakes = _read(path, folders, "state", StateFields)
+    votes = (fields and fields.votes) or NO_VOTES
+    _raise_problems(file, mistakes, Case(votes))
     return PowerState(fields.state, fields.summary, votes, file.path)
 
 
@@ -182,30 +172,52 @@ def refuse(profile: Profile, platform: Platform | None) -> None:
         raise RuleBreach(profile.problem(finding) for finding in broken)
 
 
-def _load_relax(fields: ProfileFields | None, path: FilePath, folders: Folders) -> tuple[Relax | None, list[Mistake]]:
+def _read(
+    path: FilePath, folders: Folders, kind: str, fields_kind: type[Any]
+) -> tuple[ResolvedFile, Any, list[Mistake]]:
+    """Return a file, its fields as far as they can be read, and what is wrong with them."""
+    file = resolve_file(path, folders, kind)
+    fields, mistakes = structure(file.tree, fields_kind)
+    return file, fields, [mistake for mistake in mistakes if file.complete or mistake.rule != "KEY-2"]
+
+
+def _load_relax(
+    fields: ProfileFields | None, file: ResolvedFile, folders: Folders
+) -> tuple[Relax | None, list[Mistake]]:
+    """Return what a profile relaxes to, or what is wrong with that, said at the place that names it."""
     relax = None if fields is None else fields.relax
     if relax is None or relax.to is None:
         return None, []
+    at = ("relax", "to")
     try:
-        state = load_power_state(relax.to, folders, near=path)
+        path = folders.find(relax.to, "state", near=file.written_in(at))
     except ProfileError as error:
-        if error.rule == "NAME-1":
-            return None, [Mistake(("relax", "to"), "NAME-1", f"no power state {relax.to!r}", error.hint)]
-        message = f"the power state {relax.to!r} is invalid: {error}"
-        return None, [Mistake(("relax", "to"), error.rule, message)]
+        return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
+    try:
+        state = load_power_state(path, folders)
+    except ProfileError as error:
+        return None, [
+            Mistake(at, problem.rule, f"its power state has a problem: {problem}", problem.hint or "mend that file")
+            for problem in error.problems
+        ]
     return Relax(state, relax.after_init_us or 0, relax.after_inference_us or 0), []
 
 
-def _broken_rules(case: Case, has_problems: bool) -> Iterable[Mistake]:
-    left_out = _BETWEEN_FIELDS if has_problems else frozenset()
-    for finding in rules.check(case, [rule_id for rule_id in _OF_FILES if rule_id not in left_out]):
-        yield Mistake(finding.at, finding.rule, finding.message, finding.hint)
+def _raise_problems(file: ResolvedFile, mistakes: list[Mistake], case: Case) -> None:
+    """Raise what is wrong with a file, in the order of its lines.
 
-
-def _raise_problems(problems: list[Problem], broken: list[Problem]) -> None:
-    """Raise what is wrong with a file, in the order of its lines."""
-    everything = sorted([*problems, *broken], key=lambda problem: (problem.path, problem.line, problem.column))
-    if problems:
-        raise ProfileError(everything)
-    if broken:
-        raise RuleBreach(everything)
+    Rules that compare fields are left out while a field can't be read.
+    """
+    incomplete = bool(mistakes or file.problems)
+    chosen = [rule_id for rule_id in _OF_FILES if not (incomplete and rule_id in _BETWEEN_FIELDS)]
+    broken = [
+        Mistake(finding.at, finding.rule, finding.message, finding.hint, also=finding.also)
+        for finding in rules.check(case, chosen)
+    ]
+    problems = [*file.problems, *(file.problem(mistake) for mistake in (*mistakes, *broken))]
+    if not problems:
+        return
+    problems.sort(key=lambda problem: (problem.path != str(file.path), problem.path, problem.line, problem.column))
+    if all(problem.rule in rules.RULES for problem in problems):
+        raise RuleBreach(problems)
+    raise ProfileError(problems)

@@ -67,6 +67,7 @@ def sleep_disable_cleared(case: Case) -> Iterator[Finding]:
             ("relax", "to"),
             "the profile sets sleep_disable and its power state does not clear it",
             "relax to a power state with sleep_disable: false",
+            also=(("votes", "dcvs_v3", "sleep_disable"),),
         )
 
 
@@ -99,13 +100,15 @@ def hmx_needs_hvx(case: Case) -> Iterator[Finding]:
         return
     hvx = _resulting_hvx(case)
     if hvx is None:
-        yield Finding("HMX-3", ("votes", "hmx_v2"), "an HMX vote without an HVX vote on the id", "state dcvs_v3, too")
+        message = "an HMX vote without an HVX vote on the id"
+        yield Finding("HMX-3", ("votes", "hmx_v2"), message, "state dcvs_v3, or hmx_v2: unset", also=(_HVX,))
     elif _is_explicit(hmx) and not hvx.active:
         yield Finding(
             "HMX-3",
             ("votes", "hmx_v2"),
             "an explicit HMX vote while the HVX vote is DISABLE",
             "vote a core target, or hmx_v2: default",
+            also=((*_HVX, "core"),),
         )
 
 
@@ -159,6 +162,7 @@ def adaptive_needs_polling(case: Case) -> Iterator[Finding]:
             ("votes", "adaptive_polling_time_us"),
             "adaptive polling without polling",
             "state an rpc_polling_time_us above 0, too",
+            also=(("votes", "rpc_polling_time_us"),),
         )
 
 
@@ -180,7 +184,7 @@ def rpc_platform(case: Case) -> Iterator[Finding]:
         return
     for name in ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us"):
         if getattr(case.votes, name):
-            yield Finding("RPC-4", ("votes", name), f"{name} does not exist on {case.platform.os}")
+            yield Finding("RPC-4", ("votes", name), f"{name} does not exist on {case.platform.os.upper()}")
 
 
 def control_latency(case: Case) -> Iterator[Finding]:
@@ -223,7 +227,8 @@ def ddr_perf_mode(case: Case) -> Iterator[Finding]:
     at = ("votes", "ddr_perf_mode")
     dcvs = case.votes.dcvs_v3
     if dcvs is None or dcvs.bus != VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER):
-        yield Finding("DDR-1", at, "the bus corners are not all MAX_VOLTAGE_CORNER", "bus: MAX_VOLTAGE_CORNER")
+        message = "the bus corners are not all MAX_VOLTAGE_CORNER"
+        yield Finding("DDR-1", at, message, "bus: MAX_VOLTAGE_CORNER", also=((*_HVX, "bus"),))
     if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
         message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
         yield Finding("DDR-1", at, message, case.platform.needs(Option.DDR_PERF_MODE))
@@ -243,11 +248,11 @@ def short_sustain(case: Case) -> Iterator[Finding]:
 def names_power_state(case: Case) -> Iterator[Finding]:
     """SUS-2."""
     if case.lineage and case.votes and case.lowered is None:
-        yield Finding(
-            "SUS-2", ("relax",), f"{case.lineage[0]} votes and names no power state", "state relax: {to: ...}"
-        )
+        message = f"{case.lineage[0]} votes and names no power state"
+        yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
 
 
+_HVX = ("votes", "dcvs_v3")
 _ORDER = "min <= target <= max in corner order"
 
 

@@ -14,8 +14,8 @@ import cattrs
 
 from htppower.cases import Path
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.documents import UNREADABLE
 from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
+from htppower.words import UNREADABLE
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
@@ -61,6 +61,7 @@ class Mistake:
         at: the keys that lead to it.
         rule, message, hint: as in a Problem.
         of_key: the key is wrong, not its value.
+        also: other values at which it can be mended.
     """
 
     at: Path
@@ -68,6 +69,12 @@ class Mistake:
     message: str
     hint: str = ""
     of_key: bool = False
+    also: tuple[Path, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Path, ...]:
+        """Where the mistake can be mended, the best place first."""
+        return (self.at, *self.also)
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this file
@@ -99,11 +106,15 @@ def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known word, or with all of them."""
+    known = list(known)
+    near = _nearest(word, known)
+    return f"did you mean {near}?" if near else f"one of {', '.join(known)}"
+
+
+def _nearest(word: str, known: Iterable[str]) -> str | None:
     import difflib  # noqa: PLC0415 - only for a wrong word
 
-    known = list(known)
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
+    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
 
 
 def _out_of_range(tree: Any) -> list[Mistake]:
@@ -143,16 +154,26 @@ def _plain(value: Any, kind: type[Any]) -> Any:
 def _word(value: Any, kind: type[enum.Enum]) -> Any:
     if isinstance(value, str) and value in kind.__members__:
         return kind[value]
-    what = "an expanded corner" if kind is ExpandedCorner else f"a {kind.__name__}"
+    what = _WHAT[kind]
     if not isinstance(value, str):
         raise _Refused(_wrong_type(value, what))
     rule = "HMX-8" if kind is ExpandedCorner else "VALUE-1"
     raise _Refused([Mistake((), rule, f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
 
 
+_WHAT: dict[type[enum.Enum], str] = {
+    VoltageCorner: "a corner",
+    ExpandedCorner: "an expanded corner",
+    PowerMode: "a power mode",
+    ClkPerfMode: "a perf mode",
+}
+
+
 def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
     if value == UNSET and type(value) is str:
         return None
+    if value is None:
+        raise _Refused([Mistake((), "TYPE-1", "no value is stated", f"write {UNSET} for no vote")])
     (inner,) = (arg for arg in get_args(kind) if arg is not type(None))
     return converter.structure(value, inner)
 
@@ -160,6 +181,8 @@ def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
 def _voltage_range(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> VoltageRange:
     if isinstance(value, str):
         return VoltageRange.at(converter.structure(value, VoltageCorner))
+    if not isinstance(value, dict):
+        raise _Refused(_wrong_type(value, "a corner, or {min:, target:, max:}"))
     fields: VoltageRange = _whole(_fields, converter, value, kind)
     return fields
 
@@ -186,17 +209,15 @@ def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], withou
     if not isinstance(value, dict):
         raise _Refused(_wrong_type(value, "a mapping of fields"))
     wanted = {field.name: field.type for field in attrs.fields(kind) if field.name != without}
-    mistakes = [
-        Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, wanted), of_key=True)
-        for name in value
-        if name not in wanted
-    ]
+    mistakes, misspelt = _unknown_keys(value, (*wanted, "extends") if kind in _FILES else tuple(wanted))
     found: dict[str, Any] = {}
     for name, field_type in wanted.items():
         found[name] = None
         if name not in value:
-            hint = f"state it, or write '{name}: {UNSET}'" if get_origin(field_type) in _UNIONS else "state it"
-            mistakes.append(Mistake((), "KEY-2", f"the field {name} is missing", hint, of_key=True))
+            if not misspelt & {name, "extends"}:
+                unset = get_origin(field_type) in _UNIONS
+                hint = f"state it, or write '{name}: {UNSET}'" if unset else "state it"
+                mistakes.append(Mistake((), "KEY-2", f"the field {name} is missing", hint, of_key=True))
             continue
         try:
             found[name] = converter.structure(value[name], field_type)
@@ -208,6 +229,17 @@ def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], withou
     return kind(**found)
 
 
+def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Mistake], set[str]]:
+    """Return a mistake for every unknown key, and the fields that they misspell, which are not missing besides."""
+    mistakes, misspelt = [], set()
+    for name in value:
+        if name not in known:
+            mistakes.append(Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, known), of_key=True))
+            misspelt.add(_nearest(name, known) or "")
+    return mistakes, misspelt
+
+
+_FILES = (ProfileFields, StateFields)
 _UNIONS = (Union, type(int | None))
 
 
@@ -216,8 +248,8 @@ def _wrong_type(value: Any, wanted: str) -> list[Mistake]:
     if value is UNREADABLE:
         return []
     if value is None:
-        return [Mistake((), "TYPE-1", "no value is stated", f"write {wanted}, or {UNSET} for no vote")]
+        return [Mistake((), "TYPE-1", "no value is stated", f"write {wanted}")]
     words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
     said = words.get(type(value), "a mapping")
     shown = f"{value!r}, " if isinstance(value, (str, int, float)) else ""
-    return [Mistake((), "TYPE-1", f"{shown}{said}, where {wanted} is needed")]
+    return [Mistake((), "TYPE-1", f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

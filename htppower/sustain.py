@@ -93,6 +93,10 @@ class SystemTime(MonotonicClock):
             scheduler, self._scheduler = self._scheduler, None
         if scheduler is not None:
             with contextlib.suppress(SchedulerNotRunningError):
+                # shutdown alone changes the scheduler's state under the feet of its thread, which then fails to find
+                # the job that it has just run. Paused it finds it; removing all waits for the thread to be done.
+                scheduler.pause()
+                scheduler.remove_all_jobs()
                 scheduler.shutdown(wait=False)
 
     def _running(self) -> BackgroundScheduler | None:

@@ -57,7 +57,7 @@ class DcvsV3:
 
     @property
     def active(self) -> bool:
-        """Whether the DSP counts the client as active: with a core target other than DISABLE."""
+        """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
         return self.core is not None and self.core.target is not VoltageCorner.DISABLE
 
     def native(self, power_config_id: int) -> NativeConfig:

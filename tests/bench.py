@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
 from htppower.controller import VoteController
-from htppower.events import Event
-from htppower.session import Session
 from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from htppower.events import Event
+    from htppower.session import Session
 
 BURST_SUSTAIN_US = 300_000
 

@@ -1,14 +1,14 @@
 """The state machine under random sessions, phases, profiles, faults, restarts and time steps.
 
-Checked after every step: no native call on a dead id; the votes in force on the simulated HTP are those that the ledger
-records as in force; nothing is raised longer than its sustain time without an inference; after closing nothing is voted.
+Checked after every step: no native call on a dead id; the votes in force on the simulated HTP are those that the
+ledger records as in force; nothing is raised longer than its sustain time without an inference; after closing nothing
+is voted.
 """
 
 from __future__ import annotations
 
 import logging
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import Bench
 from hypothesis import settings
@@ -17,9 +17,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from htppower import Session, State, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.backends.clocks import Client
 from htppower.codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
-from htppower.votes import VoteSet
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from htppower.backends.clocks import Client
+    from htppower.votes import VoteSet
 
 PROFILES = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
 CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
 
@@ -20,11 +22,7 @@ SECOND_US = 1_000_000
 
 
 def _losses(bench: Bench) -> list[int]:
-    return [
-        event.session
-        for event in bench.events
-        if isinstance(event, Transition) and event.dest is State.UNKNOWN
-    ]
+    return [event.session for event in bench.events if isinstance(event, Transition) and event.dest is State.UNKNOWN]
 
 
 def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -158,7 +156,7 @@ def test_a_dead_dsp_costs_at_most_one_failed_call_a_second() -> None:
             bench.infer(session, 10_000)
     times = [call.time_us for call in bench.recorder.calls if call.code == SYSTEM_COMMUNICATION_FATAL]
     assert len(times) >= 5
-    assert min(later - earlier for earlier, later in zip(times, times[1:], strict=False)) >= SECOND_US
+    assert min(later - earlier for earlier, later in itertools.pairwise(times)) >= SECOND_US
     bench.simulated.restart_subsystem(fatal=False)
     bench.time.advance_us(20 * SECOND_US)
     assert [session.state for session in sessions] == [State.LOWERED, State.UNVOTED, State.UNVOTED]

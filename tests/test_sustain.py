@@ -70,7 +70,7 @@ def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: i
         _wait_for(lambda: session.state is State.LOWERED)
         lowered_us = recorder.calls[-1].time_us
         controller.close()
-    assert -1000 <= lowered_us - ended_us - SUSTAIN_US < 50_000
+    assert abs(lowered_us - ended_us - SUSTAIN_US) < 50_000
 
 
 def test_a_cancelled_alarm_does_not_ring(real_time: SystemTime) -> None:
@@ -148,3 +148,12 @@ def test_a_burst_session_is_lowered_by_the_real_timer() -> None:
     recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig", "destroyPowerConfigId"])
     raised, lowered = recorder.calls[1:3]
     assert SUSTAIN_US <= lowered.time_us - raised.time_us < SUSTAIN_US + WIDE_US
+
+
+def test_closing_just_when_an_alarm_rings_is_quiet() -> None:
+    """Closing while the scheduler is busy with an alarm raises in no thread (APScheduler alone nearly always does)."""
+    for _ in range(100):
+        made, rang = SystemTime(), threading.Event()
+        made.call_at(made.now_us, rang.set)
+        assert rang.wait(10)
+        made.close()

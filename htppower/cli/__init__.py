@@ -8,11 +8,13 @@ from typing import Any
 import click
 
 from htppower import __version__
-from htppower.errors import BackendUnavailable, HtpPowerError, RuleBreach
+from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, RuleBreach
 
 # Refused by a rule; everything else that can't be done is 2, as a usage error is.
 REFUSED = 1
 INVALID = 2
+
+FOLDER = click.Path(exists=True, file_okay=False)
 
 _COMMANDS = {
     "list": "htppower.cli.listing",
@@ -46,7 +48,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except HtpPowerError as error:
-            click.echo(f"htppower: {_explain(error)}", err=True)
+            click.echo(_explain(error), err=True)
             ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
         except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
             raise
@@ -56,9 +58,10 @@ class _Commands(click.Group):
 
 
 def _explain(error: HtpPowerError) -> str:
-    if isinstance(error, BackendUnavailable):
-        return f"{error} (reason: {error.reason.value})"
-    return str(error)
+    if isinstance(error, ProfileError):
+        return str(error)  # each line begins with a place to jump to
+    reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
+    return f"htppower: {error}{reason}"
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

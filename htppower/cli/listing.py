@@ -8,6 +8,8 @@ import sys
 import attrs
 import click
 
+from htppower.cli import FOLDER
+from htppower.errors import ProfileError
 from htppower.profiles import Profile, load_profile, profile_names
 
 FORMAT_VERSION = 1
@@ -29,17 +31,26 @@ class Line:
 
 @click.command(name="list")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--profiles", "folders", multiple=True, metavar="DIR", help="List the profiles in here, too.")
+@click.option(
+    "--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="List the profiles in here, too."
+)
 def command(form: str, folders: tuple[str, ...]) -> None:
-    """List the profiles, from highest performance to lowest."""
-    lines = [_line(load_profile(name, folders)) for name in profile_names(folders)]
+    """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
+    lines, errors = [], []
+    for name in profile_names(folders):
+        try:
+            lines.append(_line(load_profile(name, folders)))
+        except ProfileError as error:
+            errors.append(error)
+    _print(lines, form)
+    if errors:
+        raise ProfileError(problem for error in errors for problem in error.problems)
+
+
+def _print(lines: list[Line], form: str) -> None:
     if form == "json":
-        click.echo(
-            json.dumps(
-                {"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]},
-                indent=2,
-            )
-        )
+        document = {"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]}
+        click.echo(json.dumps(document, indent=2))
         return
     rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
     if sys.stdout.isatty():

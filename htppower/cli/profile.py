@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli import FOLDER
 from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
@@ -15,18 +16,25 @@ if TYPE_CHECKING:
 DEFAULT_SOC = "SM8650"
 
 
+COUNT = click.IntRange(0, 10_000)
+DURATION_US = click.IntRange(0, 3_600_000_000)
+SYSTEM = click.Choice(OPERATING_SYSTEMS)
+FORMAT = click.Choice(["text", "json"])
+BACKEND = click.Choice(["qnn", "simulated"])
+
+
 @click.command(name="profile")
 @click.argument("profile", metavar="NAME|PATH")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
 @click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [default: {DEFAULT_SOC}]")
-@click.option("--arch", metavar="V75", help="Hexagon architecture, instead of a SoC.")
-@click.option("--platform", type=click.Choice(OPERATING_SYSTEMS), default="linux", show_default=True)
-@click.option("--inferences", type=click.IntRange(0, 10_000), default=3, show_default=True)
-@click.option("--inference-us", type=click.IntRange(0, 3_600_000_000), default=5000, show_default=True)
-@click.option("--gap-us", type=click.IntRange(0, 3_600_000_000), default=10_000, show_default=True)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--backend", type=click.Choice(["qnn", "simulated"]), help="Run in real time.  [default: qnn]")
-@click.option("--profiles", "folders", multiple=True, metavar="DIR", help="Look for profiles here, too.")
+@click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC.")
+@click.option("--platform", type=SYSTEM, default="linux", show_default=True, help="Operating system.")
+@click.option("--inferences", type=COUNT, default=3, show_default=True, help="How many inferences.")
+@click.option("--inference-us", type=DURATION_US, default=5000, show_default=True, help="How long each takes.")
+@click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each.")
+@click.option("--format", "form", type=FORMAT, default="text", show_default=True, help="Of the report.")
+@click.option("--backend", type=BACKEND, help="Run in real time on this.  [default: qnn]")
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
 def command(
     profile: str,
     dry_run: bool,

@@ -46,6 +46,7 @@ def _head(report: Report) -> Iterator[str]:
     ran = f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
     yield from _labelled("workload", ran)
     yield from _labelled("hardware", "nothing was sent to hardware: this is the simulated HTP")
+    yield from _labelled("reading", "a call carries what differs from what is in force; corners are min / target / max")
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
@@ -56,7 +57,7 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 
 def _timeline(report: Report) -> Iterator[str]:
-    yield click.style(_COLUMNS.format("time us", "phase", "why", "then", "call and votes"), bold=True)
+    yield click.style(_COLUMNS.format("time us", "phase", "why", "state", "call and votes"), bold=True)
     if not report.rows:
         yield _COLUMNS.format("", "", "", "", "no call: this profile does not vote")
     for row in report.rows:
@@ -87,7 +88,7 @@ def _vote(config: NativeConfig) -> Iterator[str]:
             ("setSleepLatency", "sleepLatency"),
             ("setSleepDisable", "sleepDisable"),
         ]
-        said = [f"{field} {fields[field]}" for flag, field in flags if fields[flag]]
+        said = [_flag(field, fields[field]) for flag, field in flags if fields[flag]]
         yield f"  {'  '.join(said)}"
         yield f"  powerMode {_short(config, 'powerMode')}"
         for clock in ("bus", "core"):
@@ -100,7 +101,12 @@ def _vote(config: NativeConfig) -> Iterator[str]:
             yield f"HMX_V2  hmxPickDefault 0  hmxPerfMode {_short(config, 'hmxPerfMode')}"
             yield f"  {_corners(config, 'hmxVoltageCorner')}"
     else:
-        yield f"{config.option}  {next(iter(fields.values()))}"
+        unit = "" if config.option == "DDR_PERF_MODE" else " us"
+        yield f"{config.option}  {next(iter(fields.values()))}{unit}"
+
+
+def _flag(field: str, value: int) -> str:
+    return f"{field} {value} us" if field == "sleepLatency" else f"{field} {value}"
 
 
 def _corners(config: NativeConfig, prefix: str) -> str:
@@ -124,7 +130,7 @@ def _summary(report: Report) -> Iterator[str]:
         f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]
     ]
     yield from _labelled("time", ", ".join(times))
-    if not report.degradations:
+    if report.profile.votes and not report.degradations:
         yield from _labelled("degraded", "no: this platform has every vote of the profile")
     for lost in report.degradations:
         yield from _labelled("degraded", f"{lost.rule}: {lost.message}")

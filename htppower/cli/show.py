@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli import FOLDER
 from htppower.profiles import Profile, load_profile
 from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange
 
@@ -19,7 +20,7 @@ _COMMENT_COLUMN = 40
 
 @click.command(name="show")
 @click.argument("profile", metavar="NAME|PATH")
-@click.option("--profiles", "folders", multiple=True, metavar="DIR", help="Look for profiles here, too.")
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
 def command(profile: str, folders: tuple[str, ...]) -> None:
     """Show a profile as it is resolved: a complete profile file, each inherited value with its origin."""
     click.echo(as_yaml(load_profile(profile, folders)))

@@ -17,6 +17,7 @@ from htppower import VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
 
 if TYPE_CHECKING:
+    from htppower import Session
     from htppower.votes import VoteSet
 
 
@@ -32,17 +33,22 @@ class FileRecorder(RecordingBackend):
             file.write(" ".join(map(str, (os.getpid(), *words))) + "\n")
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create, and write."""
         created = super().create_power_config_id(device_id, core_id)
         self._write("createPowerConfigId", created)
         return created
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Set, and write."""
         super().set_power_config(power_config_id, votes)
         dcvs, polling = self.calls[-1].config("DCVS_V3"), self.calls[-1].config("RPC_POLLING_TIME")
         target = dcvs.fields["coreVoltageCornerTarget"] if dcvs else "-"
-        self._write("setPowerConfig", power_config_id, target, polling.fields["rpcPollingTimeConfig"] if polling else "-")
+        self._write(
+            "setPowerConfig", power_config_id, target, polling.fields["rpcPollingTimeConfig"] if polling else "-"
+        )
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy, and write."""
         super().destroy_power_config_id(power_config_id)
         self._write("destroyPowerConfigId", power_config_id)
 
@@ -68,32 +74,32 @@ def main(path: Path, ending: str) -> None:
             for _ in range(4):
                 threading.Thread(target=infer_forever, args=(session,)).start()
         if ending != "exit in inference":
-            print("ready", flush=True)
+            print("ready", flush=True)  # noqa: T201 - told to the test
             time.sleep(60)
 
 
-def infer_forever(session: object) -> None:
+def infer_forever(session: Session) -> None:
     """Run inferences without end, as a thread that nobody joins."""
     while True:
-        with session.inference():  # type: ignore[attr-defined]
+        with session.inference():
             time.sleep(0.0001)
 
 
-def fork(session: object) -> None:
+def fork(session: Session) -> None:
     """Use and close the parent's session in a child, then go on in the parent."""
-    with session.inference():  # type: ignore[attr-defined]
+    with session.inference():
         child = os.fork()
         if child == 0:
-            with session.inference():  # type: ignore[attr-defined]
+            with session.inference():
                 pass
-            with session.init():  # type: ignore[attr-defined]
+            with session.init():
                 pass
-            session.use("balanced")  # type: ignore[attr-defined]
-            session.close()  # type: ignore[attr-defined]
+            session.use("balanced")
+            session.close()
             sys.exit(0)
         _, status = os.waitpid(child, 0)
-        print("child", os.waitstatus_to_exitcode(status), session.state, flush=True)  # type: ignore[attr-defined]
-    with session.inference():  # type: ignore[attr-defined]
+        print("child", os.waitstatus_to_exitcode(status), session.state, flush=True)  # noqa: T201
+    with session.inference():
         pass
 
 

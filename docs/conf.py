@@ -1,0 +1,75 @@
+"""Sphinx configuration: ``sphinx-build -W -n -b html docs docs/_build``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import htppower
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "htppower"
+author = "The htppower authors"
+release = htppower.__version__
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"htppower {release}"
+html_static_path = ["_static"]
+html_css_files = ["htppower.css"]
+html_show_copyright = False
+
+highlight_language = "none"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+toc_object_entries_show_parents = "hide"
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+
+# The build needs no network, so the standard library's inventory is not at hand. The other names stand in
+# signatures, and are not part of the public interface.
+nitpick_ignore_regex = [
+    (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.phases)\..*"),
+    (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
+    (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place)"),
+]
+
+_SHARED = re.compile(r"^( +)((?:\w+, )+\w+): ")
+
+
+def share_descriptions(
+    _app: Sphinx, _what: str, _name: str, _documented: object, _options: object, lines: list[str]
+) -> None:
+    """Give each of ``min, target, max: ...`` in a docstring an entry of its own, which napoleon does not."""
+    made: list[str] = []
+    start = 0
+    while start < len(lines):
+        shared = _SHARED.match(lines[start])
+        end = start + 1
+        if shared is None or "Attributes:" not in lines[:start]:
+            made.append(lines[start])
+        else:
+            indent, names = shared.groups()
+            while end < len(lines) and lines[end].startswith(f"{indent}  "):
+                end += 1
+            said = [lines[start][shared.end() :], *lines[start + 1 : end]]
+            for name in names.split(", "):
+                made += [f"{indent}{name}: {said[0]}", *said[1:]]
+        start = end
+    lines[:] = made
+
+
+def setup(app: Sphinx) -> None:
+    """Run before napoleon reads the docstrings (its priority is 500)."""
+    app.connect("autodoc-process-docstring", share_descriptions, priority=400)

@@ -1,0 +1,259 @@
+"""Make the parts of the pages that repeat what the code or the shipped profiles say.
+
+python -m docs.generate            write them into the pages
+python -m docs.generate --check    exit 1 where a page says something else
+
+A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from click.testing import CliRunner
+
+from docs import rule_examples
+from htppower import events, machine, rules
+from htppower.cases import Applied
+from htppower.cli import main as command
+from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.files import Folders, shipped_folder
+from htppower.profiles import Profile, load_power_state, load_profile, profile_names
+from htppower.status import ControllerStatus, SessionStatus
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoltageRange, VoteSet
+
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable, Iterable
+
+DOCS = Path(__file__).parent
+_STATES = ("relaxed", "released", "extreme_released")
+_PART = re.compile(r"^% begin (?P<name>[\w-]+)\n.*?^% end (?P=name)$", re.MULTILINE | re.DOTALL)
+
+
+def page(text: str) -> str:
+    """Return a page with its generated parts made anew."""
+    return _PART.sub(_part, text)
+
+
+def _part(found: re.Match[str]) -> str:
+    name = found["name"]
+    return f"% begin {name}\n\n{_PARTS[name]()}\n\n% end {name}"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with ``--check`` compare them; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    stale = []
+    for path in sorted(DOCS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        made = page(text)
+        if made != text and arguments:
+            stale.append(path.name)
+        elif made != text:
+            path.write_text(made, encoding="utf-8")
+    if stale:
+        sys.stderr.write(f"{', '.join(stale)}: not what the code says; run python -m docs.generate\n")
+    return 1 if stale else 0
+
+
+def _profiles() -> str:
+    rows = []
+    for profile in map(load_profile, profile_names()):
+        fields = _fields(profile)
+        votes = bool(profile.votes)
+        rows.append(
+            (
+                f"`{profile.name}`",
+                f"`{fields['dcvs_v3.core']}`" if votes else "no votes",
+                fields["dcvs_v3.sleep_latency_us"] if votes else "",
+                fields["rpc_polling_time_us"] if votes else "",
+                f"`{fields['relax.to']}`" if votes else "",
+                fields["relax.after_inference_us"] if votes else "",
+            )
+        )
+    head = ("Profile", "Bus and core corners", "Sleep latency, us", "RPC polling, us", "Relaxes to", "Sustain, us")
+    return _table(head, rows)
+
+
+def _other_fields() -> str:
+    """Return the fields that the table of profiles leaves out, each value with the profiles that have it."""
+    shown = ("dcvs_v3.core", "dcvs_v3.sleep_latency_us", "rpc_polling_time_us", "relax.to", "relax.after_inference_us")
+    profiles = [profile for profile in map(load_profile, profile_names()) if profile.votes]
+    rows = []
+    for name in (name for name in _fields(profiles[0]) if name not in shown):
+        users: dict[str, list[str]] = {}
+        for profile in profiles:
+            fields = _fields(profile)
+            value = "the core corners" if fields[name] == fields.get("dcvs_v3.core") else f"`{fields[name]}`"
+            users.setdefault(value, []).append(f"`{profile.name}`")
+        commonest = max(users, key=lambda value: len(users[value]))
+        others = "; ".join(f"{value}: {', '.join(names)}" for value, names in users.items() if value != commonest)
+        rows.append((f"`{name}`", commonest, others or "none"))
+    return _table(("Field", "Value in the nine profiles with votes", "Except"), rows)
+
+
+def _power_states() -> str:
+    folders = Folders.of(())
+    columns = [_vote_fields(load_power_state(folders.find(name, "state"), folders).votes) for name in _STATES]
+    rows = [(f"`{name}`", *(f"`{column[name]}`" for column in columns)) for name in columns[0]]
+    return _table(("Field", *(f"`{name}`" for name in _STATES)), rows)
+
+
+def _fields(profile: Profile) -> dict[str, str]:
+    """Return every field of a profile as it is spelt in its file."""
+    fields = _vote_fields(profile.votes)
+    if profile.relax is not None:
+        fields["relax.to"] = profile.relax.to.name
+        fields["relax.after_init_us"] = str(profile.relax.after_init_us)
+        fields["relax.after_inference_us"] = str(profile.relax.after_inference_us)
+    return fields
+
+
+def _vote_fields(votes: VoteSet) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for name in SEND_ORDER.values():
+        vote = getattr(votes, name)
+        if name == "dcvs_v3" and vote is not None:
+            fields |= {f"{name}.{field.name}": _spell(getattr(vote, field.name)) for field in attrs.fields(type(vote))}
+        else:
+            fields[name] = _spell(vote)
+    return fields
+
+
+def _spell(value: Any) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value == HMX_DEFAULT:
+        return "default"
+    if isinstance(value, VoltageRange):
+        same = value.min == value.target == value.max
+        return value.min.name if same else f"{value.min.name} / {value.target.name} / {value.max.name}"
+    return str(getattr(value, "name", value))
+
+
+def _rules() -> str:
+    rows = [(f"`{rule.id}`", rule.says, rule.breach.value, rule.source) for rule in rules.RULES.values()]
+    return _table(("Id", "Rule", "What follows", "Source"), rows)
+
+
+def _file_rules() -> str:
+    return _table(("Id", "Rule"), [(f"`{name}`", says) for name, says in rule_examples.FILE_RULES.items()])
+
+
+def _messages(ids: Iterable[str]) -> str:
+    examples = rule_examples.examples()
+    parts = []
+    for rule_id in ids:
+        example = examples[rule_id]
+        kept = f"No message: {rules.RULES[rule_id].kept_by}." if not example.said else f"```text\n{example.said}\n```"
+        parts.append(f"`{rule_id}`: {example.given}\n\n{kept}")
+    return "\n\n".join(parts)
+
+
+def _validity() -> str:
+    words = {Applied.APPLIED: "voted", Applied.NONE: "no vote", Applied.REMOVED: "vote removed"}
+    default = {True: "yes", False: "no", None: "does not matter"}
+    rows = [
+        (words[row.hvx], words[row.hmx], default[row.pick_default], "valid" if row.valid else "invalid")
+        for row in rules.HVX_HMX_VALIDITY
+    ]
+    return _table(("HVX", "HMX", "Pick default", "So the id is"), rows)
+
+
+def _states() -> str:
+    return _table(("State", "Meaning"), [(f"`{state}`", said) for state, said in machine.MEANINGS.items()])
+
+
+def _transitions() -> str:
+    rows = [
+        (f"`{row.trigger}`", ", ".join(f"`{state}`" for state in row.sources), f"`{row.dest}`", row.meaning)
+        for row in machine.TRANSITIONS
+    ]
+    return _table(("Transition", "From", "To", "What is done"), rows)
+
+
+def _causes() -> str:
+    return ", ".join(f"`{cause}`" for cause in events.Cause)
+
+
+def _attributes(kind: type[Any]) -> str:
+    """Return a class's fields with what its docstring says of each."""
+    lines = (kind.__doc__ or "").partition("Attributes:")[2].splitlines()
+    said = re.sub(r"\n {8,}(?! *\w+(, \w+)*:)", " ", "\n".join(lines))
+    pairs = re.findall(r"^\s+((?:\w+, )*\w+): (.*)$", said, re.MULTILINE)
+    return _table(("Field", "Meaning"), [(_code(*names.split(", ")), meaning) for names, meaning in pairs])
+
+
+def _words(kind: type[enum.Enum]) -> str:
+    return ", ".join(f"`{name}`" for name in kind.__members__)
+
+
+def _run(*arguments: str) -> str:
+    """Return what the command prints, with paths as a reader has them."""
+    result = CliRunner().invoke(command, [*arguments])
+    shipped, own = str(shipped_folder()), str(DOCS / "examples")
+    return result.output.replace(shipped, "profiles").replace(f"{own}/", "").rstrip()
+
+
+def _console(*arguments: str, words: tuple[str, ...] | None = None, only: str = "") -> str:
+    said = _run(*(words or arguments))
+    if only:
+        said = "\n".join(line for line in said.splitlines() if line.startswith(only))
+    return f"```console\n$ htppower {' '.join(arguments)}\n{said}\n```"
+
+
+def _json() -> str:
+    report = json.loads(_run("profile", "burst", "--dry-run", "--format", "json"))
+    created, raised, *_ = report["calls"]
+    raised["configs"] = [config for config in raised["configs"] if config["option"] != "HMX_V2"][:2]
+    report["calls"] = [created, raised]
+    return f"```json\n{json.dumps(report, indent=2)}\n```"
+
+
+def _code(*names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+_CAMERA = str(DOCS / "examples" / "camera.yaml")
+_PARTS: dict[str, Callable[[], str]] = {
+    "profiles": _profiles,
+    "other-fields": _other_fields,
+    "power-states": _power_states,
+    "voltage-corners": lambda: _words(VoltageCorner),
+    "expanded-corners": lambda: _words(ExpandedCorner),
+    "power-modes": lambda: _words(PowerMode),
+    "perf-modes": lambda: _words(ClkPerfMode),
+    "rules": _rules,
+    "rule-messages": lambda: _messages(rules.RULES),
+    "file-rules": _file_rules,
+    "file-messages": lambda: _messages(rule_examples.FILE_RULES),
+    "validity": _validity,
+    "states": _states,
+    "transitions": _transitions,
+    "causes": _causes,
+    "controller-status": lambda: _attributes(ControllerStatus),
+    "session-status": lambda: _attributes(SessionStatus),
+    "show-camera": lambda: _console("show", "camera.yaml", words=("show", _CAMERA)),
+    "dry-run": lambda: _console("profile", "burst", "--dry-run"),
+    "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),
+    "dry-run-json": _json,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,214 @@
+"""One example of the message of every rule: a profile file, or a call, that breaks it, and what is then said.
+
+The messages in ``rules.md`` are made by running these, so they are what a user sees.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower import rules
+from htppower.cases import Case
+from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.errors import ProfileError
+from htppower.files import shipped_folder
+from htppower.native import Option
+from htppower.platforms import platform_of
+from htppower.profiles import load_profile
+from htppower.votes import HmxV2, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.platforms import Platform
+
+
+@attrs.frozen
+class Example:
+    """One breach.
+
+    Attributes:
+        given: what breaks the rule, in one line of Markdown.
+        said: the message, without the rule's id; empty where there is none.
+    """
+
+    given: str
+    said: str
+
+
+def examples() -> dict[str, Example]:
+    """Return an example for every rule of the votes and every rule of the files, in the order of the page."""
+    made = {rule_id: make() for rule_id, make in (_OF_VOTES | _OF_FILES).items()}
+    return {rule_id: made[rule_id] for rule_id in (*rules.RULES, *FILE_RULES)}
+
+
+def burst(changes: str) -> str:
+    """Return a profile file that extends burst."""
+    return f"profile: mine\nextends: burst\nsummary: Mine.\n{textwrap.dedent(changes)}"
+
+
+def complete(old: str, new: str) -> str:
+    """Return the shipped burst as a file of one's own, with one change."""
+    text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("burst", "mine", 1)
+    if old not in text:
+        raise ValueError(f"no {old!r} in burst.yaml")
+    return text.replace(old, new, 1)
+
+
+def problems(text: str | bytes, *others: tuple[str, str]) -> tuple[str, ...]:
+    """Return the problems of a profile file as lines, the first of each that a breach causes included."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in others:
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        file = Path(folder) / "mine.yaml"
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        try:
+            load_profile(file)
+        except ProfileError as error:
+            shipped = str(shipped_folder())
+            said = (str(problem).replace(f"{folder}/", "") for problem in error.problems)
+            return tuple(line.replace(shipped, "profiles") for line in said)
+    return ()
+
+
+def _in_file(rule_id: str, given: str, text: str | bytes, *others: tuple[str, str]) -> Example:
+    lines = [line for line in problems(text, *others) if f": {rule_id}: " in line]
+    if not lines:
+        raise ValueError(f"no example of {rule_id}")
+    return Example(given, lines[0])
+
+
+def _extending(rule_id: str, votes: str) -> Example:
+    return _in_file(rule_id, f"`{votes}`", burst(f"votes: {{{votes}}}"))
+
+
+def _finding(rule_id: str, given: str, case: Case) -> Example:
+    (finding, *_) = rules.check(case, [rule_id])
+    hint = f" ({finding.hint})" if finding.hint else ""
+    return Example(given, f"{rule_id}: {finding.message}{hint}")
+
+
+def _shipped(rule_id: str, given: str, platform: Platform | None = None, **votes: Any) -> Example:
+    """Return the finding on burst with other votes."""
+    case = load_profile("burst").case(platform)
+    return _finding(rule_id, given, attrs.evolve(case, votes=attrs.evolve(case.votes, **votes)))
+
+
+def _short_sustain() -> Example:
+    case = attrs.evolve(load_profile("burst").case(), after_inference_us=5000)
+    return _finding("SUS-1", "`after_inference_us: 5000`", case)
+
+
+_EXPLICIT = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.HIGH)
+_BURST = load_profile("burst").votes
+_NO_CLOCK = load_profile("extreme_power_saver").votes
+
+
+def _reversed() -> Example:
+    votes = VoteSet(dcvs_v3=_BURST.dcvs_v3, hmx_v2=_EXPLICIT)
+    case = Case(votes, order=(Option.HMX_V2, Option.DCVS_V3))
+    return _finding("HMX-2", "HMX_V2 before DCVS_V3 in the first call on an id", case)
+
+
+def _unsaid() -> Example:
+    case = Case(VoteSet(dcvs_v3=_BURST.dcvs_v3), in_force=VoteSet(dcvs_v3=_BURST.dcvs_v3, hmx_v2=_EXPLICIT))
+    return _finding("HMX-5", "a set without `hmx_v2`, after an explicit HMX vote", case)
+
+
+def _changed() -> Example:
+    case = Case(
+        VoteSet(hmx_v2=attrs.evolve(_EXPLICIT, min=ExpandedCorner.TUR)),
+        in_force=VoteSet(dcvs_v3=_NO_CLOCK.dcvs_v3, hmx_v2=_EXPLICIT),
+    )
+    return _finding("HMX-6", "another HMX vote while the HVX vote of the id is DISABLE", case)
+
+
+_HMX = "hmx_v2: {min: TUR, target: TUR, max: TUR, perf_mode: HIGH}"
+
+_OF_VOTES: dict[str, Callable[[], Example]] = {
+    "DCVS-1": lambda: _extending("DCVS-1", "dcvs_v3: {sleep_latency_us: 5}"),
+    "DCVS-2": lambda: _extending("DCVS-2", "dcvs_v3: {core: {min: TURBO, target: NOM, max: TURBO}}"),
+    "DCVS-3": lambda: _shipped("DCVS-3", "burst as it is shipped"),
+    "DCVS-4": lambda: _extending("DCVS-4", "dcvs_v3: {sleep_disable: true}"),
+    "HMX-1": lambda: _shipped("HMX-1", f"`{_HMX}` on V73", platform_of(arch=73), hmx_v2=_EXPLICIT),
+    "HMX-2": _reversed,
+    "HMX-3": lambda: _extending("HMX-3", f"dcvs_v3: {{core: DISABLE}}, {_HMX}"),
+    "HMX-4": lambda: Example("`hmx_v2: unset`", ""),
+    "HMX-5": _unsaid,
+    "HMX-6": _changed,
+    "HMX-7": lambda: Example("`session.close()`", ""),
+    "HMX-8": lambda: _extending("HMX-8", "hmx_v2: {min: TUR, target: NOM, max: TUR, perf_mode: HIGH}"),
+    "RPC-1": lambda: _extending("RPC-1", "rpc_polling_time_us: 10000"),
+    "RPC-2": lambda: _extending("RPC-2", "rpc_polling_time_us: 0, adaptive_polling_time_us: 1000"),
+    "RPC-3": lambda: _shipped("RPC-3", "`adaptive_polling_time_us: 500`", adaptive_polling_time_us=500),
+    "RPC-4": lambda: _shipped("RPC-4", "burst on QNX", platform_of(arch=75, os="qnx")),
+    "RPC-5": lambda: _shipped("RPC-5", "`rpc_control_latency_us: 0`", rpc_control_latency_us=0),
+    "RPC-6": lambda: _finding(
+        "RPC-6",
+        "`rpc_polling_time_us: 100` in a profile that extends balanced",
+        attrs.evolve(load_profile("burst").case(), lineage=("mine", "balanced")),
+    ),
+    "TMR-1": lambda: _extending("TMR-1", "hmx_timeout_us: 50"),
+    "DDR-1": lambda: _extending("DDR-1", "ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),
+    "SUS-1": _short_sustain,
+    "SUS-2": lambda: _in_file("SUS-2", "`relax: unset`", burst("relax: unset")),
+}
+
+# The rules of files. The code that reports their breaches is in documents.py, schema.py and files.py.
+FILE_RULES = {
+    "FILE-1": "The file can be read.",
+    "FILE-2": "The file is at most 1 MiB.",
+    "FILE-3": "The file is UTF-8.",
+    "YAML-1": "The file is well-formed YAML, at most 20 levels deep, and holds one mapping.",
+    "YAML-2": "No key is given twice.",
+    "YAML-3": "No word is one that YAML 1.1 and 1.2 read differently, such as `on`, `010` or `12:30:45`.",
+    "YAML-4": "Aliases are defined, and do not unfold to more than 2000 values or hold themselves.",
+    "YAML-5": "There are no tags and no merge keys.",
+    "KEY-1": "Every key is one that the format knows.",
+    "KEY-2": "Every field is stated, or inherited by `extends`.",
+    "TYPE-1": "Every value is of its field's type.",
+    "VALUE-1": "Every word is one of its field's words, and every number is in its field's range.",
+    "NAME-1": "A profile or power state of that name exists.",
+    "EXT-1": "`extends` does not go round in a circle.",
+}
+
+
+def _missing() -> Example:
+    try:
+        load_profile("./mine.yaml")
+    except ProfileError as error:
+        return Example("the path of a file that does not exist", str(error))
+    raise ValueError("there is a mine.yaml")
+
+
+_OF_FILES: dict[str, Callable[[], Example]] = {
+    "FILE-1": _missing,
+    "FILE-2": lambda: _in_file("FILE-2", "a file of 2 MiB", b"#" * 2**21),
+    "FILE-3": lambda: _in_file("FILE-3", "a file saved as Latin-1", "profile: m\xfcde\n".encode("latin-1")),
+    "YAML-1": lambda: _in_file("YAML-1", "`profile: [mine`", "profile: [mine\n"),
+    "YAML-2": lambda: _in_file("YAML-2", "`summary:` twice", burst("summary: Again.\n")),
+    "YAML-3": lambda: _extending("YAML-3", "dcvs_v3: {dcvs_enable: on}"),
+    "YAML-4": lambda: _in_file("YAML-4", "`votes: &a {dcvs_v3: *a}`", burst("votes: &a {dcvs_v3: *a}\n")),
+    "YAML-5": lambda: _in_file("YAML-5", "`<<: *base`", burst("votes: &base {hmx_v2: default}\nrelax: {<<: *base}\n")),
+    "KEY-1": lambda: _extending("KEY-1", "dcvs_v3: {sleep_latency: 40}"),
+    "KEY-2": lambda: _in_file(
+        "KEY-2",
+        "`hmx_timeout_us` left out of a file that extends nothing",
+        complete("  hmx_timeout_us: unset\n", ""),
+    ),
+    "TYPE-1": lambda: _extending("TYPE-1", 'rpc_polling_time_us: "9999"'),
+    "VALUE-1": lambda: _extending("VALUE-1", "dcvs_v3: {bus: TURB}"),
+    "NAME-1": lambda: _in_file("NAME-1", "`relax: {to: relax}`", burst("relax: {to: relax}\n")),
+    "EXT-1": lambda: _in_file(
+        "EXT-1",
+        "two files that extend each other",
+        burst("").replace("burst", "./other.yaml"),
+        ("other.yaml", "profile: other\nextends: ./mine.yaml\n"),
+    ),
+}

@@ -1,0 +1,224 @@
+"""Draw the session's state machine: ``docs/state_machine.svg`` from ``htppower.machine.TRANSITIONS``.
+
+python docs/state_machine.py            write the picture
+python docs/state_machine.py --check    exit 1 where the picture is not what the table says
+
+The table says which arrows there are; ``_BOXES`` and ``_ROUTES`` say only where they are drawn. An arrow without a
+route, and a route without an arrow, are errors. A transition from every live state is one arrow from the frame around
+them.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+import attrs
+
+from htppower.machine import MEANINGS, TRANSITIONS, State, Trigger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PICTURE = Path(__file__).parent / "state_machine.svg"
+
+Point = tuple[float, float]
+
+_WIDTH, _HEIGHT = 700, 650
+_BOX_WIDTH, _BOX_HEIGHT = 196, 92
+_FRAME = (24, 62, 652, 436)  # x, y, width, height
+_HEAD_LENGTH, _HEAD_HALF_WIDTH = 11, 4.5
+_CHARACTERS_A_LINE = 26
+
+# The upper left corner of each state.
+_BOXES = {
+    State.UNVOTED: (128, 140),
+    State.RAISED: (464, 140),
+    State.UNKNOWN: (128, 370),
+    State.LOWERED: (464, 370),
+    State.DESTROYED: (252, 546),
+}
+
+_LIVE = tuple(state for state in State if state is not State.DESTROYED)
+
+# Values of the theme where the picture stands in a page, and of the system's colour scheme where it stands alone.
+_STYLE = """
+.sm { --sm-ink: var(--color-foreground-primary, #1f2328); --sm-faint: var(--color-foreground-secondary, #57606a);
+  --sm-ground: var(--color-background-primary, #ffffff); --sm-box: var(--color-background-secondary, #f6f8fa);
+  --sm-raise: #dd5420; --sm-lower: #249a4c; --sm-lose: #b7800f;
+  font-family: system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; max-width: 100%; height: auto; }
+@media (prefers-color-scheme: dark) {
+  .sm { --sm-ink: var(--color-foreground-primary, #e6edf3); --sm-faint: var(--color-foreground-secondary, #9da7b3);
+    --sm-ground: var(--color-background-primary, #131416); --sm-box: var(--color-background-secondary, #1a1c1e); } }
+.sm .ground { fill: var(--sm-ground); }
+.sm .frame { fill: none; stroke: var(--sm-faint); stroke-dasharray: 6 5; }
+.sm .box { fill: var(--sm-box); stroke: var(--sm-ink); stroke-width: 1.4; }
+.sm text { fill: var(--sm-ink); }
+.sm .name { font-size: 15px; font-weight: 700; text-anchor: middle; }
+.sm .meaning { font-size: 12.5px; fill: var(--sm-faint); text-anchor: middle; }
+.sm .note { font-size: 12.5px; fill: var(--sm-faint); }
+.sm .label { font-size: 14px; font-weight: 600; }
+.sm .line { fill: none; stroke: var(--sm-stroke); stroke-width: 1.8; }
+.sm .head { fill: var(--sm-stroke); }
+.sm g { --sm-stroke: var(--sm-ink); }
+.sm g.raise, .sm g.revise { --sm-stroke: var(--sm-raise); }
+.sm g.lower { --sm-stroke: var(--sm-lower); }
+.sm g.lose { --sm-stroke: var(--sm-lose); }
+"""
+
+
+@attrs.frozen
+class Arrow:
+    """One arrow of the picture; the source None is the frame around the live states."""
+
+    trigger: Trigger
+    source: State | None
+    dest: State
+
+
+@attrs.frozen
+class Route:
+    """Where an arrow runs: points of a line, or of a cubic curve, and where its label stands."""
+
+    points: tuple[Point, ...]
+    label: Point
+    anchor: str = "middle"
+    curved: bool = False
+
+
+_ROUTES = {
+    Arrow(Trigger.RAISE, State.UNVOTED, State.RAISED): Route(((324, 186), (464, 186)), (394, 177)),
+    Arrow(Trigger.RAISE, State.LOWERED, State.RAISED): Route(((592, 370), (592, 232)), (602, 306), "start"),
+    Arrow(Trigger.RAISE, State.UNKNOWN, State.RAISED): Route(((296, 370), (474, 232)), (366, 296), "end"),
+    Arrow(Trigger.REVISE, State.RAISED, State.RAISED): Route(
+        ((532, 140), (526, 92), (598, 92), (592, 140)), (562, 92), curved=True
+    ),
+    Arrow(Trigger.LOWER, State.RAISED, State.LOWERED): Route(((532, 232), (532, 370)), (522, 306), "end"),
+    Arrow(Trigger.LOWER, State.UNKNOWN, State.LOWERED): Route(((324, 416), (464, 416)), (394, 407)),
+    Arrow(Trigger.LOSE, None, State.UNKNOWN): Route(((24, 416), (128, 416)), (76, 407)),
+    Arrow(Trigger.RELEASE, None, State.UNVOTED): Route(((24, 186), (128, 186)), (76, 177)),
+    Arrow(Trigger.DESTROY, None, State.DESTROYED): Route(((350, 498), (350, 546)), (362, 527), "start"),
+}
+
+
+def arrows() -> tuple[Arrow, ...]:
+    """Return the arrows that the transition table asks for.
+
+    Raises:
+        ValueError: the table has an arrow for which there is no route, or the other way round.
+    """
+    wanted = tuple(
+        Arrow(row.trigger, source, row.dest)
+        for row in TRANSITIONS
+        for source in ((None,) if set(row.sources) == set(_LIVE) else row.sources)
+    )
+    strays = set(wanted) ^ set(_ROUTES)
+    if strays:
+        raise ValueError(f"table and routes of {Path(__file__).name} differ in {sorted(map(str, strays))}")
+    return wanted
+
+
+def picture() -> str:
+    """Return the SVG."""
+    return "\n".join((*_head(), *_frame(), *map(_box, State), *_opening(), *map(_arrow, arrows()), "</svg>", ""))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the picture, or with ``--check`` compare it; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    if not arguments:
+        PICTURE.write_text(picture(), encoding="utf-8")
+        return 0
+    if PICTURE.is_file() and PICTURE.read_text(encoding="utf-8") == picture():
+        return 0
+    sys.stderr.write(f"{PICTURE.name} is not what the table says: run python docs/{Path(__file__).name}\n")
+    return 1
+
+
+def _head() -> Iterator[str]:
+    said = "; ".join(f"{row.trigger}: {', '.join(row.sources)} to {row.dest}, to {row.meaning}" for row in TRANSITIONS)
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sm" width="{_WIDTH}" height="{_HEIGHT}" '
+        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="sm-title sm-desc">'
+    )
+    yield '<title id="sm-title">States and transitions of a session</title>'
+    yield f'<desc id="sm-desc">{escape(said)}.</desc>'
+    yield f"<style>{_STYLE}</style>"
+    yield f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}"/>'
+
+
+def _frame() -> Iterator[str]:
+    x, y, width, height = _FRAME
+    yield f'<rect class="frame" x="{x}" y="{y}" width="{width}" height="{height}" rx="14"/>'
+    note = "An arrow from the frame starts in each state inside it."
+    yield f'<text class="note" x="{x + 16}" y="{y + height - 13}">{note}</text>'
+
+
+def _box(state: State) -> str:
+    x, y = _BOXES[state]
+    middle = x + _BOX_WIDTH / 2
+    lines = _balanced(MEANINGS[state])
+    first = y + (_BOX_HEIGHT - 16 * len(lines)) / 2 + 4
+    parts = [
+        f'<rect class="box" x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="9"/>',
+        f'<text class="name" x="{middle:g}" y="{first:g}">{state}</text>',
+    ]
+    for number, line in enumerate(lines, start=1):
+        height = first + 2 + 16 * number
+        parts.append(f'<text class="meaning" x="{middle:g}" y="{height:g}">{escape(line)}</text>')
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _balanced(text: str) -> list[str]:
+    """Return a text in as few lines as it needs, of about the same length."""
+    fewest = len(textwrap.wrap(text, _CHARACTERS_A_LINE))
+    return next(lines for width in range(1, len(text) + 1) if len(lines := textwrap.wrap(text, width)) <= fewest)
+
+
+def _opening() -> Iterator[str]:
+    """Draw where a session begins."""
+    x, y = _BOXES[State.UNVOTED][0] + _BOX_WIDTH / 2, 26
+    yield f'<g><circle class="head" cx="{x:g}" cy="{y}" r="6"/>'
+    yield from _line(Route(((x, y), (x, _BOXES[State.UNVOTED][1])), (0, 0)))
+    note = "a session is opened: its power config ids are created"
+    yield f'<text class="note" x="{x + 14:g}" y="{y + 5}">{note}</text></g>'
+
+
+def _arrow(arrow: Arrow) -> str:
+    route = _ROUTES[arrow]
+    (row,) = (row for row in TRANSITIONS if row.trigger is arrow.trigger)
+    x, y = route.label
+    return "".join(
+        (
+            f'<g class="{arrow.trigger}"><title>{arrow.trigger}: {escape(row.meaning)}</title>',
+            *_line(route),
+            f'<text class="label" x="{x:g}" y="{y:g}" text-anchor="{route.anchor}">{arrow.trigger}</text></g>',
+        )
+    )
+
+
+def _line(route: Route) -> Iterator[str]:
+    """Draw the line and its head; the line ends inside the head, not at its tip."""
+    *before, tip = route.points
+    angle = math.atan2(tip[1] - before[-1][1], tip[0] - before[-1][0])
+    cos, sin = math.cos(angle), math.sin(angle)
+    back = (tip[0] - _HEAD_LENGTH * cos, tip[1] - _HEAD_LENGTH * sin)
+    left = (back[0] - _HEAD_HALF_WIDTH * sin, back[1] + _HEAD_HALF_WIDTH * cos)
+    right = (back[0] + _HEAD_HALF_WIDTH * sin, back[1] - _HEAD_HALF_WIDTH * cos)
+    first, *rest = (_spell(point) for point in (*before, back))
+    yield f'<path class="line" d="M{first} {"C" if route.curved else "L"}{" ".join(rest)}"/>'
+    yield f'<polygon class="head" points="{" ".join(map(_spell, (tip, left, right)))}"/>'
+
+
+def _spell(point: Point) -> str:
+    return ",".join(f"{round(coordinate, 1):g}" for coordinate in point)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,5 @@
+"""``python -m htppower``."""
+
+from htppower.cli import main
+
+main(prog_name="htppower")

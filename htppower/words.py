@@ -1,0 +1,58 @@
+"""What a plain word of YAML means, where every parser agrees on it.
+
+YAML 1.1 (as PyYAML resolves it) and the core schema of YAML 1.2 read some words differently: ``on`` and ``yes`` are
+booleans or text, ``010`` is 8 or 10, ``12:30:45`` is 45045 or text, ``09`` is text or 9. Such a word is not guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+
+class Unreadable:
+    """Stands for a value that is reported as a problem."""
+
+
+UNREADABLE: Final = Unreadable()
+TOO_LARGE: Final = Unreadable()
+
+_TAG: Final = "tag:yaml.org,2002:"
+_RESOLVER = yaml.SafeLoader("")
+_INT = re.compile(r"-?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
+# Text to YAML 1.1, but a number to YAML 1.2; and y and n, which YAML 1.1 reads as booleans although PyYAML does not.
+_NO_TEXT = re.compile(r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[yYnN]")
+# Longer digits are no number of any vote, and would be slow to convert.
+_LONGEST_NUMBER = 20
+
+
+def read_word(text: str) -> Any:
+    """Return bool, int, float, None or text; ``UNREADABLE`` where parsers do not agree, or ``TOO_LARGE``."""
+    kind = _kind(text)
+    if kind == "bool" and text in {"true", "false"}:
+        return text == "true"
+    if kind == "int" and _INT.fullmatch(text):
+        return int(text) if len(text) <= _LONGEST_NUMBER else TOO_LARGE
+    if kind == "float" and _FLOAT.fullmatch(text):
+        return float(text)
+    if kind == "null" and text in {"", "~", "null"}:
+        return None
+    return text if kind == "str" and not _NO_TEXT.fullmatch(text) else UNREADABLE
+
+
+def meant(text: str) -> str:
+    """Return a hint for a word that parsers do not agree on."""
+    word = text.lower()
+    if word in {"yes", "on", "true", "y", "no", "off", "false", "n"}:
+        return f"write {'true' if word in {'yes', 'on', 'true', 'y'} else 'false'}, or quote the word"
+    if _kind(text) in {"int", "float"} or _NO_TEXT.fullmatch(text):
+        return "write a decimal number, or quote the word"
+    return "quote the word"
+
+
+def _kind(text: str) -> str:
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return tag.removeprefix(_TAG)

@@ -1,0 +1,146 @@
+"""``htppower list`` and ``htppower show``, and what all commands have in common."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+from htppower import load_profile
+from htppower.profiles import SHIPPED_PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+def test_list_text(command: Command) -> None:
+    """The list is the reviewed one, in the vendor's order."""
+    command.assert_golden("list.txt", "list")
+
+
+def test_list_json(command: Command) -> None:
+    """The JSON of the list has a line for each profile, null where it does not vote."""
+    document = json.loads(command.output("list", "--format", "json"))
+    assert document["format_version"] == 1
+    lines = {line["name"]: line for line in document["profiles"]}
+    assert tuple(lines) == SHIPPED_PROFILES
+    assert lines["burst"] == {
+        "name": "burst",
+        "corner": "MAX_VOLTAGE_CORNER",
+        "sleep_latency_us": 40,
+        "rpc_polling_time_us": 9999,
+        "relaxes_to": "relaxed",
+        "sustain_us": 300000,
+        "summary": load_profile("burst").summary,
+    }
+    assert lines["system_settings"]["corner"] is None
+
+
+def test_list_takes_in_a_named_folder(command: Command, tmp_path: Path) -> None:
+    """Profiles of a named folder come after the shipped ones; an invalid one is an error with its place."""
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")
+    assert command.output("list", "--profiles", str(tmp_path)).splitlines()[-1].startswith("mine ")
+    (tmp_path / "bad.yaml").write_text("profile: bad\n", encoding="utf-8")
+    result = command.run("list", "--profiles", str(tmp_path))
+    assert (result.exit_code, "bad.yaml:1:1" in result.stderr) == (2, True)
+    assert "\nmine " in result.stdout
+    assert command.run("list", "--profiles", str(tmp_path / "none")).exit_code == 2
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_show_prints_a_file_that_loads_to_the_same(command: Command, tmp_path: Path, name: str) -> None:
+    """What show prints is itself a profile file with the same values."""
+    shown = tmp_path / "shown.yaml"
+    shown.write_text(command.output("show", name), encoding="utf-8")
+    profile = load_profile(name)
+    assert attrs.evolve(load_profile(shown), source=profile.source) == profile
+
+
+def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_path: Path) -> None:
+    """A resolved profile shows file and line of what it inherits, explicit corners and HMX votes spelt out."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "profile: mine\nextends: burst\nvotes:\n  dcvs_v3: {bus: {min: SVS, target: NOM, max: TURBO}}\n"
+        "  hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: LOW}\n",
+        encoding="utf-8",
+    )
+    lines = command.output("show", str(path)).splitlines()
+    assert "    bus: {min: SVS, target: NOM, max: TURBO}" in lines
+    assert "  hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: LOW}" in lines
+    (core,) = [line for line in lines if line.startswith("    core:")]
+    assert core.endswith("# <profiles>/burst.yaml:10")
+    shown = tmp_path / "shown.yaml"
+    shown.write_text("\n".join(lines), encoding="utf-8")
+    assert load_profile(shown).votes == load_profile(path).votes
+
+
+def test_show_of_a_wrong_name_suggests_the_nearest(command: Command) -> None:
+    """A misspelt name is exit 2 with the nearest."""
+    result = command.run("show", "low_power_savr")
+    assert (result.exit_code, "low_power_saver" in result.stderr) == (2, True)
+
+
+def test_a_wrong_command_suggests_the_nearest(command: Command) -> None:
+    """A misspelt command is exit 2 with the nearest."""
+    result = command.run("profle")
+    assert (result.exit_code, "did you mean profile?" in result.stderr) == (2, True)
+
+
+def test_help_and_version(command: Command) -> None:
+    """-h and --version work, and the help names every command."""
+    help_text = command.output("-h")
+    assert all(name in help_text for name in ("list", "profile", "show"))
+    assert "0.1.0" in command.output("--version")
+
+
+def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong inside is one line on standard error and exit 2."""
+
+    def broken(*_args: object) -> None:
+        raise RuntimeError("mine")
+
+    monkeypatch.setattr("htppower.cli.listing.profile_names", broken)
+    result = command.run("list")
+    assert result.exit_code == 2
+    assert result.stderr == "htppower: internal error: RuntimeError: mine; please report it\n"
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    """A reader that stops reading, as head does, causes no traceback."""
+    command = f"{sys.executable} -m htppower profile burst --dry-run | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
+    assert done.stderr == ""
+    assert done.stdout.startswith("profile")
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["profile", "burst", "--dry-run"]])
+def test_a_terminal_gets_colour_or_a_table(arguments: list[str]) -> None:
+    """On a terminal the output is styled; the same words are in it."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "htppower", *arguments],
+        stdout=slave,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160"},
+    )
+    os.close(slave)
+    output = b""
+    while chunk := _read(master):
+        output += chunk
+    assert process.wait(60) == 0
+    assert b"\x1b[" in output
+    assert b"burst" in output
+
+
+def _read(master: int) -> bytes:
+    try:
+        return os.read(master, 65536)
+    except OSError:  # the other end is closed
+        return b""

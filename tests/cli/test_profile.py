@@ -1,0 +1,163 @@
+"""``htppower profile``: options, JSON, exit codes, errors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+def _document(command: Command, *args: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(command.output("profile", *args, "--dry-run", "--format", "json"))
+    return document
+
+
+def _write(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_json_has_the_keys_of_format_version_1(command: Command) -> None:
+    """The JSON has exactly the keys of its format version."""
+    document = _document(command, "burst")
+    assert document["format_version"] == 1
+    assert list(document) == [
+        "format_version", "profile", "source", "platform", "workload", "calls", "degradations", "summary",
+    ]  # fmt: skip
+    assert document["platform"] == {"soc_model": 57, "soc": "SM8650", "arch": "V75"}
+    assert document["workload"] == {"inferences": 3, "inference_us": 5000, "gap_us": 10000}
+    assert list(document["calls"][0]) == [
+        "time_us", "phase", "cause", "function", "device_id", "core_id", "power_config_id", "state", "configs", "code",
+    ]  # fmt: skip
+    assert document["summary"] == {
+        "native_calls": 8,
+        "set_power_config": 6,
+        "time_in_state_us": {"UNVOTED": 0, "RAISED": 345000, "LOWERED": 20000, "UNKNOWN": 0, "DESTROYED": 0},
+    }
+
+
+def test_the_sustain_timer_lowers_exactly_after_the_last_inference(command: Command) -> None:
+    """Burst is lowered 300000 us after the end of its last inference, to the microsecond, in no phase."""
+    calls = _document(command, "burst", "--inferences", "2", "--inference-us", "1234", "--gap-us", "10")["calls"]
+    (lowering,) = [call for call in calls if call["cause"] == "sustain expired"]
+    assert lowering["time_us"] == 1234 + 2 * (10 + 1234) + 300_000
+    assert (lowering["phase"], lowering["state"]) == (None, "LOWERED")
+
+
+@pytest.mark.parametrize("inferences", [0, 1, 50])
+def test_inferences_in_a_window_cost_no_call(command: Command, inferences: int) -> None:
+    """Burst makes as many calls for 50 inferences as for one; without one it is never raised for it."""
+    document = _document(command, "burst", "--inferences", str(inferences))
+    assert document["summary"]["set_power_config"] == (6 if inferences else 4)
+
+
+def test_a_platform_that_lacks_votes_says_so(command: Command) -> None:
+    """On QNX the RPC votes are missing, each with its rule."""
+    document = _document(command, "burst", "--platform", "qnx")
+    assert [lost["rule"] for lost in document["degradations"]] == ["RPC-4", "RPC-4"]
+    options = {config["option"] for call in document["calls"] for config in call["configs"]}
+    assert not any(option.startswith("RPC") for option in options)
+
+
+def test_a_bare_architecture_has_no_soc(command: Command) -> None:
+    """--arch names an architecture of no SoC in particular; below V75 no HMX vote is sent."""
+    document = _document(command, "burst", "--arch", "V73")
+    assert document["platform"] == {"soc_model": None, "soc": None, "arch": "V73"}
+    assert "HMX_V2" not in json.dumps(document["calls"])
+
+
+def test_a_profile_by_path_and_in_a_named_folder(command: Command, tmp_path: Path) -> None:
+    """A profile file is taken by path, or by name from a folder that is named."""
+    path = _write(tmp_path, "profile: mine\nextends: burst\nrelax: {after_inference_us: 50000}\n")
+    by_path, by_name = _document(command, path), _document(command, "mine", "--profiles", str(tmp_path))
+    assert by_path == by_name
+    assert by_path["source"] == path
+
+
+def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> None:
+    """--backend simulated without --dry-run makes the same calls with the same votes, in real time."""
+    arguments = ("profile", "high_performance", "--inferences", "1", "--format", "json")
+    real = json.loads(command.output(*arguments, "--backend", "simulated"))
+    virtual = json.loads(command.output(*arguments, "--dry-run"))
+    for document in (real, virtual):
+        for call in document["calls"]:
+            del call["time_us"]
+    assert real["calls"] == virtual["calls"]
+
+
+def test_the_vendors_library_is_said_not_to_be_bound(command: Command) -> None:
+    """Without --dry-run the vendor's library is asked for, which is not bound yet: exit 2, and nothing simulated."""
+    for arguments in (["burst"], ["burst", "--backend", "qnn"]):
+        result = command.run("profile", *arguments)
+        assert result.exit_code == 2
+        assert "not bound yet" in result.stderr
+        assert result.stdout == ""
+
+
+def test_a_wrong_name_suggests_the_nearest(command: Command) -> None:
+    """A misspelt profile is exit 2 with the nearest name; so are a misspelt SoC and architecture."""
+    for arguments, near in (
+        (["brust", "--dry-run"], "burst"),
+        (["burst", "--dry-run", "--soc", "SM865"], "SM8650"),
+        (["burst", "--dry-run", "--arch", "V74"], "V75"),
+    ):
+        result = command.run("profile", *arguments)
+        assert result.exit_code == 2
+        assert near in result.stderr
+
+
+def test_an_invalid_file_prints_every_problem_with_its_place(command: Command, tmp_path: Path) -> None:
+    """An invalid file is exit 2, and each problem one line with file, line, column and rule."""
+    path = _write(tmp_path, "profile: mine\nextends: burst\nvotes:\n  dcvs_v3:\n    slep: 1\n    dcvs_enable: yes\n")
+    result = command.run("profile", path, "--dry-run")
+    assert result.exit_code == 2
+    assert f"{path}:5:5: KEY-1" in result.stderr
+    assert f"{path}:6:18: YAML-3" in result.stderr
+
+
+def test_a_profile_that_a_rule_refuses_is_exit_1(command: Command, tmp_path: Path) -> None:
+    """A well-formed profile that a rule refuses, by itself or on this platform, is exit 1."""
+    path = _write(tmp_path, "profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n")
+    result = command.run("profile", path, "--dry-run")
+    assert (result.exit_code, "RPC-1" in result.stderr) == (1, True)
+    path = _write(tmp_path, "profile: mine\nextends: burst\nvotes: {ddr_perf_mode: true}\n")
+    result = command.run("profile", path, "--dry-run")
+    assert (result.exit_code, "DDR-1" in result.stderr) == (1, True)
+
+
+def test_a_warning_is_shown_and_no_error(command: Command, tmp_path: Path) -> None:
+    """A profile that a rule warns of runs, with the warning in the summary."""
+    path = _write(tmp_path, "profile: mine\nextends: burst\nrelax: {after_inference_us: 5000}\n")
+    assert "SUS-1" in command.output("profile", path, "--dry-run")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["burst", "--dry-run", "--backend", "simulated"],
+        ["burst", "--dry-run", "--soc", "SM8650", "--arch", "V75"],
+        ["burst", "--dry-run", "--inferences", "-1"],
+        ["burst", "--dry-run", "--gap-us", "x"],
+        ["burst", "--dry-run", "--format", "xml"],
+        [],
+    ],
+)
+def test_usage_errors_are_exit_2(command: Command, arguments: list[str]) -> None:
+    """What can't be meant is exit 2 with the usage."""
+    result = command.run("profile", *arguments)
+    assert result.exit_code == 2
+    assert "Usage" in result.stderr
+
+
+def test_the_text_says_what_was_run_and_that_nothing_was_sent(command: Command) -> None:
+    """The head names profile, file, platform, workload, and that no hardware was touched."""
+    text = command.output("profile", "burst", "--dry-run", "--soc", "57")
+    for words in ("burst: Highest clocks", "<profiles>", "SM8650", "Hexagon V75", "nothing was sent to hardware"):
+        assert words in text

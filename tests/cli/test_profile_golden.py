@@ -1,0 +1,94 @@
+"""The dry run of every shipped profile, as text and as JSON, against golden files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower.profiles import SHIPPED_PROFILES
+
+if TYPE_CHECKING:
+    from command import Command
+
+# The vendor's table: sleep latency in us, RPC polling on, corner; DCVS is off in every profile.
+VENDOR_TABLE = {
+    "burst": (40, True, "MAX_VOLTAGE_CORNER", "relaxed"),
+    "sustained_high_performance": (100, True, "TURBO", "relaxed"),
+    "high_performance": (100, True, "TURBO", "relaxed"),
+    "balanced": (1000, False, "NOM_PLUS", "relaxed"),
+    "low_balanced": (1000, False, "NOM", "relaxed"),
+    "high_power_saver": (1000, False, "SVS_PLUS", "released"),
+    "power_saver": (1000, False, "SVS", "released"),
+    "low_power_saver": (1000, False, "SVS2", "released"),
+    "extreme_power_saver": (1000, False, "DISABLE", "extreme_released"),
+}
+# Sleep latency, and min, target and max of both clocks. The vendor has no extreme_released; it is what hosts do.
+VENDOR_STATES = {
+    "relaxed": (2000, ("SVS2", "SVS", "SVS")),
+    "released": (65535, ("MIN_VOLTAGE_CORNER",) * 3),
+    "extreme_released": (65535, ("DISABLE",) * 3),
+}
+
+
+@pytest.mark.parametrize("profile", SHIPPED_PROFILES)
+def test_text(command: Command, profile: str) -> None:
+    """The timeline of a profile is the reviewed one."""
+    command.assert_golden(f"{profile}.txt", "profile", profile, "--dry-run")
+
+
+@pytest.mark.parametrize("profile", SHIPPED_PROFILES)
+def test_json(command: Command, profile: str) -> None:
+    """The JSON of a profile is the reviewed one."""
+    command.assert_golden(f"{profile}.json", "profile", profile, "--dry-run", "--format", "json")
+
+
+@pytest.mark.parametrize("arguments", [("--arch", "V73"), ("--platform", "qnx"), ("--soc", "SM8850")])
+def test_other_platforms(command: Command, arguments: tuple[str, str]) -> None:
+    """Burst on V73, on QNX and on a V81 SoC casts what these platforms have, and says what they lack."""
+    name = f"burst-{arguments[1]}.txt"
+    command.assert_golden(name, "profile", "burst", "--dry-run", *arguments)
+
+
+@pytest.mark.parametrize("profile", SHIPPED_PROFILES)
+def test_text_fits_100_columns_without_colour(command: Command, profile: str) -> None:
+    """The text is readable on 100 columns, the path of the file aside, and has no colour when it is piped."""
+    lines = command.output("profile", profile, "--dry-run").splitlines()
+    assert max(len(line) for line in lines if not line.startswith("file")) <= 100
+    assert not any("\x1b" in line for line in lines)
+
+
+def _votes(command: Command, profile: str) -> list[dict[str, dict[str, Any]]]:
+    document = json.loads(command.output("profile", profile, "--dry-run", "--format", "json"))
+    return [
+        {config["option"]: config for config in call["configs"]}
+        for call in document["calls"]
+        if call["function"] == "setPowerConfig"
+    ]
+
+
+@pytest.mark.parametrize("profile", VENDOR_TABLE)
+def test_the_raising_votes_are_the_vendors_table(command: Command, profile: str) -> None:
+    """What INIT casts equals the vendor's table, cell by cell."""
+    sleep_us, polling, corner, _ = VENDOR_TABLE[profile]
+    raised = _votes(command, profile)[0]
+    dcvs = raised["DCVS_V3"]
+    assert dcvs["fields"]["sleepLatency"] == sleep_us
+    assert dcvs["fields"]["dcvsEnable"] == 0
+    assert (raised["RPC_POLLING_TIME"]["fields"]["rpcPollingTimeConfig"] > 0) is polling
+    for clock in ("bus", "core"):
+        for limit in ("Min", "Target", "Max"):
+            assert dcvs["symbols"][f"{clock}VoltageCorner{limit}"].endswith(f"CORNER_{corner}")
+
+
+@pytest.mark.parametrize("profile", VENDOR_TABLE)
+def test_the_lowering_votes_are_the_vendors_table(command: Command, profile: str) -> None:
+    """What is cast after INIT equals the vendor's power state, cell by cell."""
+    sleep_us, corners = VENDOR_STATES[VENDOR_TABLE[profile][3]]
+    lowered = _votes(command, profile)[1]["DCVS_V3"]
+    assert lowered["fields"]["sleepLatency"] == sleep_us
+    assert lowered["fields"]["dcvsEnable"] == 1
+    for clock in ("bus", "core"):
+        for limit, corner in zip(("Min", "Target", "Max"), corners, strict=True):
+            assert lowered["symbols"][f"{clock}VoltageCorner{limit}"].endswith(f"CORNER_{corner}")

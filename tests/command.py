@@ -1,0 +1,42 @@
+"""The command, run in the tests' own process, and its golden files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+from htppower.cli import main
+from htppower.files import shipped_folder
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+GOLDEN = Path(__file__).parent / "cli" / "golden"
+
+
+class Command:
+    """The command, run in this process."""
+
+    def __init__(self, *, update: bool) -> None:
+        self._update = update
+
+    def run(self, *args: str) -> Result:
+        """Run it; what it prints is in the result."""
+        result = CliRunner().invoke(main, list(args), prog_name="htppower")
+        assert "Traceback" not in result.output
+        return result
+
+    def output(self, *args: str) -> str:
+        """Run it, and return what it prints, with the shipped folder's place left out."""
+        result = self.run(*args)
+        assert result.exit_code == 0, result.output
+        return str(result.stdout).replace(str(shipped_folder()), "<profiles>")
+
+    def assert_golden(self, name: str, *args: str) -> None:
+        """Assert that it prints what the golden file says."""
+        output = self.output(*args)
+        if self._update:
+            (GOLDEN / name).write_text(output, encoding="utf-8")
+        assert output == (GOLDEN / name).read_text(encoding="utf-8")

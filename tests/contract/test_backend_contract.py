@@ -1,0 +1,168 @@
+"""What every backend must do, whatever is behind it: the verbs of the Backend protocol."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from helpers import hvx
+
+from htppower import load_profile, profile_names
+from htppower.backends import Backend, Description, QnnHtp, RecordingBackend, SimulatedHtp
+from htppower.codes import code_name
+from htppower.errors import BackendUnavailable, VoteRejected
+from htppower.platforms import ARCHITECTURES
+from htppower.votes import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+UNKNOWN_ID = 0
+VOTES = VoteSet(hvx())
+PROFILES = profile_names()
+
+
+def recorded() -> Backend:
+    """Return a recorder over the simulated HTP."""
+    return RecordingBackend(SimulatedHtp(arch=75))
+
+
+def recorded_twice() -> Backend:
+    """Return a recorder over a recorder."""
+    return RecordingBackend(recorded())
+
+
+def vendors() -> Backend:
+    """Return the vendor's library."""
+    return QnnHtp()
+
+
+MAKERS: dict[str, Callable[[], Backend]] = {
+    "simulated-v68": lambda: SimulatedHtp(arch=68),
+    "simulated-v75": lambda: SimulatedHtp(arch=75),
+    "simulated-v81": lambda: SimulatedHtp(arch=81),
+    "simulated-qnx": lambda: SimulatedHtp(arch=75, platform="qnx"),
+    "recording": recorded,
+    "recording-recording": recorded_twice,
+    "qnn": vendors,
+}
+
+
+@pytest.fixture(params=list(MAKERS))
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Yield each backend in turn, and close it; one that can't be used here is skipped with its reason."""
+    try:
+        made = MAKERS[request.param]()
+    except BackendUnavailable as unavailable:
+        pytest.skip(f"{unavailable.reason.value}: {unavailable}")
+    yield made
+    made.close()
+
+
+def supported(backend: Backend, votes: VoteSet) -> VoteSet:
+    """Return the votes that the backend's platform has."""
+    platform = backend.describe().platform
+    if platform is None:
+        return votes
+    return votes.without(*(option for option, _ in votes.items() if not platform.has(option)))
+
+
+def test_ids_are_distinct(backend: Backend) -> None:
+    """Every create gives another id, also while none of the earlier ones is destroyed."""
+    made = [backend.create_power_config_id(0, 0) for _ in range(20)]
+    assert len(set(made)) == 20
+    assert all(isinstance(power_config_id, int) for power_config_id in made)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_shipped_votes_are_taken(backend: Backend, name: str) -> None:
+    """The votes of a shipped profile and of its power state that the platform has are accepted, repeatedly."""
+    profile = load_profile(name)
+    made = backend.create_power_config_id(0, 0)
+    for _ in range(2):
+        backend.set_power_config(made, supported(backend, profile.votes))
+        if profile.relax is not None:
+            backend.set_power_config(made, supported(backend, profile.relax.to.votes))
+    backend.destroy_power_config_id(made)
+
+
+def test_an_empty_vote_set_is_taken(backend: Backend) -> None:
+    """A set without votes is no error on an id that is alive."""
+    backend.set_power_config(backend.create_power_config_id(0, 0), VoteSet())
+
+
+@pytest.mark.parametrize("name", ["destroyed", "unknown"])
+def test_an_id_that_is_not_alive_is_refused(backend: Backend, name: str) -> None:
+    """Voting on a destroyed or unknown id raises VoteRejected with code, name, votes, function and id."""
+    refused = UNKNOWN_ID
+    if name == "destroyed":
+        refused = backend.create_power_config_id(0, 0)
+        backend.destroy_power_config_id(refused)
+    with pytest.raises(VoteRejected) as caught:
+        backend.set_power_config(refused, VOTES)
+    error = caught.value
+    assert (error.code, error.name, error.votes) == (13001, code_name(13001), VOTES)
+    assert (error.function, error.power_config_id) == ("setPowerConfig", refused)
+    assert str(error).startswith(f"setPowerConfig on power config id {refused} returned 13001 ")
+
+
+def test_destroying_one_id_leaves_the_others(backend: Backend) -> None:
+    """Another id still takes votes after one is destroyed."""
+    kept, gone = backend.create_power_config_id(0, 0), backend.create_power_config_id(0, 0)
+    backend.set_power_config(gone, VOTES)
+    backend.destroy_power_config_id(gone)
+    backend.set_power_config(kept, VOTES)
+
+
+def test_destroying_twice_is_fine(backend: Backend) -> None:
+    """An id that is gone, or never was, can be destroyed without an error."""
+    made = backend.create_power_config_id(0, 0)
+    for gone in (made, made, UNKNOWN_ID):
+        backend.destroy_power_config_id(gone)
+
+
+@pytest.mark.parametrize(("device_id", "core_id"), [(0, 999), (999, 0)])
+def test_an_unknown_device_or_core_is_refused(backend: Backend, device_id: int, core_id: int) -> None:
+    """Creating an id on a core that does not exist raises VoteRejected, which names the function and no votes."""
+    with pytest.raises(VoteRejected) as caught:
+        backend.create_power_config_id(device_id, core_id)
+    error = caught.value
+    assert (error.code, error.name, error.function) == (13001, code_name(13001), "createPowerConfigId")
+    assert (error.votes, error.power_config_id) == (None, None)
+    backend.create_power_config_id(0, 0)
+
+
+def test_a_backend_describes_itself(backend: Backend) -> None:
+    """A backend says its name, which library answers, on what platform, and whether votes reach hardware."""
+    described = backend.describe()
+    assert isinstance(described, Description)
+    assert described.name
+    assert described.library
+    assert isinstance(described.hardware, bool)
+    assert described.platform is None or described.platform.arch in ARCHITECTURES
+    assert described == backend.describe()
+
+
+def test_closing_twice_is_fine(backend: Backend) -> None:
+    """A backend can be closed with ids alive, and again."""
+    backend.set_power_config(backend.create_power_config_id(0, 0), VOTES)
+    backend.close()
+    backend.close()
+
+
+def test_4_threads_in_parallel(backend: Backend) -> None:
+    """Four threads create, vote and destroy side by side without an error, and never share an id."""
+
+    def rounds(_: int) -> list[int]:
+        seen = []
+        for _ in range(50):
+            made = backend.create_power_config_id(0, 0)
+            backend.set_power_config(made, VOTES)
+            backend.destroy_power_config_id(made)
+            seen.append(made)
+        return seen
+
+    with ThreadPoolExecutor(4) as pool:
+        seen = [made for ids in pool.map(rounds, range(4)) for made in ids]
+    assert len(set(seen)) == 4 * 50

@@ -1,0 +1,182 @@
+"""The documentation says what the code says, and its examples run."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+import yaml
+
+from htppower import events, machine
+from htppower.cases import Applied
+from htppower.files import shipped_folder
+from htppower.profiles import SHIPPED_PROFILES
+from htppower.rules import HVX_HMX_VALIDITY, RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "htppower"
+
+_RULE_ID = re.compile(r'"((?:FILE|YAML|KEY|TYPE|VALUE|NAME|EXT)-\d+)"')
+
+
+def read(name: str) -> str:
+    """Return a page."""
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of every table row of a page, without Markdown's code marks."""
+    return [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ]
+
+
+def python_blocks(name: str) -> list[str]:
+    """Return the fenced blocks of Python of a page, each with the line at which it begins as blank lines before it."""
+    text = read(name)
+    return [
+        "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+        for block in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the root of the checkout, with warnings as errors."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.fixture
+def _own_sigterm() -> Iterator[None]:
+    """Leave the process's handler of SIGTERM as it was."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("page", ["embedding.md", "index.md", "testing.md"])
+@pytest.mark.usefixtures("_own_sigterm")
+def test_the_python_of_a_page_runs(page: str) -> None:
+    """The blocks of Python of a page run as they stand, one after the other."""
+    blocks = python_blocks(page)
+    assert blocks
+    namespace: dict[str, Any] = {"__name__": page.removesuffix(".md")}
+    for block in blocks:
+        exec(compile(block, str(DOCS / page), "exec"), namespace)  # noqa: S102 - the pages are ours
+
+
+def test_the_host_makes_one_raise_and_one_lowering() -> None:
+    """200 inferences from 4 threads under burst cost one raise and one lowering, as the page prints."""
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    done = run(str(DOCS / "examples" / "onnxruntime_host.py"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "200 inferences from 4 threads: 1 raise, 1 lowering" in done.stdout
+    assert f"```text\n{done.stdout}```" in read("embedding.md")
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    """Tables, messages and command output in the pages are what the code gives now."""
+    done = run("-m", "docs.generate", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_picture_is_up_to_date() -> None:
+    """The committed picture of the state machine is what the script draws from the transition table."""
+    done = run("docs/state_machine.py", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_picture_shows_every_state_and_transition() -> None:
+    """Each state and each trigger is a text of the picture."""
+    words = set(re.findall(r"<text[^>]*>([^<]*)</text>", read("state_machine.svg")))
+    assert {state.value for state in machine.State} <= words
+    assert {trigger.value for trigger in machine.Trigger} <= words
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_the_profiles_table_is_the_shipped_yaml(name: str) -> None:
+    """A profile's row says what its YAML file says, read without htppower."""
+    shipped = yaml.safe_load((shipped_folder() / f"{name}.yaml").read_text(encoding="utf-8"))
+    (row,) = (row for row in rows(read("profiles.md")) if row[0] == name)
+    if shipped["votes"] == "unset":
+        assert row == [name, "no votes", "", "", "", ""]
+        return
+    votes, relax = shipped["votes"], shipped["relax"]
+    assert votes["dcvs_v3"]["bus"] == votes["dcvs_v3"]["core"]
+    assert row == [
+        name,
+        votes["dcvs_v3"]["core"],
+        str(votes["dcvs_v3"]["sleep_latency_us"]),
+        str(votes["rpc_polling_time_us"]),
+        relax["to"],
+        str(relax["after_inference_us"]),
+    ]
+
+
+def test_the_profiles_page_names_every_field_and_file() -> None:
+    """The page names each shipped profile and power state, and each field of their files."""
+    page = read("profiles.md")
+    for file in shipped_folder().rglob("*.yaml"):
+        assert f"`{file.stem}`" in page
+        for key in re.findall(r"^ *(\w+):", file.read_text(encoding="utf-8"), re.MULTILINE):
+            assert f"{key}`" in page, key
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_the_rules_page_says_what_a_rule_says(rule: Any) -> None:
+    """A rule's row is its id, what it says, what follows, and its source."""
+    (row,) = (row for row in rows(read("rules.md")) if row[0] == rule.id)
+    assert row == [rule.id, rule.says, rule.breach.value, rule.source]
+
+
+def test_the_rules_page_names_every_rule_of_files() -> None:
+    """Every id that the loader reports has a row and an example on the page."""
+    reported = {
+        rule_id
+        for name in ("documents.py", "schema.py", "files.py", "profiles.py")
+        for rule_id in _RULE_ID.findall((PACKAGE / name).read_text(encoding="utf-8"))
+    }
+    page = read("rules.md")
+    assert reported == {row[0] for row in rows(page) if _RULE_ID.fullmatch(f'"{row[0]}"')}
+    for rule_id in reported:
+        assert re.search(rf"^`{rule_id}`: .*\n\n```text\n.*: {rule_id}: ", page, re.MULTILINE), rule_id
+
+
+def test_the_rules_page_has_the_validity_table() -> None:
+    """The table of HVX and HMX votes is the one of the code."""
+    words = {Applied.APPLIED: "voted", Applied.NONE: "no vote", Applied.REMOVED: "vote removed"}
+    said = [row for row in rows(read("rules.md")) if row[-1] in ("valid", "invalid")]
+    assert [(row[0], row[1], row[3] == "valid") for row in said] == [
+        (words[row.hvx], words[row.hmx], row.valid) for row in HVX_HMX_VALIDITY
+    ]
+
+
+def test_the_events_table_names_every_event_and_field() -> None:
+    """Each kind of event has a row with the fields that it adds."""
+    table = {row[0]: row[2] for row in rows(read("embedding.md")) if len(row) == 3}
+    common = {field.name for field in attrs.fields(events.Event)}
+    kinds = events.Event.__subclasses__()
+    assert kinds
+    for kind in kinds:
+        own = {field.name for field in attrs.fields(kind)} - common
+        assert own <= set(re.findall(r"\w+", table[kind.__name__])), kind.__name__
+
+
+def test_no_page_names_a_place_outside_the_project() -> None:
+    """Paths of the machine on which a page was made are not in it."""
+    for page in (*DOCS.glob("*.md"), *DOCS.glob("*.svg")):
+        assert str(ROOT) not in page.read_text(encoding="utf-8"), page.name

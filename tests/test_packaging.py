@@ -1,0 +1,122 @@
+"""The package as users get it: sdist and wheel, built and installed in fresh environments outside the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import htppower
+from htppower.profiles import SHIPPED_PROFILES
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+TOP = {"htppower", "profiles", "tests", "docs"}
+
+
+@pytest.fixture(scope="module")
+def dists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Build sdist and wheel once, the wheel from the sdist as ``build`` does."""
+    folder = tmp_path_factory.mktemp("dist")
+    # A copy without what a checkout may hold besides: the build must not depend on it, nor write into it.
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {"wheel": next(folder.glob("*.whl")), "sdist": next(folder.glob("*.tar.gz"))}
+
+
+def _environment(folder: Path) -> Path:
+    """Make a fresh environment that sees this one's libraries, but not its htppower, and return its Python.
+
+    The libraries are lent, not downloaded again: the install itself is what is tested.
+    """
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    site = subprocess.run(
+        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    lent = [entry for entry in sys.path if entry.endswith("site-packages")]
+    (Path(site) / "lent.pth").write_text("\n".join(lent), encoding="utf-8")
+    return python
+
+
+def _install(python: Path, *what: str) -> None:
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [*command, "--disable-pip-version-check", "--force-reinstall", "--quiet", *what],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _run(python: Path, folder: Path, *args: str) -> str:
+    """Run Python in a folder outside the checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(python), *args], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path: Path, kind: str) -> None:
+    """Installed from wheel or sdist, outside the checkout, the dry run finds its profiles inside the package."""
+    python = _environment(tmp_path / "venv")
+    _install(python, str(dists[kind]))
+    output = _run(python, tmp_path, "-m", "htppower", "profile", "burst", "--dry-run", "--format", "json")
+    document = json.loads(output)
+    source = Path(document["source"])
+    assert tmp_path in source.parents
+    assert document["summary"]["native_calls"] == 8
+    script = python.parent / ("htppower.exe" if os.name == "nt" else "htppower")
+    listed = subprocess.run([str(script), "list"], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert all(name in listed for name in SHIPPED_PROFILES)
+
+
+def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -> None:
+    """Installed with -e, the profiles that are used are those of the checkout, so that an edit counts at once."""
+    python = _environment(tmp_path / "venv")
+    _install(python, "--editable", str(CHECKOUT))
+    output = _run(python, tmp_path, "-m", "htppower", "profile", "burst", "--dry-run", "--format", "json")
+    assert Path(json.loads(output)["source"]) == CHECKOUT / "profiles" / "burst.yaml"
+
+
+def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
+    """Every profile, state and the typing marker are in the wheel, and neither tests nor docs."""
+    with zipfile.ZipFile(dists["wheel"]) as wheel:
+        names = set(wheel.namelist())
+    for name in SHIPPED_PROFILES:
+        assert f"htppower/shipped_profiles/{name}.yaml" in names
+    assert "htppower/shipped_profiles/states/relaxed.yaml" in names
+    assert "htppower/py.typed" in names
+    assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"htppower"}
+
+
+def test_importing_loads_no_native_library_and_starts_nothing() -> None:
+    """Importing htppower imports none of its parts, no scheduler and no ctypes, and starts no thread."""
+    code = (
+        "import sys, threading, htppower;"
+        "heavy = {'apscheduler', 'transitions', 'yaml', 'cattrs', 'click', 'rich', 'ctypes'};"
+        "print(sorted(heavy & set(sys.modules)), threading.active_count(), htppower.VoteController.__name__)"
+    )
+    assert _run(Path(sys.executable), CHECKOUT.parent, "-c", code) == "[] 1 VoteController\n"
+
+
+def test_every_public_name_exists() -> None:
+    """Every name in __all__ can be had, also by dir(), and an unknown one is an AttributeError."""
+    assert all(getattr(htppower, name) is not None for name in htppower.__all__)
+    assert set(htppower.__all__) <= set(dir(htppower))
+    assert all(getattr(htppower.backends, name) is not None for name in htppower.backends.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = htppower.nothing

@@ -1,0 +1,216 @@
+"""Platforms: the SoCs and architectures, how they are named, and which votes each has."""
+
+from __future__ import annotations
+
+import pytest
+
+from htppower.errors import HtpPowerError
+from htppower.native import Option
+from htppower.platforms import (
+    ARCHITECTURES,
+    OPERATING_SYSTEMS,
+    Platform,
+    UnknownPlatform,
+    find_architecture,
+    find_soc,
+    platform_of,
+)
+from htppower.socs import SOCS, Soc
+
+# Model number, part numbers, Hexagon architecture, VTCM in MB; a dash where the vendor's table leaves it open.
+VENDORS_TABLE = """
+30 SM8350/SM8350P 68 4
+32 SM7350 68 -
+34 SM8325 68 -
+35 SM7325 68 -
+36 SM8450 69 8
+37 SC8280X 68 -
+38 SM7315 68 -
+39 SA8295 68 8
+41 SM7450 69 -
+42 SM8475 69 8
+43 SM8550 73 8
+45 SXR1230P 73 2
+46 SAR2130P/SSG2115P 73 2
+50 SM6450 73 -
+52 SA8255/SA8630/SA8650/SA8775 73 8
+53 SXR2230P 69 8
+54 SM7475 69 -
+57 SM8650 75 8
+58 SAR1130P/SSG2125P 73 2
+60 SC8380XP 73 -
+61 SM7435 73 -
+64 SM7550 73 -
+66 QCS8550 73 -
+67 SA7255/SA8610/SA8620/SA8620P 75 -
+68 SM8635 73 -
+69 SM8750 79 8
+70 SM7675 73 -
+72 SA8797 81 16
+73 SM7635 73 -
+74 SM6650 73 -
+75 SXR2330P 79 8
+76 SM6475 73 -
+77 QCS9075/QCS9100 73 8
+78 QCM6690 73 -
+82 QCS8275/QCS8300 75 -
+85 SM8735 73 -
+86 SM7750 73 -
+87 SM8850 81 8
+88 SC8480XP 81 -
+90 QCS8625 75 -
+93 QCM6490/QCS6490 68 2
+95 SAR2230P 81 4
+96 SW6100 81 4
+97 SM8845/SM8845P 81 8
+"""
+
+EVERYWHERE = {"DCVS_V3", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "HMX_TIMEOUT_INTERVAL_US", "ADAPTIVE_POLLING_TIME"}
+HMX = {"HMX_V2", "CENG"}
+EXPANDED = {"DCVS_V3_EXP", "CENG_EXP"}
+RPC = {"RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME"}
+
+OPTIONS_BY_ARCH = {
+    68: EVERYWHERE,
+    69: EVERYWHERE,
+    73: EVERYWHERE,
+    75: EVERYWHERE | HMX,
+    79: EVERYWHERE | HMX,
+    81: EVERYWHERE | HMX | {"DDR_PERF_MODE"},
+    85: EVERYWHERE | HMX | {"DDR_PERF_MODE"} | EXPANDED,
+    89: EVERYWHERE | {"DDR_PERF_MODE"} | EXPANDED,
+}
+
+
+def vendors_socs() -> list[Soc]:
+    """Return the vendor's table as values."""
+    rows = (line.split() for line in VENDORS_TABLE.split("\n") if line)
+    return [
+        Soc(int(model), tuple(names.split("/")), int(arch), None if vtcm == "-" else int(vtcm))
+        for model, names, arch, vtcm in rows
+    ]
+
+
+def options_of(platform: Platform) -> set[str]:
+    """Return the names of the options that a platform has."""
+    return {option.name for option in Option if platform.has(option)}
+
+
+def test_the_socs_are_the_vendors() -> None:
+    """There are 44 SoC models, each with its part numbers, architecture and VTCM."""
+    assert list(SOCS) == vendors_socs()
+    assert len(SOCS) == 44
+
+
+def test_no_soc_is_ambiguous() -> None:
+    """No model number and no part number stands for two SoCs, and none looks like another's model number."""
+    names = [name for soc in SOCS for name in soc.names]
+    assert len(set(names)) == len(names)
+    assert len({soc.model for soc in SOCS}) == len(SOCS)
+    assert not any(name.isdecimal() for name in names)
+
+
+@pytest.mark.parametrize("soc", vendors_socs(), ids=lambda soc: soc.names[0])
+def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
+    """A SoC is found by its model number, as a number or as text, and by each part number in any case."""
+    spellings: list[str | int] = [soc.model, str(soc.model), *soc.names, *(name.lower() for name in soc.names)]
+    assert all(find_soc(spelling) == soc for spelling in spellings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"), [("SM8651", "SM8650"), ("sm875", "SM8750"), ("QCS6940", "QCS6490"), ("SXR-2330P", "SXR2330P")]
+)
+def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
+    """A near miss is answered with the part number that was probably meant."""
+    with pytest.raises(UnknownPlatform, match=rf"no SoC '{wrong}'; did you mean {near}\?"):
+        find_soc(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["zzz", 999, "", 0, -1])
+def test_a_soc_unlike_any_other_lists_what_is_known(wrong: str | int) -> None:
+    """A name near to none is answered with the part numbers that are known."""
+    with pytest.raises(UnknownPlatform, match=r"known: SM8350, .*SM8845P"):
+        find_soc(wrong)
+
+
+@pytest.mark.parametrize("spelling", [75, "75", "V75", "v75"])
+def test_an_architecture_is_found_by_each_spelling(spelling: str | int) -> None:
+    """An architecture is given as a number, or with the V of its name in either case."""
+    assert find_architecture(spelling) == 75
+
+
+def test_the_architectures_are_those_of_the_header() -> None:
+    """The architectures are those that the vendor's header names, and each finds itself."""
+    assert ARCHITECTURES == (68, 69, 73, 75, 79, 81, 85, 89)
+    assert all(find_architecture(f"V{arch}") == arch for arch in ARCHITECTURES)
+
+
+@pytest.mark.parametrize("wrong", [66, 0, 70, -75, "", "V", "VV75", "7.5", "V75x", "SM8650"])
+def test_an_unknown_architecture_lists_what_is_known(wrong: str | int) -> None:
+    """Any other architecture is refused with the list of those that exist."""
+    with pytest.raises(UnknownPlatform, match="known: V68, V69, V73, V75, V79, V81, V85, V89"):
+        find_architecture(wrong)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_which_options_an_architecture_has(arch: int) -> None:
+    """HMX and CENG votes begin with V75 and end before V89, DDR with V81, the expanded forms with V85."""
+    assert options_of(platform_of(arch=arch)) == OPTIONS_BY_ARCH[arch]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_qnx_lacks_the_rpc_options(arch: int) -> None:
+    """QNX has every option of the architecture, but for the three RPC ones."""
+    assert options_of(platform_of(arch=arch, os="qnx")) == OPTIONS_BY_ARCH[arch] - RPC
+
+
+def test_an_unknown_architecture_is_given_the_benefit_of_the_doubt() -> None:
+    """Where the architecture is not known every option is tried, except for RPC on QNX."""
+    assert options_of(Platform()) == {option.name for option in Option}
+    assert options_of(Platform(os="qnx")) == {option.name for option in Option} - RPC
+
+
+def test_what_an_option_needs() -> None:
+    """A degradation can say from which architecture on a vote exists."""
+    assert Platform.needs(Option.HMX_V2) == "Hexagon V75 or later"
+    assert Platform.needs(Option.DDR_PERF_MODE) == "Hexagon V81 or later"
+
+
+@pytest.mark.parametrize("os", OPERATING_SYSTEMS)
+def test_a_soc_brings_its_architecture(os: str) -> None:
+    """A SoC alone is enough, and an architecture that agrees with it changes nothing."""
+    platform = platform_of("SM8650", os=os)
+    assert platform == Platform(75, find_soc(57), os)
+    assert platform == platform_of(57, "V75", os)
+
+
+def test_soc_and_architecture_may_not_disagree() -> None:
+    """A SoC with another architecture is refused, and the message says which it has."""
+    with pytest.raises(UnknownPlatform, match="SM8650 is Hexagon V75, not V73"):
+        platform_of("SM8650", 73)
+
+
+def test_an_unknown_operating_system_is_refused() -> None:
+    """An operating system outside the table is refused with those that are known."""
+    assert OPERATING_SYSTEMS == ("android", "linux", "windows", "qnx")
+    with pytest.raises(UnknownPlatform, match="no platform 'macos'; known: android, linux, windows, qnx"):
+        platform_of(arch=75, os="macos")
+
+
+def test_unknown_platform_is_an_error_of_the_package_and_of_python() -> None:
+    """UnknownPlatform can be caught as the package's error and as a ValueError."""
+    assert issubclass(UnknownPlatform, HtpPowerError)
+    assert issubclass(UnknownPlatform, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("platform", "text"),
+    [
+        (platform_of("SM8350P"), "SM8350/SM8350P (SoC model 30), Hexagon V68, linux"),
+        (platform_of(arch=81, os="qnx"), "Hexagon V81, qnx"),
+        (Platform(), "an unknown Hexagon, linux"),
+    ],
+)
+def test_a_platform_as_text(platform: Platform, text: str) -> None:
+    """A platform reads as its part numbers, its architecture and its operating system."""
+    assert str(platform) == text

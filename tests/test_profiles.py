@@ -1,0 +1,231 @@
+"""Profiles: the shipped ones are the vendor's table, and users' own extend and override them."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+import pytest
+import yaml
+
+from htppower import PowerState, Profile, ProfileError, Relax, load_profile, profile_names
+from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
+
+SHIPPED = Path(__file__).parent.parent / "profiles"
+
+# The vendor's table ("HTP Backend Extensions", perf_profile): sleep latency, polling, corner of bus and core, power
+# mode, power state, sustain time.
+VENDOR_TABLE = {
+    "burst": (40, 9999, "MAX_VOLTAGE_CORNER", "PERFORMANCE", "relaxed", 300_000),
+    "sustained_high_performance": (100, 9999, "TURBO", "PERFORMANCE", "relaxed", 300_000),
+    "high_performance": (100, 9999, "TURBO", "PERFORMANCE", "relaxed", 0),
+    "balanced": (1000, 0, "NOM_PLUS", "PERFORMANCE", "relaxed", 0),
+    "low_balanced": (1000, 0, "NOM", "PERFORMANCE", "relaxed", 0),
+    "high_power_saver": (1000, 0, "SVS_PLUS", "PERFORMANCE", "released", 0),
+    "power_saver": (1000, 0, "SVS", "PERFORMANCE", "released", 0),
+    "low_power_saver": (1000, 0, "SVS2", "PERFORMANCE", "released", 0),
+    "extreme_power_saver": (1000, 0, "DISABLE", "POWER_SAVER", "extreme_released", 0),
+}
+
+# Sleep latency, and the minimum, target and maximum of bus and core.
+VENDOR_STATES = {
+    "relaxed": (2000, "SVS2", "SVS", "SVS"),
+    "released": (65535, "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER"),
+    "extreme_released": (65535, "DISABLE", "DISABLE", "DISABLE"),
+}
+
+# The HMX clock follows the core clock; expanded corners of 0 that say nothing.
+HMX_FOLLOWS = HmxV2(
+    min=ExpandedCorner.DISABLE,
+    target=ExpandedCorner.DISABLE,
+    max=ExpandedCorner.DISABLE,
+    perf_mode=ClkPerfMode.HIGH,
+    pick_default=True,
+)
+
+DCVS_FIELDS = {"dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core"}
+VOTES_FIELDS = {
+    *("dcvs_v3", "hmx_v2", "rpc_control_latency_us", "rpc_polling_time_us"),
+    *("adaptive_polling_time_us", "hmx_timeout_us", "ddr_perf_mode"),
+}
+RELAX_FIELDS = {"to", "after_init_us", "after_inference_us"}
+
+
+def corners(minimum: str, target: str, maximum: str) -> VoltageRange:
+    """Return a range by the names of its corners."""
+    return VoltageRange(VoltageCorner[minimum], VoltageCorner[target], VoltageCorner[maximum])
+
+
+def relaxing(profile: Profile) -> Relax:
+    """Return what a profile relaxes to, which it must name."""
+    assert profile.relax is not None
+    return profile.relax
+
+
+def shipped_tree(name: str) -> dict[str, Any]:
+    """Return a shipped file as PyYAML alone reads it."""
+    tree: dict[str, Any] = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"))
+    return tree
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    """Write a file and return its path."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", VENDOR_TABLE)
+def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
+    """Every cell is the vendor's; DCVS is off and min = target = max, for both bus and core."""
+    sleep_us, polling_us, corner, mode, _, _ = VENDOR_TABLE[name]
+    profile = load_profile(name)
+    assert profile.name == name
+    assert profile.votes == VoteSet(
+        dcvs_v3=DcvsV3(
+            dcvs_enable=False,
+            power_mode=PowerMode[mode],
+            sleep_latency_us=sleep_us,
+            sleep_disable=None,
+            bus=corners(corner, corner, corner),
+            core=corners(corner, corner, corner),
+        ),
+        hmx_v2=HMX_FOLLOWS,
+        rpc_control_latency_us=100,
+        rpc_polling_time_us=polling_us,
+        adaptive_polling_time_us=None,
+        hmx_timeout_us=None,
+        ddr_perf_mode=None,
+    )
+
+
+@pytest.mark.parametrize("name", VENDOR_TABLE)
+def test_a_shipped_profile_relaxes_as_the_vendor_says(name: str) -> None:
+    """The power state and the sustain time are the vendor's; after INIT it lowers at once."""
+    relax = relaxing(load_profile(name))
+    assert (relax.to.name, relax.after_inference_us) == VENDOR_TABLE[name][4:]
+    assert relax.after_init_us == 0
+
+
+@pytest.mark.parametrize("name", VENDOR_STATES)
+def test_a_shipped_power_state_is_the_vendors(name: str) -> None:
+    """Every cell of the power state is the vendor's; DCVS is on, for both bus and core."""
+    sleep_us, minimum, target, maximum = VENDOR_STATES[name]
+    state = next(relaxing(load_profile(profile)).to for profile, row in VENDOR_TABLE.items() if row[4] == name)
+    assert state == PowerState(
+        name=name,
+        summary=state.summary,
+        votes=VoteSet(
+            dcvs_v3=DcvsV3(
+                dcvs_enable=True,
+                power_mode=PowerMode.POWER_SAVER,
+                sleep_latency_us=sleep_us,
+                sleep_disable=None,
+                bus=corners(minimum, target, maximum),
+                core=corners(minimum, target, maximum),
+            ),
+            hmx_v2=HMX_FOLLOWS,
+            rpc_control_latency_us=None,
+            rpc_polling_time_us=0,
+        ),
+        source=state.source,
+    )
+    assert state.source is not None
+    assert state.source.resolve() == (SHIPPED / "states" / f"{name}.yaml").resolve()
+
+
+def test_system_settings_votes_on_nothing() -> None:
+    """system_settings has no votes and nothing to relax to."""
+    profile = load_profile("system_settings")
+    assert (profile.name, profile.votes, profile.relax) == ("system_settings", VoteSet(), None)
+    assert not profile.votes
+
+
+def test_the_names_are_in_the_vendors_order() -> None:
+    """The shipped profiles are listed from highest performance to lowest, and each can be loaded."""
+    assert profile_names() == (*VENDOR_TABLE, "system_settings")
+    assert tuple(load_profile(name).name for name in profile_names()) == profile_names()
+
+
+def test_every_shipped_file_is_a_profile() -> None:
+    """The folder of the shipped profiles holds no file beside the named ones, nor that of the states."""
+    assert {file.stem for file in SHIPPED.glob("*.y*ml")} == {*VENDOR_TABLE, "system_settings"}
+    assert {file.stem for file in (SHIPPED / "states").glob("*.y*ml")} == set(VENDOR_STATES)
+
+
+@pytest.mark.parametrize("name", VENDOR_TABLE)
+def test_a_shipped_file_states_every_field(name: str) -> None:
+    """Nothing is left out of a shipped profile; what it does not vote on says unset."""
+    tree = shipped_tree(name)
+    assert set(tree) == {"profile", "summary", "votes", "relax"}
+    assert set(tree["votes"]) == VOTES_FIELDS == {field.name for field in attrs.fields(VoteSet)}
+    assert set(tree["votes"]["dcvs_v3"]) == DCVS_FIELDS == {field.name for field in attrs.fields(DcvsV3)}
+    assert set(tree["relax"]) == RELAX_FIELDS
+
+
+@pytest.mark.parametrize("name", VENDOR_STATES)
+def test_a_shipped_state_file_states_every_field(name: str) -> None:
+    """Nothing is left out of a shipped power state, either."""
+    tree = shipped_tree(f"states/{name}")
+    assert set(tree) == {"state", "summary", "votes"}
+    assert set(tree["votes"]) == VOTES_FIELDS
+    assert set(tree["votes"]["dcvs_v3"]) == DCVS_FIELDS
+
+
+def test_system_settings_states_every_field() -> None:
+    """system_settings says in so many words that it does not vote."""
+    tree = shipped_tree("system_settings")
+    assert set(tree) == {"profile", "summary", "votes", "relax"}
+    assert (tree["votes"], tree["relax"]) == ("unset", "unset")
+
+
+@pytest.mark.parametrize("name", [*VENDOR_TABLE, "system_settings"])
+def test_a_shipped_profile_has_a_summary_of_one_sentence(name: str) -> None:
+    """The summary is one line that ends in a full stop."""
+    summary = load_profile(name).summary
+    assert summary.endswith(".")
+    assert summary.splitlines() == [summary]
+
+
+@pytest.mark.parametrize("name", [*VENDOR_TABLE, "system_settings"])
+def test_a_profile_is_equal_across_two_loads(name: str) -> None:
+    """Two loads give equal profiles of equal hash, and distinct profiles differ."""
+    first, second = load_profile(name), load_profile(name)
+    assert first is not second
+    assert (first, hash(first)) == (second, hash(second))
+    assert len({load_profile(other) for other in profile_names()} | {first}) == len(profile_names())
+
+
+def test_a_profile_can_not_be_changed() -> None:
+    """A profile is frozen, as are its votes."""
+    profile = load_profile("burst")
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        profile.name = "other"  # type: ignore[misc]
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        profile.votes.rpc_polling_time_us = 0  # type: ignore[misc]
+
+
+def test_a_profile_is_loaded_by_path_like_and_by_path() -> None:
+    """A pathlib path and its text load the same profile as the name."""
+    path = SHIPPED / "burst.yaml"
+    named = load_profile("burst")
+    assert (load_profile(path).votes, load_profile(str(path)).votes) == (named.votes, named.votes)
+    assert load_profile(path).source == path
+
+
+def test_a_relative_path_like_without_a_slash_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path-like is never taken for a name, even where a shipped profile has that name."""
+    write(tmp_path, "burst", "profile: mine\nextends: balanced\n")
+    monkeypatch.chdir(tmp_path)
+    assert load_profile(PurePosixPath("burst")).name == "mine"
+    assert load_profile("burst").name == "burst"
+
+
+def test_an_unknown_profile_is_refused_by_name_not_by_path() -> None:
+    """A word that no folder knows is NAME-1, not a missing file."""
+    with pytest.raises(ProfileError) as caught:
+        load_profile("bursts")
+    assert (caught.value.rule, caught.value.path) == ("NAME-1", "bursts")

@@ -1,0 +1,135 @@
+"""Many threads on one controller: counts add up, votes end up down, and one session's slow call holds up no other."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING
+
+from bench import MAX_CORNER
+
+from htppower import State, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.codes import FAILED
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower import Session
+
+THREADS = 8
+ROUNDS = 200
+PROFILES = ("burst", "high_performance", "power_saver")
+
+
+def _run(threads: int, work: Callable[[int], None]) -> None:
+    """Run the work in threads, and pass on what any of them raises."""
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:  # noqa: BLE001 - handed to the test's own thread
+            errors.append(error)
+
+    started = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join(60)
+    assert errors == []
+
+
+def test_overlapping_inferences_of_many_threads_add_up() -> None:
+    """Every inference runs raised, whatever the others do, and afterwards nothing is in flight or up."""
+    simulated = SimulatedHtp(arch=75)
+    time = VirtualTime()
+    controller = VoteController(RecordingBackend(simulated), time=time, handle_sigterm=False)
+    sessions = [controller.session(name) for name in PROFILES]
+    raised: list[bool] = []
+
+    def work(number: int) -> None:
+        session = sessions[number % len(sessions)]
+        for _ in range(ROUNDS):
+            with session.inference():
+                raised.append(session.state is State.RAISED)
+
+    _run(THREADS, work)
+    assert raised == [True] * THREADS * ROUNDS
+    time.advance_us(300_000)
+    assert {(session.in_flight, session.state) for session in sessions} == {(0, State.LOWERED)}
+    controller.close()
+    assert simulated.power_config_ids == ()
+    assert simulated.effective().rpc_polling_time_us == 0
+
+
+def test_threads_that_open_use_fail_and_close_leave_nothing_behind() -> None:
+    """Sessions opened, changed, failed and closed from many threads: no error, no id and no polling left."""
+    simulated = SimulatedHtp(arch=75)
+    time = VirtualTime()
+    recorder = RecordingBackend(simulated, time=time)
+    controller = VoteController(recorder, time=time, handle_sigterm=False)
+
+    def work(number: int) -> None:
+        chance = random.Random(number)  # noqa: S311 - no secret
+        for _ in range(ROUNDS // 4):
+            with controller.session(chance.choice(PROFILES)) as session:
+                if chance.random() < 0.2:
+                    simulated.fail_next(FAILED)
+                if chance.random() < 0.1:
+                    simulated.restart_subsystem(forget_ids=True)
+                with session.inference():
+                    session.use(chance.choice(PROFILES))
+                controller.status()
+
+    def tick(_number: int) -> None:
+        for _ in range(ROUNDS):
+            time.advance_us(10_000)
+
+    _run(THREADS, lambda number: work(number) if number else tick(number))
+    simulated.clear_faults()
+    time.advance_us(60_000_000)
+    controller.close()
+    assert simulated.power_config_ids == ()
+    assert simulated.effective().rpc_polling_time_us == 0
+    assert time.alarms == 0
+
+
+def test_a_slow_call_of_one_session_holds_up_no_inference_in_anothers_window() -> None:
+    """While one session's native call hangs, inferences inside another session's window run on."""
+    entered, release = threading.Event(), threading.Event()
+
+    def hang(_seconds: float) -> None:
+        entered.set()
+        assert release.wait(30)
+
+    simulated = SimulatedHtp(arch=75, sleep=hang)
+    controller = VoteController(RecordingBackend(simulated), time=VirtualTime(), handle_sigterm=False)
+    fast, slow = controller.session("burst"), controller.session("burst")
+    with fast.inference():
+        pass
+    simulated.delay_calls(1, "setPowerConfig")
+    thread = threading.Thread(target=_infer, args=(slow,))
+    thread.start()
+    assert entered.wait(30)
+    done = threading.Event()
+
+    def infer_in_window() -> None:
+        for _ in range(100):
+            with fast.inference():
+                assert simulated.effective().core_target == MAX_CORNER
+        done.set()
+
+    other = threading.Thread(target=infer_in_window)
+    other.start()
+    assert done.wait(30)
+    release.set()
+    thread.join(30)
+    other.join(30)
+    controller.close()
+
+
+def _infer(session: Session) -> None:
+    with session.inference():
+        pass
