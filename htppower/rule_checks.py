@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.cases import Case, Finding
 from htppower.corners import ExpandedCorner, VoltageCorner
 from htppower.native import Option
@@ -141,7 +143,14 @@ def hmx_change(case: Case) -> Iterator[Finding]:
 def hmx_order(case: Case) -> Iterator[Finding]:
     """HMX-8."""
     hmx = case.votes.hmx_v2
-    if hmx is not None and not hmx.pick_default and not _in_order(hmx, ExpandedCorner.DISABLE):
+    if hmx is None:
+        return
+    corners = (hmx.min, hmx.target, hmx.max)
+    if not all(isinstance(corner, ExpandedCorner) for corner in corners):
+        yield Finding(
+            "HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR"
+        )
+    elif not hmx.pick_default and not _in_order(hmx, ExpandedCorner.DISABLE):
         yield Finding("HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", _ORDER)
 
 
@@ -258,9 +267,13 @@ _ORDER = "min <= target <= max in corner order"
 
 def _resulting_hvx(case: Case) -> DcvsV3 | None:
     """Return the HVX vote that the id has once the set is sent."""
-    if case.votes.dcvs_v3 is not None:
-        return case.votes.dcvs_v3
-    return None if case.in_force is None else case.in_force.dcvs_v3
+    voted = case.votes.dcvs_v3
+    in_force = None if case.in_force is None else case.in_force.dcvs_v3
+    if voted is None:
+        return in_force
+    if voted.core is None and in_force is not None:
+        return attrs.evolve(voted, core=in_force.core)
+    return voted
 
 
 def _is_explicit(hmx: HmxV2 | None) -> bool:

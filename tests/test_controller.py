@@ -161,7 +161,7 @@ def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int
     session = bench.controller.session(_voting(hmx_timeout_us=1000))
     other = bench.controller.session(_voting(hmx_timeout_us=2000))
     bench.simulated.fail_next(code)
-    bench.simulated.fail_next(code, nth=5)
+    bench.simulated.fail_next(code, nth=6)
     with session.inference():
         assert session.state is State.RAISED
         assert bench.effective().core_target == MAX_CORNER

@@ -40,14 +40,13 @@ _HMX_TIMEOUT_US = range(100, 1_000_001)
 _MIN_TARGET_MAX = ("Min", "Target", "Max")
 
 
-@attrs.define
+@attrs.frozen
 class _Fault:
-    """A failure to come: calls of the function to let pass first, then failures to give."""
+    """A failure to come, of the calls of a function whose numbers, counted from 1, are in the range."""
 
     code: int
     function: str
-    pass_first: int
-    times: int
+    calls: range
     applied: int
 
 
@@ -88,6 +87,7 @@ class SimulatedHtp:
         self._clients: dict[int, Client] = {}
         self._process = ProcessSettings()
         self._faults: list[_Fault] = []
+        self._made = dict.fromkeys(FUNCTIONS, 0)
         self._delays_us: dict[str, int] = {}
         self._restarted = False
         self._dead = False
@@ -136,7 +136,7 @@ class SimulatedHtp:
         with self._lock:
             power_config_id = self._next_id
             code, _ = self._fault("createPowerConfigId")
-            if code == SUCCESS and not (device_id < self._devices and core_id < self._cores):
+            if code == SUCCESS and not (device_id in range(self._devices) and core_id in range(self._cores)):
                 code = INVALID_INPUT
             self._next_id = (self._next_id + 1) & _LARGEST_UINT32
             if code == SUCCESS:
@@ -215,14 +215,15 @@ class SimulatedHtp:
         Args:
             code: the native code to answer.
             function: the native function that fails.
-            nth: which of its next calls fails; 1 is the very next.
+            nth: which of its calls fails, counted from now; 1 is the very next.
             times: how many calls from there on fail.
             applied: for setPowerConfig, how many votes of the list are applied before the failure.
         """
         if function not in FUNCTIONS:
             raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
         with self._lock:
-            self._faults.append(_Fault(code, function, nth - 1, times, applied))
+            first = self._made[function] + nth
+            self._faults.append(_Fault(code, function, range(first, first + times), applied))
 
     def delay_calls(self, delay_us: int, function: str | None = None) -> None:
         """Make every call, or those of one function, take this long; 0 takes it back."""
@@ -256,6 +257,7 @@ class SimulatedHtp:
 
     def _fault(self, function: str) -> tuple[int, int]:
         """Return the code that this call is to fail with, and how many votes are applied before."""
+        self._made[function] += 1
         if self._dead or self._restarted:
             self._unnoticed = False
         if self._dead:
@@ -264,15 +266,8 @@ class SimulatedHtp:
             self._restarted = False
             return SYSTEM_COMMUNICATION, 0
         for fault in self._faults:
-            if fault.function != function:
-                continue
-            if fault.pass_first:
-                fault.pass_first -= 1
-                continue
-            fault.times -= 1
-            if not fault.times:
-                self._faults.remove(fault)
-            return fault.code, fault.applied
+            if fault.function == function and self._made[function] in fault.calls:
+                return fault.code, fault.applied
         return SUCCESS, 0
 
     def _apply(self, power_config_id: int, client: Client, config: NativeConfig) -> int:

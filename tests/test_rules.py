@@ -1,0 +1,292 @@
+"""The rules: each id with cases that break it and cases that keep it, and the vendor's validity table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from helpers import corners, hmx, hvx, nothing_set
+
+from htppower import load_profile, profile_names
+from htppower.backends import SimulatedHtp
+from htppower.cases import Applied, Case, Path
+from htppower.corners import ClkPerfMode, VoltageCorner
+from htppower.native import Option
+from htppower.platforms import platform_of
+from htppower.rules import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
+from htppower.votes import HMX_DEFAULT, HmxV2, VoteSet
+
+BREACHES = {
+    "DCVS-1": "error",
+    "DCVS-2": "error",
+    "DCVS-3": "note",
+    "DCVS-4": "error",
+    "HMX-1": "platform degrades",
+    "HMX-2": "error",
+    "HMX-3": "error",
+    "HMX-4": "by construction",
+    "HMX-5": "by construction",
+    "HMX-6": "error",
+    "HMX-7": "by construction",
+    "HMX-8": "error",
+    "RPC-1": "error",
+    "RPC-2": "error",
+    "RPC-3": "warning",
+    "RPC-4": "platform degrades",
+    "RPC-5": "note",
+    "RPC-6": "warning",
+    "TMR-1": "error",
+    "DDR-1": "error",
+    "SUS-1": "warning",
+    "SUS-2": "error",
+}
+NEVER_BROKEN = {"HMX-4", "HMX-7"}
+
+DCVS = ("votes", "dcvs_v3")
+HMX = ("votes", "hmx_v2")
+SLEEP = (*DCVS, "sleep_latency_us")
+LATENCY = ("votes", "rpc_control_latency_us")
+POLLING = ("votes", "rpc_polling_time_us")
+ADAPTIVE = ("votes", "adaptive_polling_time_us")
+TIMEOUT = ("votes", "hmx_timeout_us")
+DDR = ("votes", "ddr_perf_mode")
+
+HVX_FIRST = (Option.DCVS_V3, Option.HMX_V2)
+HMX_FIRST = (Option.HMX_V2, Option.DCVS_V3)
+OFF = VoltageCorner.DISABLE
+MAX = VoltageCorner.MAX_VOLTAGE_CORNER
+LEGACY: Any = VoltageCorner.TURBO  # a corner of the wrong kind, as code without a type checker can pass it
+LEGACY_HMX = HmxV2(LEGACY, LEGACY, LEGACY, ClkPerfMode.HIGH)
+
+CALM = VoteSet(hvx(sleep_disable=False))
+EXPLICIT = VoteSet(hvx(), hmx())
+ASLEEP = VoteSet(hvx(OFF), HMX_DEFAULT)
+POLLS = VoteSet(hvx(), rpc_polling_time_us=1)
+RPC = VoteSet(rpc_control_latency_us=1, rpc_polling_time_us=1, adaptive_polling_time_us=1)
+
+
+def on(arch: int, os: str = "linux", **votes: Any) -> Case:
+    """Return the case of these votes on an architecture."""
+    return Case(VoteSet(**votes), platform_of(arch=arch, os=os))
+
+
+def voting(**votes: Any) -> Case:
+    """Return the case of these votes where nothing else is known."""
+    return Case(VoteSet(**votes))
+
+
+BROKEN: list[tuple[str, Case, list[Path]]] = [
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=9)), [SLEEP]),
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=65536)), [SLEEP]),
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=0)), [SLEEP]),
+    ("DCVS-2", voting(dcvs_v3=hvx(bus=corners("SVS", "SVS2", "NOM"))), [(*DCVS, "bus")]),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("SVS", "TURBO_L2", "TURBO_PLUS"))), [(*DCVS, "core")]),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("SVS", "DISABLE", "MIN_VOLTAGE_CORNER"))), [(*DCVS, "core")]),
+    (
+        "DCVS-2",
+        voting(dcvs_v3=hvx(core=corners("NOM", "SVS", "NOM"), bus=corners("NOM", "NOM", "SVS"))),
+        [(*DCVS, "bus"), (*DCVS, "core")],
+    ),
+    ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=False)), [(*DCVS, "power_mode")]),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet(hvx())), [("relax", "to")]),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet()), [("relax", "to")]),
+    (
+        "DCVS-4",
+        Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet(hvx(sleep_disable=True))),
+        [("relax", "to")],
+    ),
+    ("HMX-1", on(68, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
+    ("HMX-1", on(73, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
+    ("HMX-1", on(89, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
+    ("HMX-2", Case(EXPLICIT, order=HMX_FIRST), [HMX]),
+    ("HMX-2", Case(EXPLICIT, order=HMX_FIRST, in_force=VoteSet(rpc_polling_time_us=0)), [HMX]),
+    ("HMX-3", voting(hmx_v2=HMX_DEFAULT), [HMX]),
+    ("HMX-3", voting(hmx_v2=hmx()), [HMX]),
+    ("HMX-3", voting(dcvs_v3=hvx(OFF), hmx_v2=hmx()), [HMX]),
+    ("HMX-3", Case(VoteSet(hmx_v2=hmx()), in_force=VoteSet(hvx(OFF))), [HMX]),
+    ("HMX-5", Case(VoteSet(hvx()), in_force=EXPLICIT), [HMX]),
+    ("HMX-6", Case(VoteSet(hmx_v2=HMX_DEFAULT), in_force=VoteSet(hvx(OFF), hmx())), [HMX]),
+    ("HMX-6", Case(VoteSet(hmx_v2=hmx("NOM")), in_force=VoteSet(hvx(OFF), hmx())), [HMX]),
+    ("HMX-6", Case(VoteSet(hmx_v2=hmx("NOM")), in_force=VoteSet(hmx_v2=hmx())), [HMX]),
+    ("HMX-8", voting(hmx_v2=hmx("NOM", "SVS", "TUR")), [HMX]),
+    ("HMX-8", voting(hmx_v2=hmx("NOM", "TUR", "NOM_L2")), [HMX]),
+    ("HMX-8", voting(dcvs_v3=hvx(), hmx_v2=LEGACY_HMX), [HMX]),
+    ("HMX-8", voting(dcvs_v3=hvx(), hmx_v2=attrs.evolve(LEGACY_HMX, pick_default=True)), [HMX]),
+    ("RPC-1", voting(rpc_polling_time_us=10000), [POLLING]),
+    ("RPC-1", voting(rpc_polling_time_us=-1), [POLLING]),
+    ("RPC-2", voting(adaptive_polling_time_us=1000), [ADAPTIVE]),
+    ("RPC-2", voting(adaptive_polling_time_us=1000, rpc_polling_time_us=0), [ADAPTIVE]),
+    ("RPC-3", voting(adaptive_polling_time_us=999), [ADAPTIVE]),
+    ("RPC-3", voting(adaptive_polling_time_us=1), [ADAPTIVE]),
+    ("RPC-4", Case(RPC, platform_of(arch=75, os="qnx")), [LATENCY, POLLING, ADAPTIVE]),
+    ("RPC-5", voting(rpc_control_latency_us=0), [LATENCY]),
+    ("RPC-5", voting(rpc_control_latency_us=199), [LATENCY]),
+    ("RPC-6", Case(POLLS, lineage=("balanced",)), [POLLING]),
+    ("RPC-6", Case(POLLS, lineage=("camera", "balanced")), [POLLING]),
+    ("TMR-1", voting(hmx_timeout_us=99), [TIMEOUT]),
+    ("TMR-1", voting(hmx_timeout_us=1_000_001), [TIMEOUT]),
+    ("DDR-1", on(79, dcvs_v3=hvx(MAX), ddr_perf_mode=True), [DDR]),
+    ("DDR-1", on(81, dcvs_v3=hvx(MAX, bus=corners("TURBO", *[MAX.name] * 2)), ddr_perf_mode=True), [DDR]),
+    ("DDR-1", on(81, dcvs_v3=hvx(MAX, bus=None), ddr_perf_mode=True), [DDR]),
+    ("DDR-1", on(81, ddr_perf_mode=True), [DDR]),
+    ("DDR-1", on(75, dcvs_v3=hvx(), ddr_perf_mode=True), [DDR, DDR]),
+    ("SUS-1", Case(CALM, after_inference_us=1), [("relax", "after_inference_us")]),
+    ("SUS-1", Case(CALM, after_inference_us=19_999), [("relax", "after_inference_us")]),
+    ("SUS-2", Case(CALM, lineage=("camera",)), [("relax",)]),
+]
+
+KEPT: list[tuple[str, Case]] = [
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=10))),
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=65535))),
+    ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=None))),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("SVS2", "SVS", "SVS"), bus=None))),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("MIN_VOLTAGE_CORNER", "SVS2", "MAX_VOLTAGE_CORNER")))),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("TURBO", "TURBO", "DISABLE")))),
+    ("DCVS-2", voting(dcvs_v3=hvx(core=corners("DISABLE", "TURBO_PLUS", "TURBO_L2")))),
+    ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=True))),
+    ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=None))),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=CALM)),
+    ("DCVS-4", Case(CALM, lowered=VoteSet(hvx()))),
+    ("HMX-1", on(75, dcvs_v3=hvx(), hmx_v2=hmx())),
+    ("HMX-1", on(73, dcvs_v3=hvx(), hmx_v2=HMX_DEFAULT)),
+    ("HMX-1", Case(EXPLICIT)),
+    ("HMX-2", Case(EXPLICIT, order=HVX_FIRST)),
+    ("HMX-2", Case(EXPLICIT)),
+    ("HMX-2", Case(EXPLICIT, order=HMX_FIRST, in_force=VoteSet(hvx()))),
+    ("HMX-3", Case(EXPLICIT)),
+    ("HMX-3", Case(ASLEEP)),
+    ("HMX-3", Case(VoteSet(hmx_v2=hmx()), in_force=VoteSet(hvx()))),
+    ("HMX-3", Case(VoteSet(nothing_set(sleep_latency_us=40), hmx()), in_force=VoteSet(hvx()))),
+    ("HMX-3", Case(VoteSet(hvx(OFF)), in_force=EXPLICIT)),
+    ("HMX-5", Case(VoteSet(hvx(), HMX_DEFAULT), in_force=EXPLICIT)),
+    ("HMX-5", Case(VoteSet(hvx()), in_force=VoteSet(hvx(), HMX_DEFAULT))),
+    ("HMX-6", Case(VoteSet(hmx_v2=HMX_DEFAULT), in_force=EXPLICIT)),
+    ("HMX-6", Case(VoteSet(hmx_v2=hmx("NOM")), in_force=EXPLICIT)),
+    ("HMX-6", Case(ASLEEP, in_force=VoteSet(hvx(OFF), hmx()))),
+    ("HMX-6", Case(VoteSet(hmx_v2=hmx()), in_force=VoteSet(hvx(OFF), hmx()))),
+    ("HMX-8", voting(hmx_v2=hmx("NOM", "TUR", "TUR_L5"))),
+    ("HMX-8", voting(hmx_v2=hmx("NOM", "DISABLE", "MAX"))),
+    ("HMX-8", voting(hmx_v2=HMX_DEFAULT)),
+    ("RPC-1", voting(rpc_polling_time_us=0)),
+    ("RPC-1", voting(rpc_polling_time_us=9999)),
+    ("RPC-2", voting(adaptive_polling_time_us=1000, rpc_polling_time_us=1)),
+    ("RPC-2", voting(adaptive_polling_time_us=0)),
+    ("RPC-3", voting(adaptive_polling_time_us=1000)),
+    ("RPC-3", voting(adaptive_polling_time_us=0)),
+    ("RPC-4", Case(RPC, platform_of(arch=75, os="linux"))),
+    ("RPC-4", Case(RPC)),
+    ("RPC-4", on(75, os="qnx", dcvs_v3=hvx(), rpc_polling_time_us=0)),
+    ("RPC-5", voting(dcvs_v3=hvx())),
+    ("RPC-6", Case(POLLS, lineage=("camera", "burst"))),
+    ("RPC-6", Case(POLLS, lineage=("sustained_high_performance",))),
+    ("RPC-6", Case(POLLS, lineage=("high_performance",))),
+    ("RPC-6", Case(VoteSet(rpc_polling_time_us=0), lineage=("balanced",))),
+    ("RPC-6", Case(POLLS)),
+    ("TMR-1", voting(hmx_timeout_us=100)),
+    ("TMR-1", voting(hmx_timeout_us=1_000_000)),
+    ("DDR-1", on(81, dcvs_v3=hvx(MAX), ddr_perf_mode=True)),
+    ("DDR-1", on(85, dcvs_v3=hvx(bus=corners(*[MAX.name] * 3)), ddr_perf_mode=True)),
+    ("DDR-1", on(68, ddr_perf_mode=False)),
+    ("SUS-1", Case(CALM, after_inference_us=0)),
+    ("SUS-1", Case(CALM, after_inference_us=20_000)),
+    ("SUS-2", Case(CALM, lineage=("camera",), lowered=CALM)),
+    ("SUS-2", Case(VoteSet(), lineage=("system_settings",))),
+    ("SUS-2", Case(CALM)),
+]
+
+
+def test_ids_and_breach_kinds() -> None:
+    """The table holds these rules in this order, each with this kind of breach, a sentence and a source."""
+    assert {rule.id: rule.breach.value for rule in RULES.values()} == BREACHES
+    assert list(RULES) == list(BREACHES)
+    assert all(rule.says.endswith(".") and rule.source for rule in RULES.values())
+    assert AT_THE_CALL == ("HMX-2", "HMX-3", "HMX-6")
+
+
+def test_every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() -> None:
+    """Every rule is either tried both ways here, or can't be broken and says what keeps it."""
+    tried = set(BREACHES) - NEVER_BROKEN
+    assert {rule_id for rule_id, _, _ in BROKEN} == tried
+    assert {rule_id for rule_id, _ in KEPT} == tried
+    assert {rule.id for rule in RULES.values() if rule.check is None} == NEVER_BROKEN
+    assert {rule.id for rule in RULES.values() if rule.kept_by} == {"HMX-4", "HMX-5", "HMX-7"}
+
+
+@pytest.mark.parametrize(("rule_id", "case", "at"), BROKEN)
+def test_a_breach_is_found_at_its_place(rule_id: str, case: Case, at: list[Path]) -> None:
+    """A case that breaks a rule has a finding of that rule at every place concerned, with a message."""
+    found = check(case, [rule_id])
+    assert [(finding.rule, finding.at) for finding in found] == [(rule_id, place) for place in at]
+    assert all(finding.message for finding in found)
+    assert set(found) <= set(check(case))
+
+
+@pytest.mark.parametrize(("rule_id", "case"), KEPT)
+def test_what_keeps_a_rule_is_not_found(rule_id: str, case: Case) -> None:
+    """A case that keeps a rule has no finding of that rule."""
+    assert check(case, [rule_id]) == ()
+
+
+@pytest.mark.parametrize(
+    ("latency_us", "says"), [(1, "critical"), (199, "critical"), (200, "moderate"), (0, "no vote")]
+)
+def test_rpc_5_tells_which_latency_it_is(latency_us: int, says: str) -> None:
+    """A control latency below 200 us is called critical, from there on moderate, and 0 no vote."""
+    (finding,) = check(voting(rpc_control_latency_us=latency_us), ["RPC-5"])
+    assert says in finding.message
+
+
+def test_hmx_4_without_an_hmx_vote_the_default_applies() -> None:
+    """An id that never voted on the HMX has the same clocks as one that voted pick default."""
+    silent, default = SimulatedHtp(arch=75), SimulatedHtp(arch=75)
+    silent.set_power_config(silent.create_power_config_id(0, 0), VoteSet(hvx()))
+    default.set_power_config(default.create_power_config_id(0, 0), VoteSet(hvx(), HMX_DEFAULT))
+    assert silent.effective() == default.effective()
+
+
+def test_hmx_7_destroying_the_id_removes_every_vote() -> None:
+    """A destroyed id leaves nothing of its HVX and HMX votes."""
+    simulated = SimulatedHtp(arch=75)
+    before = simulated.effective()
+    power_config_id = simulated.create_power_config_id(0, 0)
+    simulated.set_power_config(power_config_id, EXPLICIT)
+    simulated.destroy_power_config_id(power_config_id)
+    assert simulated.effective() == before
+
+
+def test_the_vendors_validity_table() -> None:
+    """The table of HVX and HMX votes has the vendor's four rows, and is_valid answers by them."""
+    rows = [
+        (Applied.APPLIED, Applied.APPLIED, False, True),
+        (Applied.NONE, Applied.APPLIED, None, False),
+        (Applied.APPLIED, Applied.NONE, True, True),
+        (Applied.REMOVED, Applied.REMOVED, None, True),
+    ]
+    assert [attrs.astuple(row) for row in HVX_HMX_VALIDITY] == rows
+    assert all(is_valid(hvx_vote, hmx_vote) is valid for hvx_vote, hmx_vote, _, valid in rows)
+    assert not is_valid(Applied.REMOVED, Applied.APPLIED)
+
+
+@pytest.mark.parametrize("arch", [68, 75, 81])
+def test_shipped_profiles_have_the_expected_notes_only(arch: int) -> None:
+    """A shipped profile is free of breaches, but for the notes on its power mode and control latency."""
+    found = {
+        name: [finding.rule for finding in check(load_profile(name).case(platform_of(arch=arch)))]
+        for name in profile_names()
+    }
+    assert found.pop("system_settings") == []
+    assert set(map(tuple, found.values())) == {("DCVS-3", "RPC-5")}
+
+
+def test_burst_on_qnx_loses_its_rpc_votes() -> None:
+    """On QNX burst is told that its control latency and its polling do not exist."""
+    found = check(load_profile("burst").case(platform_of(arch=75, os="qnx")))
+    assert [finding.at for finding in found if finding.rule == "RPC-4"] == [LATENCY, POLLING]
+
+
+def test_errors_are_the_breaches_that_refuse() -> None:
+    """Only findings of rules whose breach is an error refuse a vote set; notes and warnings do not."""
+    case = on(73, dcvs_v3=hvx(sleep_latency_us=9), hmx_v2=hmx(), hmx_timeout_us=99, adaptive_polling_time_us=1)
+    assert [finding.rule for finding in errors(case)] == ["DCVS-1", "RPC-2", "TMR-1"]
+    assert [finding.rule for finding in check(case)] == ["DCVS-1", "DCVS-3", "HMX-1", "RPC-2", "RPC-3", "TMR-1"]

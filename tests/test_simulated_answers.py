@@ -1,0 +1,300 @@
+"""The simulated HTP answers as the vendor's library does (QAIRT 2.51.0), and fails when it is told to."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from helpers import enumerators, hvx, native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
+
+from htppower.backends import SimulatedHtp
+from htppower.errors import VoteRejected
+from htppower.native import NativeConfig
+from htppower.votes import VoteSet
+
+FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+WITHOUT_HMX = (68, 69, 73, 89)
+WITH_HMX = (75, 79, 81, 85)
+BELOW_V85 = (68, 69, 73, 75, 79, 81)
+EVERY = (*BELOW_V85, 85, 89)
+DCVS = native_dcvs(1)
+NO_FLAG = dict.fromkeys(("setDcvsEnable", "setSleepLatency", "setSleepDisable", "setBusParams", "setCoreParams"), 0)
+OFF = {f"{clock}VoltageCorner{limit}": 16 for clock in ("bus", "core") for limit in ("Min", "Target", "Max")}
+LIMITS = ("hmxVoltageCornerMin", "hmxVoltageCornerTarget", "hmxVoltageCornerMax")
+FALLING = {"coreVoltageCornerMin": 160, "coreVoltageCornerTarget": 128, "coreVoltageCornerMax": 64}
+RPC = ("RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME")
+
+# Of each line: what it says, the architectures that it is about, lists that are sent to a fresh id, the answer.
+LINES: list[tuple[str, tuple[int, ...], list[list[NativeConfig] | None], int]] = [
+    ("a list of NULL", EVERY, [None], 13001),
+    ("an empty list", EVERY, [[]], 0),
+    ("DCVS_V3 for another id", EVERY, [[native_dcvs(2)], [native_dcvs(0)]], 13001),
+    ("corners that fall", EVERY, [[native_dcvs(1, **FALLING)]], 0),
+    ("an undefined corner", EVERY, [[native_dcvs(1, busVoltageCornerTarget=17)]], 0),
+    ("latency out of range", EVERY, [[native_dcvs(1, sleepLatency=us)] for us in (0, 65536)], 0),
+    ("power mode 0", EVERY, [[native_dcvs(1, powerMode=0)]], 0),
+    ("every set flag 0", EVERY, [[native_dcvs(1, **NO_FLAG)]], 0),
+    ("every set flag 0 counts for HMX", WITH_HMX, [[native_dcvs(1, **NO_FLAG), native_hmx()]], 0),
+    ("every corner DISABLE counts for HMX", WITH_HMX, [[native_dcvs(1, **OFF), native_hmx()]], 0),
+    ("HMX_V2 where there is none", WITHOUT_HMX, [[DCVS, native_hmx()]], 13004),
+    ("HMX_V2 gate comes first", WITHOUT_HMX, [[native_hmx()], [native_hmx(hmxPerfMode=256)]], 13004),
+    ("HMX_V2 gate before its corners", WITHOUT_HMX, [[DCVS, native_hmx(hmxVoltageCornerMin=1)]], 13004),
+    ("HMX_V2 without DCVS_V3", WITH_HMX, [[native_hmx()], [native_hmx(hmxPickDefault=1)]], 13001),
+    ("HMX_V2 before DCVS_V3", WITH_HMX, [[native_hmx(), DCVS]], 13001),
+    ("HMX_V2 after DCVS_V3", WITH_HMX, [[DCVS, native_hmx()], [DCVS, native_hmx(hmxPickDefault=1)]], 0),
+    ("HMX_V2 legacy", WITH_HMX, [[DCVS, native_hmx(**{at: n})] for at in LIMITS for n in (1, 128, 255)], 13001),
+    ("HMX_V2 legacy, default", (75,), [[DCVS, native_hmx(hmxPickDefault=1, **{at: 128})] for at in LIMITS], 13001),
+    ("HMX_V2 DISABLE and expanded", WITH_HMX, [[DCVS, native_hmx(**{at: n})] for at in LIMITS for n in (0, 256)], 0),
+    ("HMX_V2 perf mode above 255", WITH_HMX, [[DCVS, native_hmx(hmxPerfMode=256)]], 13001),
+    ("HMX_V2 perf mode 255", WITH_HMX, [[DCVS, native_hmx(hmxPerfMode=255)]], 0),
+    ("RPC values", EVERY, [[native_scalar(option, n)] for option in RPC for n in (0, 1, 10000, 2**32 - 1)], 0),
+    ("HMX timeout", EVERY, [[native_scalar("HMX_TIMEOUT_INTERVAL_US", us)] for us in (100, 1_000_000)], 0),
+    ("HMX timeout out", EVERY, [[native_scalar("HMX_TIMEOUT_INTERVAL_US", us)] for us in (0, 99, 1_000_001)], 13001),
+    ("DDR_PERF_MODE", EVERY, [[DCVS, native_scalar("DDR_PERF_MODE", on)] for on in (0, 1)], 13004),
+    ("CENG where there is none", WITHOUT_HMX, [[native_ceng()], [DCVS, native_ceng()]], 13004),
+    ("CENG without DCVS_V3", WITH_HMX, [[native_ceng()], [native_ceng(), DCVS]], 13001),
+    ("CENG after DCVS_V3", WITH_HMX, [[DCVS, native_ceng()]], 0),
+    ("CENG perf mode above 255", WITH_HMX, [[DCVS, native_ceng(256)]], 13001),
+    ("expanded", BELOW_V85, [[NativeConfig("DCVS_V3_EXP", {})], [NativeConfig("CENG_EXP", {})]], 13004),
+    ("unknown", EVERY, [[native_unknown(0)], [native_unknown(11)], [native_unknown(2**31 - 1)]], 13002),
+]
+
+PERF_CODES = """
+    INVALID_HANDLE_PTR 13000  INVALID_INPUT 13001  UNSUPPORTED_CONFIG 13002  TRANSPORT 13003  UNSUPPORTED 13004
+    MEM_ALLOC 13005  FAILED 13006
+    """
+COMMON_CODES = """
+    NOT_SUPPORTED 1000  INVALID_ARGUMENT 1004  SYSTEM_COMMUNICATION 1007  SYSTEM_COMMUNICATION_FATAL 1011
+    GENERAL 1100
+    """
+DEVICE_CODES = """
+    INVALID_HANDLE 14000  INVALID_CONFIG 14001  HARDWARE_UNAVAILABLE 14002  ASSOCIATED_TO_CONTEXT 14003
+    ACCESS_DENIED 14004
+    """
+CODES = {
+    **enumerators("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_", PERF_CODES),
+    **enumerators("QNN_COMMON_ERROR_", COMMON_CODES),
+    **enumerators("QNN_DEVICE_ERROR_", DEVICE_CODES),
+    "UNKNOWN": 11003,
+}
+
+
+def fresh(arch: int = 75, platform: str = "linux") -> tuple[SimulatedHtp, int]:
+    """Return a simulated HTP with one id."""
+    simulated = SimulatedHtp(arch=arch, platform=platform)
+    return simulated, simulated.native_create(0, 0)[1]
+
+
+def calls(simulated: SimulatedHtp, made: int, function: str) -> int:
+    """Return the answer to one call of a native function; an unknown id is destroyed, so that the id stays."""
+    if function == "createPowerConfigId":
+        return simulated.native_create(0, 0)[0]
+    return simulated.native_set(made, [native_dcvs(made)]) if function[0] == "s" else simulated.native_destroy(99)
+
+
+@pytest.mark.parametrize(("soc", "arch"), [(57, 75), (69, 79), (87, 81), ("SM8350", 68)])
+def test_a_soc_model_sets_the_architecture(soc: int | str, arch: int) -> None:
+    """A device for a SoC model has that SoC's architecture."""
+    assert SimulatedHtp(soc_model=soc).platform.arch == arch
+
+
+@pytest.mark.parametrize("first_id", [1, 2**31 - 1, 4_000_000_000])
+def test_ids_are_opaque_and_count_up(first_id: int) -> None:
+    """Ids go up by one from any base, also above 2**31, and each can be voted on."""
+    simulated = SimulatedHtp(arch=75, first_id=first_id)
+    created = [simulated.native_create(0, 0) for _ in range(3)]
+    assert created == [(0, first_id), (0, first_id + 1), (0, first_id + 2)]
+    assert all(simulated.native_set(made, [native_dcvs(made)]) == 0 for _, made in created)
+
+
+@pytest.mark.parametrize(("device_id", "core_id"), [(1, 0), (0, 1), (7, 7), (-1, 0), (0, -1)])
+def test_create_on_an_unknown_device_or_core(device_id: int, core_id: int) -> None:
+    """The answer is 13001, yet an id is written; it is no id to vote on, and is not given out again."""
+    simulated = SimulatedHtp(arch=75)
+    code, written = simulated.native_create(device_id, core_id)
+    assert (code, written) == (13001, 1)
+    assert simulated.native_set(written, [native_dcvs(written)]) == 13001
+    assert simulated.native_create(0, 0) == (0, 2)
+
+
+def test_every_destroy_is_answered_0() -> None:
+    """Destroying an id, destroying it again, an unknown id and 0 are all answered 0."""
+    simulated, made = fresh()
+    assert [simulated.native_destroy(number) for number in (made, made, 12345, 0)] == [0, 0, 0, 0]
+    assert simulated.power_config_ids == ()
+
+
+def test_a_destroyed_unknown_or_0_id_takes_no_vote() -> None:
+    """Setting votes on a destroyed id, an unknown one or 0 is answered 13001."""
+    simulated, made = fresh()
+    simulated.native_destroy(made)
+    assert [simulated.native_set(number, [native_dcvs(number)]) for number in (made, 12345, 0)] == [13001] * 3
+
+
+def test_2000_ids_at_once() -> None:
+    """2000 ids live side by side, and no number is used again after it is destroyed."""
+    simulated = SimulatedHtp(arch=75)
+    numbers = {simulated.native_create(0, 0)[1] for _ in range(2000)}
+    assert len(numbers) == 2000
+    assert all(simulated.native_set(number, [native_dcvs(number)]) == 0 for number in numbers)
+    assert all(simulated.native_destroy(number) == 0 for number in numbers)
+    assert simulated.native_create(0, 0)[1] not in numbers
+
+
+def test_closing_frees_every_id() -> None:
+    """Once the device is freed the ids made on it are gone."""
+    simulated, made = fresh()
+    simulated.close()
+    assert simulated.native_set(made, [native_dcvs(made)]) == 13001
+    simulated.close()
+
+
+@pytest.mark.parametrize(("archs", "lists", "code"), [line[1:] for line in LINES], ids=[line[0] for line in LINES])
+def test_the_answer_to_a_list(archs: tuple[int, ...], lists: list[list[NativeConfig] | None], code: int) -> None:
+    """Every list that a line of the table names is answered with its code, on each architecture it is about."""
+    for arch in archs:
+        for configs in lists:
+            simulated, made = fresh(arch)
+            assert simulated.native_set(made, configs) == code, (arch, configs)
+
+
+def test_a_set_is_not_atomic() -> None:
+    """Options are applied in list order up to the bad one: what stood before it stays, the rest is left out."""
+    simulated, made = fresh()
+    votes = [native_dcvs(made), native_unknown(11), native_scalar("RPC_POLLING_TIME", 9999)]
+    assert simulated.native_set(made, votes) == 13002
+    effective = simulated.effective()
+    assert (effective.core_target, effective.rpc_polling_time_us) == (128, 0)
+
+
+def test_the_dcvs_vote_that_hmx_needs() -> None:
+    """An HMX_V2 vote needs a DCVS_V3 of its own id; one from an earlier call is enough, another id's is not."""
+    simulated, made = fresh()
+    _, other = simulated.native_create(0, 0)
+    assert simulated.native_set(other, [native_dcvs(other)]) == 0
+    assert simulated.native_set(made, [native_hmx()]) == 13001
+    assert simulated.native_set(other, [native_hmx()]) == 0
+
+
+@pytest.mark.parametrize("option", RPC)
+def test_qnx_has_no_rpc_votes(option: str) -> None:
+    """On QNX an RPC vote is answered as any other that the platform lacks."""
+    simulated, made = fresh(75, "qnx")
+    assert simulated.native_set(made, [native_scalar(option)]) == 13004
+
+
+def test_8_threads_times_300() -> None:
+    """300 times create, set and destroy from each of 8 threads meet no error and leave no id."""
+    simulated = SimulatedHtp(arch=75)
+
+    def rounds(_: int) -> set[int]:
+        codes = set()
+        for _ in range(300):
+            code, made = simulated.native_create(0, 0)
+            codes |= {code, simulated.native_set(made, [native_dcvs(made), native_hmx()])}
+            codes |= {simulated.native_destroy(made)}
+        return codes
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set().union(*pool.map(rounds, range(8))) == {0}
+    assert simulated.power_config_ids == ()
+    assert simulated.native_create(0, 0) == (0, 2401)
+
+
+@pytest.mark.parametrize(("name", "code"), CODES.items())
+def test_every_error_code_can_be_answered(name: str, code: int) -> None:
+    """Each of the vendor's codes, and one outside them, comes back as VoteRejected with its name."""
+    simulated, made = fresh()
+    simulated.fail_next(code)
+    with pytest.raises(VoteRejected, match=f"{code} {name}") as caught:
+        simulated.set_power_config(made, VoteSet(hvx()))
+    assert (caught.value.code, caught.value.name) == (code, name)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_fail_next_fails_one_function(function: str) -> None:
+    """The nth call of the function fails, as often as was asked; other functions and calls do not."""
+    simulated, made = fresh()
+    simulated.fail_next(13006, function, nth=2, times=2)
+    others = [name for name in FUNCTIONS if name != function]
+    assert [calls(simulated, made, name) for name in others] == [0, 0]
+    assert [calls(simulated, made, function) for _ in range(3)] == [0, 13006, 13006]
+
+
+def test_fail_next_counts_from_when_it_was_asked() -> None:
+    """Which call fails is counted over all calls from then on, however many failures are asked for at once."""
+    simulated, made = fresh()
+    simulated.fail_next(13003)
+    simulated.fail_next(13005, nth=3)
+    simulated.fail_next(13006, nth=2)
+    assert [calls(simulated, made, "setPowerConfig") for _ in range(4)] == [13003, 13006, 13005, 0]
+
+
+@pytest.mark.parametrize(("applied", "in_force"), [(0, (16, 0)), (1, (128, 0)), (2, (128, 9999)), (9, (128, 9999))])
+def test_fail_next_after_some_votes(applied: int, in_force: tuple[int, int]) -> None:
+    """A failure can come after so many votes of the list have been applied."""
+    simulated, made = fresh()
+    simulated.fail_next(13006, applied=applied)
+    assert simulated.native_set(made, [native_dcvs(made), native_scalar("RPC_POLLING_TIME", 9999)]) == 13006
+    effective = simulated.effective()
+    assert (effective.core_target, effective.rpc_polling_time_us) == in_force
+
+
+def test_failed_create_and_destroy_do_nothing() -> None:
+    """A create that fails makes no id, and a destroy that fails leaves the id alive."""
+    simulated, made = fresh()
+    simulated.fail_next(13005, "createPowerConfigId")
+    simulated.fail_next(13006, "destroyPowerConfigId")
+    assert simulated.native_create(0, 0)[0] == 13005
+    assert simulated.native_destroy(made) == 13006
+    assert simulated.power_config_ids == (made,)
+
+
+def test_fail_next_knows_its_functions() -> None:
+    """A failure of a function that does not exist is refused, so that a typo can't pass for a test."""
+    with pytest.raises(ValueError, match="no native function 'setPowerConfigs'"):
+        SimulatedHtp().fail_next(13001, "setPowerConfigs")
+
+
+def test_delay_calls_sleeps() -> None:
+    """A delay is slept once a call, for all functions or for one, until it is set to 0."""
+    slept: list[float] = []
+    simulated = SimulatedHtp(arch=75, sleep=slept.append)
+    simulated.delay_calls(250)
+    simulated.delay_calls(1_500_000, "setPowerConfig")
+    assert [calls(simulated, 99, function) for function in FUNCTIONS] == [0, 13001, 0]
+    assert slept == [0.00025, 1.5, 0.00025]
+    simulated.delay_calls(0)
+    assert [calls(simulated, 99, function) for function in FUNCTIONS] == [0, 13001, 0]
+    assert len(slept) == 3
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_restart_is_answered_1007_once(function: str) -> None:
+    """The next call of any kind is answered 1007, the one after it normally; every vote is lost, ids are not."""
+    simulated, made = fresh()
+    simulated.native_set(made, [native_dcvs(made), native_hmx(), native_scalar("RPC_POLLING_TIME", 9999)])
+    simulated.restart_subsystem()
+    assert simulated.effective() == SimulatedHtp(arch=75).effective()
+    assert [calls(simulated, made, function) for _ in range(2)] == [1007, 0]
+
+
+def test_a_restart_can_forget_the_ids() -> None:
+    """Where the library forgets its ids over the restart, an old id is answered 13001 and a new one works."""
+    simulated, made = fresh()
+    simulated.restart_subsystem(forget_ids=True)
+    assert [calls(simulated, made, "setPowerConfig") for _ in range(2)] == [1007, 13001]
+    code, new = simulated.native_create(0, 0)
+    assert (code, calls(simulated, new, "setPowerConfig")) == (0, 0)
+    assert new != made
+
+
+def test_a_fatal_restart_is_answered_1011_until_the_next() -> None:
+    """A dead subsystem answers 1011 to everything; restarted, it answers 1007 once and then normally."""
+    simulated, made = fresh()
+    calls(simulated, made, "setPowerConfig")
+    simulated.restart_subsystem(fatal=True)
+    assert [calls(simulated, made, function) for function in FUNCTIONS * 2] == [1011] * 6
+    assert simulated.effective() == SimulatedHtp(arch=75).effective()
+    simulated.restart_subsystem()
+    assert [calls(simulated, made, "setPowerConfig") for _ in range(2)] == [1007, 0]
