@@ -211,7 +211,7 @@ class VoteSet:
 
     def __bool__(self) -> bool:
         """Return whether there is any vote."""
-        return bool(self.options)
+        return any(getattr(self, name) is not None for name in SEND_ORDER.values())
 
     def __str__(self) -> str:
         """Return the options in the order in which they are sent."""

@@ -1,0 +1,30 @@
+"""A measured figure beside its budget."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class Figure:
+    """One line of the table.
+
+    Attributes:
+        what: what was measured.
+        value: the figure.
+        budget: the largest value within budget; None where there is no budget, and the figure explains another.
+        unit: such as ``x`` for a ratio of two things measured in the same run.
+        detail: how it came about.
+    """
+
+    what: str
+    value: float
+    budget: float | None
+    unit: str
+    detail: str = ""
+
+    def line(self) -> str:
+        """Return the line of the table."""
+        budget = "" if self.budget is None else f"{self.budget:g} {self.unit}"
+        verdict = "" if self.budget is None else ("within" if self.value <= self.budget else "OVER")
+        return f"{self.what:<58} {self.value:>10.3f} {self.unit:<5} {budget:>12}  {verdict:<6}  {self.detail}".rstrip()

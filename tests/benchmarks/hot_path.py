@@ -1,0 +1,89 @@
+"""The hot path against an empty context manager in the same run, and the native calls of inferences."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from figures import Figure
+
+from htppower import Session, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class EmptyManager:
+    """The least that such a context manager can be: a lock, a counter, and a clock read on leaving."""
+
+    __slots__ = ("count", "last_ns", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.last_ns = 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.count += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.count -= 1
+            self.last_ns = time.monotonic_ns()
+
+
+class Host:
+    """What hands out the empty manager, as a session hands out its own."""
+
+    def __init__(self) -> None:
+        self._manager = EmptyManager()
+
+    def inference(self) -> EmptyManager:
+        """Return the manager."""
+        return self._manager
+
+
+def time_inferences(subject: Host | Session, rounds: int) -> float:
+    """Return seconds per ``with subject.inference(): pass``."""
+    start = time.perf_counter()
+    for _ in range(rounds):
+        with subject.inference():
+            pass
+    return (time.perf_counter() - start) / rounds
+
+
+def paired(first: Callable[[], float], second: Callable[[], float], pairs: int) -> tuple[float, float, float]:
+    """Return the medians of both, and of their ratio, measured in turn so that a drift of the machine falls on both."""
+    times = [(first(), second()) for _ in range(pairs)]
+    ratio = statistics.median(one / other for one, other in times)
+    return statistics.median(one for one, _ in times), statistics.median(other for _, other in times), ratio
+
+
+def measure(*, smoke: bool) -> Iterator[Figure]:
+    """Yield the figures of the hot path."""
+    rounds, pairs = (2000, 3) if smoke else (20_000, 25)
+    recorder = RecordingBackend(SimulatedHtp(arch=75))
+    with VoteController(recorder, handle_sigterm=False) as controller:
+        session, host = controller.session("burst"), Host()
+        time_inferences(session, 1000)
+        before = len(recorder.calls)
+        ours, empty, ratio = paired(
+            lambda: time_inferences(session, rounds), lambda: time_inferences(host, rounds), pairs
+        )
+        in_window = len(recorder.calls) - before
+        detail = f"{ours * 1e6:.2f} us against {empty * 1e6:.2f} us"
+        yield Figure("inference inside a window / empty context manager", ratio, 1.6, "x", detail)
+        runs = rounds * pairs
+        yield Figure("native calls inside a sustain window", in_window, 0, "calls", f"{runs} inferences")
+        isolated = controller.session("high_performance")
+        time_inferences(isolated, 1)
+        before = len(recorder.calls)
+        time_inferences(isolated, 100)
+        each = (len(recorder.calls) - before) / 100
+        yield Figure("native calls for an isolated inference", each, 2, "calls", "raise, lower")
+        cost_us = time_inferences(isolated, 50 if smoke else 2000) * 1e6
+        yield Figure("cost of an isolated inference on the simulated HTP", cost_us, None, "us", "both calls, recorded")

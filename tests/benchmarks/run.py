@@ -1,0 +1,29 @@
+"""Every budget beside what is measured: ``python tests/benchmarks/run.py``, or with ``--smoke`` a short run.
+
+Ratios are of two things measured in turn in the same run, so that they hold on a noisy machine. The exit code is 0
+whatever the figures are: a budget that is missed is reported, and judged by people.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import hot_path
+import lateness
+import scale
+import startup
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Measure htppower against its budgets.")
+    parser.add_argument("--smoke", action="store_true", help="a short run that shows that everything can be measured")
+    smoke = parser.parse_args().smoke
+    print(f"{'what':<58} {'measured':>10} {'':<5} {'budget':>12}")
+    for part in (hot_path, lateness, scale, startup):
+        for figure in part.measure(smoke=smoke):
+            print(figure.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
