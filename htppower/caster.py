@@ -64,7 +64,7 @@ class Caster:
 
     def differs(self, session: Session) -> bool:
         """Return whether anything must be sent for the session's votes to be in force."""
-        wanted = self.arbiter.settle(session.wish or NO_VOTES)
+        wanted = self._wanted(session)
         ids = session.power_config_ids
         return len(ids) < len(session.core_ids) or any(
             self.ledger.difference(power_config_id, wanted) for power_config_id in ids.values()
@@ -138,10 +138,13 @@ class Caster:
         self.ledger.forget_process()
 
     def _send(self, power_config_id: int, session: Session) -> None:
-        wanted = self.arbiter.settle(session.wish or NO_VOTES)
-        votes = self.ledger.difference(power_config_id, wanted)
+        votes = self.ledger.difference(power_config_id, self._wanted(session))
         if votes:
             self._set(power_config_id, votes)
+
+    def _wanted(self, session: Session) -> VoteSet:
+        """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
+        return self.arbiter.settle(session.wish or NO_VOTES).without(*self.missing)
 
     def _set(self, power_config_id: int, votes: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

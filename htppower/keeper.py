@@ -99,7 +99,7 @@ class Keeper:
     def use(self, session: Session, plan: Plan) -> None:
         """Change a session's profile: at once if votes are raised, otherwise at the next raise."""
         with self.lock:
-            if self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False) or plan is session.plan:
+            if self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False) or plan == session.plan:
                 return
             before = session.plan.degradations
             session.plan = plan
@@ -142,7 +142,8 @@ class Keeper:
         return True
 
     def _raise(self, session: Session, error: VoteRejected | None, *, quiet: bool) -> None:
-        if error is not None and session.state is State.UNKNOWN and self._raises and not quiet:
+        voted = session.state in (State.RAISED, State.LOWERED, State.DESTROYED)
+        if error is not None and not voted and self._raises and not quiet:
             raise error
 
     def _settle(self, session: Session, cause: Cause, phase: Phase | None) -> VoteRejected | None:

@@ -54,6 +54,10 @@ class Plan:
     degradations: tuple[Degradation, ...]
 
 
+# A host that makes profiles as it goes must not fill the memory with them.
+_MOST_PLANS = 256
+
+
 class Planner:
     """Makes plans, one for each profile, for the platform of one backend.
 
@@ -77,6 +81,8 @@ class Planner:
         """
         key = (profile, len(self.missing))
         if key not in self._plans:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
             refuse(profile, self.platform)
             made = _plan(profile, self.platform, self.missing)
             if self._strict and made.degradations:

@@ -3,8 +3,9 @@
 APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So the
 scheduler is given a time zone in which it is always the time of the monotonic clock. Its other traps, each measured:
 a job id that is still running drops the next job of that id, so every alarm has a new one; jobs later than a second
-are dropped by default, so no lateness is too much; at exit and at shutdown pending jobs are lost, so closing lowers
-synchronously and does not count on an alarm.
+are dropped by default, so no lateness is too much; its thread pool takes no job any more once the main thread has
+ended, although worker threads may infer on, so alarms run on a thread of our own; at exit and at shutdown pending jobs
+are lost, so closing lowers synchronously and does not count on an alarm.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import contextlib
 import datetime
 import itertools
 import logging
+import queue
+import sys
 import threading
 from typing import TYPE_CHECKING
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
-from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.executors.base import BaseExecutor, run_job
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -28,12 +31,16 @@ from htppower.timing import MonotonicClock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from apscheduler.job import Job
+
     from htppower.timing import Clock
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)
-_EXECUTOR = "htppower"
 _LOGGER = logging.getLogger("htppower.sustain")
+# APScheduler writes four INFO records a job; it is given a logger of our own, and its own are left as they are.
+_SCHEDULER_LOGGER = logging.getLogger("htppower.sustain.apscheduler")
+_SCHEDULER_LOGGER.setLevel(logging.WARNING)
 
 
 class _MonotonicZone(datetime.tzinfo):
@@ -59,6 +66,35 @@ class _MonotonicZone(datetime.tzinfo):
         return (_EPOCH + datetime.timedelta(microseconds=time_us)).replace(tzinfo=self)
 
 
+class _OneThread(BaseExecutor):  # type: ignore[misc]
+    """Runs jobs one after the other on a daemon thread, so that arming an alarm never waits for one that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._jobs: queue.SimpleQueue[tuple[Job, list[datetime.datetime]] | None] = queue.SimpleQueue()
+
+    def start(self, scheduler: BackgroundScheduler, alias: str) -> None:
+        super().start(scheduler, alias)
+        self._logger = _SCHEDULER_LOGGER
+        threading.Thread(target=self._work, name="htppower-sustain", daemon=True).start()
+
+    def shutdown(self, wait: bool = True) -> None:  # noqa: ARG002 - APScheduler's signature; a running job is left be
+        self._jobs.put(None)
+
+    def _do_submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
+        self._jobs.put((job, run_times))
+
+    def _work(self) -> None:
+        while (work := self._jobs.get()) is not None:
+            job, run_times = work
+            try:
+                events = run_job(job, job._jobstore_alias, run_times, self._logger.name)  # noqa: SLF001 - as its own do
+            except BaseException:  # noqa: BLE001 - run_job hands on what is no Exception
+                self._run_job_error(job.id, *sys.exc_info()[1:])
+            else:
+                self._run_job_success(job.id, events)
+
+
 class SystemTime(MonotonicClock):
     """The monotonic clock with alarms. Its threads start with the first alarm, and are daemons."""
 
@@ -75,7 +111,7 @@ class SystemTime(MonotonicClock):
         scheduler = self._running()
         if scheduler is not None:
             trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
-            scheduler.add_job(action, trigger, id=alarm, name=alarm, executor=_EXECUTOR)
+            scheduler.add_job(action, trigger, id=alarm, name=alarm)
         return alarm
 
     def cancel(self, alarm: str) -> None:
@@ -108,15 +144,11 @@ class SystemTime(MonotonicClock):
 
 
 def _make_scheduler(zone: _MonotonicZone) -> BackgroundScheduler:
-    # APScheduler writes four INFO records a job, under loggers that this one can be told apart from.
-    quiet = logging.getLogger("htppower.sustain.apscheduler")
-    for logger in (quiet, logging.getLogger(f"apscheduler.executors.{_EXECUTOR}")):
-        logger.setLevel(logging.WARNING)
     scheduler = BackgroundScheduler(
         timezone=zone,
         daemon=True,
-        logger=quiet,
-        executors={_EXECUTOR: ThreadPoolExecutor(1)},
+        logger=_SCHEDULER_LOGGER,
+        executors={"default": _OneThread()},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
     )
     scheduler.add_listener(_log_failure, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)

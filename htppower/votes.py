@@ -195,6 +195,8 @@ class VoteSet:
 
     def without(self, *options: Option) -> "VoteSet":
         """Return the set without the votes on these options."""
+        if not options:
+            return self
         return attrs.evolve(self, **{SEND_ORDER[option]: None for option in options})
 
     def native(self, power_config_id: int) -> tuple[NativeConfig, ...]:

@@ -173,6 +173,21 @@ def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int
     bench.controller.close()
 
 
+def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_session() -> None:
+    """Polling that turned out to be missing is not sent again for other sessions that are up."""
+    bench = Bench.make()
+    first, second = (bench.controller.session("burst") for _ in range(2))
+    bench.simulated.fail_next(UNSUPPORTED)
+    bench.simulated.fail_next(UNSUPPORTED, nth=5)
+    with first.inference():
+        assert [lost.option.name for lost in second.degradations] == ["RPC_POLLING_TIME"]
+        bench.recorder.clear()
+        with second.inference():
+            assert options(bench.sets[-1]) == ["DCVS_V3", "HMX_V2"]
+            assert len(bench.sets) == 1
+    bench.controller.close()
+
+
 def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> None:
     """V81 passes the rule, the library's 13004 still degrades it, and the inference has its other votes."""
     bench = Bench.make(SimulatedHtp(arch=81))

@@ -66,6 +66,21 @@ def test_a_hosts_own_sigterm_handler_stays(tmp_path: Path) -> None:
     _assert_lowered_and_destroyed(calls)
 
 
+def test_votes_are_lowered_on_time_after_the_main_thread_has_ended(tmp_path: Path) -> None:
+    """A worker thread that outlives the main thread is sustained and lowered as before."""
+    process, calls = _start(tmp_path, "main returns")
+    output, errors = process.communicate(timeout=60)
+    assert output == "LOWERED\n", errors
+    assert errors == ""
+    lines = calls.read_text(encoding="utf-8").splitlines()
+    assert [line.split()[1] for line in lines] == [
+        "createPowerConfigId",
+        "setPowerConfig",
+        "setPowerConfig",
+        "destroyPowerConfigId",
+    ]
+
+
 def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:
     """SIGINT raises KeyboardInterrupt in the inference; the votes are lowered on the way out."""
     process, calls = _start(tmp_path, "sigint")

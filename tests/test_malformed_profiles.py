@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import Problem, Profile, ProfileError, RuleBreach, documents, load_profile, profile_names
+from htppower.files import shipped_folder
 
 MALFORMED = Path(__file__).parent / "malformed"
-SHIPPED = Path(__file__).parent.parent / "profiles"
+
+SHIPPED = shipped_folder()
 CLASSES = {"ProfileError": ProfileError, "RuleBreach": RuleBreach}
 
 # What is wrong stands in a part that the file extends, and is reported there.

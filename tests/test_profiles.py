@@ -11,9 +11,10 @@ import yaml
 
 from htppower import PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.files import shipped_folder
 from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
 
-SHIPPED = Path(__file__).parent.parent / "profiles"
+SHIPPED = shipped_folder()
 
 # The vendor's table ("HTP Backend Extensions", perf_profile): sleep latency, polling, corner of bus and core, power
 # mode, power state, sustain time.

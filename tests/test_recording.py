@@ -210,6 +210,7 @@ def test_describe_and_close_are_the_inner_backends(recorder: RecordingBackend, s
     """The recorder says what is behind it, and closes it; the calls stay, and closing is no native call."""
     recorder.create_power_config_id(0, 0)
     assert recorder.describe() == simulated.describe()
+    assert not recorder.describe().hardware
     assert recorder.inner is simulated
     recorder.close()
     recorder.close()

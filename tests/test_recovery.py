@@ -274,6 +274,19 @@ def test_with_on_error_raise_a_dead_dsp_raises_without_a_call() -> None:
     bench.controller.close()
 
 
+def test_with_on_error_raise_a_session_that_never_voted_raises_on_a_dead_dsp() -> None:
+    """on_error="raise": a first inference that begins while the DSP is left alone does not begin without votes."""
+    bench = Bench.make(on_error="raise")
+    first, second = (bench.controller.session("burst") for _ in range(2))
+    bench.simulated.restart_subsystem(fatal=True)
+    for session in (first, second):
+        with pytest.raises(VoteRejected, match="1011"), session.inference():
+            pytest.fail("the inference began")
+    assert second.in_flight == 0
+    bench.simulated.restart_subsystem(fatal=False)
+    bench.controller.close()
+
+
 def test_a_restart_that_is_recovered_from_raises_nothing() -> None:
     """on_error="raise": a 1007 after which the votes are in force again is no error of the inference."""
     bench = Bench.make(SimulatedHtp(arch=75), on_error="raise")

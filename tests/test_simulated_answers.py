@@ -92,9 +92,9 @@ def calls(simulated: SimulatedHtp, made: int, function: str) -> int:
     return simulated.native_set(made, [native_dcvs(made)]) if function[0] == "s" else simulated.native_destroy(99)
 
 
-@pytest.mark.parametrize(("soc", "arch"), [(57, 75), (69, 79), (87, 81), ("SM8350", 68)])
-def test_a_soc_model_sets_the_architecture(soc: int | str, arch: int) -> None:
-    """A device for a SoC model has that SoC's architecture."""
+@pytest.mark.parametrize(("soc", "arch"), [(57, 75), (69, 79), (87, 81), ("SM8350", 68), (None, 75)])
+def test_a_soc_model_sets_the_architecture(soc: int | str | None, arch: int) -> None:
+    """A device for a SoC model has that SoC's architecture; one for none is V75."""
     assert SimulatedHtp(soc_model=soc).platform.arch == arch
 
 
@@ -161,10 +161,10 @@ def test_the_answer_to_a_list(archs: tuple[int, ...], lists: list[list[NativeCon
 def test_a_set_is_not_atomic() -> None:
     """Options are applied in list order up to the bad one: what stood before it stays, the rest is left out."""
     simulated, made = fresh()
-    votes = [native_dcvs(made), native_unknown(11), native_scalar("RPC_POLLING_TIME", 9999)]
-    assert simulated.native_set(made, votes) == 13002
+    bad = native_hmx(hmxVoltageCornerMin=128, hmxVoltageCornerTarget=720)
+    assert simulated.native_set(made, [native_dcvs(made), bad, native_scalar("RPC_POLLING_TIME", 9999)]) == 13001
     effective = simulated.effective()
-    assert (effective.core_target, effective.rpc_polling_time_us) == (128, 0)
+    assert (effective.core_target, effective.hmx_target, effective.rpc_polling_time_us) == (128, 640, 0)
 
 
 def test_the_dcvs_vote_that_hmx_needs() -> None:
@@ -208,7 +208,7 @@ def test_every_error_code_can_be_answered(name: str, code: int) -> None:
     simulated.fail_next(code)
     with pytest.raises(VoteRejected, match=f"{code} {name}") as caught:
         simulated.set_power_config(made, VoteSet(hvx()))
-    assert (caught.value.code, caught.value.name) == (code, name)
+    assert (caught.value.code, caught.value.name, simulated.effective().core_target) == (code, name, 16)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -218,7 +218,7 @@ def test_fail_next_fails_one_function(function: str) -> None:
     simulated.fail_next(13006, function, nth=2, times=2)
     others = [name for name in FUNCTIONS if name != function]
     assert [calls(simulated, made, name) for name in others] == [0, 0]
-    assert [calls(simulated, made, function) for _ in range(3)] == [0, 13006, 13006]
+    assert [calls(simulated, made, function) for _ in range(4)] == [0, 13006, 13006, 0]
 
 
 def test_fail_next_counts_from_when_it_was_asked() -> None:

@@ -85,10 +85,11 @@ def test_nothing_is_voted_at_first(htp: SimulatedHtp) -> None:
 
 
 def test_one_clients_votes_are_in_force_when_the_call_returns(htp: SimulatedHtp) -> None:
-    """A single client has min, target and max of core and bus as it voted them."""
-    vote(htp, free(corners("SVS2", "NOM", "TURBO"), corners("SVS", "NOM_PLUS", "TURBO_L5")))
-    assert core(htp) == (48, 96, 128)
-    assert bus(htp) == (64, 112, 149)
+    """A single client has min, target and max of core and bus as it voted them, or of one of the two."""
+    power_config_id = vote(htp, free(corners("SVS2", "NOM", "TURBO"), corners("SVS", "NOM_PLUS", "TURBO_L5")))
+    assert (core(htp), bus(htp)) == ((48, 96, 128), (64, 112, 149))
+    revote(htp, power_config_id, nothing_set(core=VoltageRange.at(VoltageCorner.DISABLE)))
+    assert (core(htp), bus(htp), hmx_clock(htp)) == ((16, 16, 16), (64, 112, 149), (0, 0, 0))
 
 
 def test_the_largest_min_and_target_win(htp: SimulatedHtp) -> None:
@@ -156,8 +157,8 @@ def test_the_clock_is_held_if_every_active_client_says_so(
 
 def test_a_held_vote_beside_a_free_one_becomes_a_floor(htp: SimulatedHtp) -> None:
     """Beside a client that lets DCVS work, the target of one that does not is a floor for the clock."""
-    first = vote(htp, held(corners("SVS2", "TURBO", "TURBO")))
-    assert core(htp) == bus(htp) == (48, 128, 128)
+    first = vote(htp, held(corners("SVS2", "TURBO", "TURBO_L5")))
+    assert core(htp) == bus(htp) == (48, 128, 149)
     other = vote(htp, free(corners("SVS", "SVS", "NOM")))
     assert core(htp) == bus(htp) == (128, 128, 160)
     htp.destroy_power_config_id(first)
@@ -177,7 +178,7 @@ def test_held_votes_side_by_side_are_no_floors(htp: SimulatedHtp) -> None:
     ("later", "changed"),
     [
         (nothing_set(), {}),
-        (nothing_set(dcvs_enable=True), {"dcvs_enable": True}),
+        (nothing_set(dcvs_enable=False), {"dcvs_enable": False}),
         (nothing_set(sleep_latency_us=40), {"sleep_latency_us": 40}),
         (nothing_set(sleep_disable=False), {"sleep_disable": False}),
         (nothing_set(bus=corners("SVS", "NOM", "TURBO")), {"bus_min": 64, "bus_target": 96, "bus_max": 128}),
@@ -185,7 +186,7 @@ def test_held_votes_side_by_side_are_no_floors(htp: SimulatedHtp) -> None:
 )
 def test_only_fields_with_a_set_flag_change(htp: SimulatedHtp, later: DcvsV3, changed: dict[str, object]) -> None:
     """A second DCVS_V3 vote changes the fields it sets; the rest of the client's vote stays as it was."""
-    power_config_id = vote(htp, hvx(sleep_disable=True))
+    power_config_id = vote(htp, hvx(dcvs_enable=True, sleep_disable=True))
     before = htp.effective()
     assert before.sleep_disable
     revote(htp, power_config_id, later)

@@ -126,14 +126,16 @@ def test_alarms_write_no_records_of_their_own(real_time: SystemTime, caplog: pyt
 
 def test_no_thread_runs_before_the_first_alarm_and_none_after_close() -> None:
     """SystemTime starts its threads when they are needed, as daemons, and arms nothing once it is closed."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
     made = SystemTime()
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
     made.call_at(made.now_us + 60_000_000, lambda: None)
-    assert any(thread.daemon for thread in threading.enumerate())
+    started = set(threading.enumerate()) - before
+    assert started
+    assert all(thread.daemon for thread in started)
     made.close()
     made.call_at(made.now_us, lambda: pytest.fail("rang"))
-    _wait_for(lambda: threading.active_count() == before)
+    _wait_for(lambda: not any(thread.is_alive() for thread in started))
 
 
 def test_a_burst_session_is_lowered_by_the_real_timer() -> None:

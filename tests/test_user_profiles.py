@@ -10,9 +10,10 @@ import pytest
 from htppower import Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.documents import Place
+from htppower.files import shipped_folder
 from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
 
-SHIPPED = Path(__file__).parent.parent / "profiles"
+SHIPPED = shipped_folder()
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -63,6 +63,9 @@ def main(path: Path, ending: str) -> None:
         with session.inference():
             pass
         sys.exit(3)
+    if ending == "main returns":
+        threading.Thread(target=outlive_main, args=(session,)).start()
+        return
     if ending == "fork":
         fork(session)
         controller.close()
@@ -83,6 +86,18 @@ def infer_forever(session: Session) -> None:
     while True:
         with session.inference():
             time.sleep(0.0001)
+
+
+def outlive_main(session: Session) -> None:
+    """Run an inference after the main thread has ended, and wait for the votes to be lowered."""
+    threading.main_thread().join()
+    with session.inference():
+        pass
+    for _ in range(500):
+        if session.state == "LOWERED":
+            break
+        time.sleep(0.01)
+    print(session.state, flush=True)  # noqa: T201 - told to the test
 
 
 def fork(session: Session) -> None:
