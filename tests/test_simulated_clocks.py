@@ -88,7 +88,7 @@ def test_one_clients_votes_are_in_force_when_the_call_returns(htp: SimulatedHtp)
     """A single client has min, target and max of core and bus as it voted them, or of one of the two."""
     power_config_id = vote(htp, free(corners("SVS2", "NOM", "TURBO"), corners("SVS", "NOM_PLUS", "TURBO_L5")))
     assert (core(htp), bus(htp)) == ((48, 96, 128), (64, 112, 149))
-    revote(htp, power_config_id, nothing_set(core=VoltageRange.at(VoltageCorner.DISABLE)))
+    revote(htp, power_config_id, nothing_set(core=corners("TURBO", "DISABLE", "TURBO")))
     assert (core(htp), bus(htp), hmx_clock(htp)) == ((16, 16, 16), (64, 112, 149), (0, 0, 0))
 
 

@@ -55,6 +55,9 @@ class FileRecorder(RecordingBackend):
 
 def main(path: Path, ending: str) -> None:
     """Raise burst, then end in the way asked for."""
+    if ending == "sigint":
+        # Python takes SIGINT only where it is not ignored, as it is for what a shell starts in the background.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if ending == "own handler":
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
     controller = VoteController(FileRecorder(path))
