@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Case:
     """A vote set about to be sent, and what is known around it.
 
@@ -75,7 +75,7 @@ class Applied(enum.Enum):
     REMOVED = "vote removed"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class ValidityRow:
     """One row of the vendor's table of HVX and HMX votes; pick_default None is the table's N/A."""
 

@@ -65,12 +65,12 @@ class Folders:
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None and kind == "state":
             folders += [near.parent / "states", *([near.parent] if near.parent.name == "states" else [])]
-        known: list[str] = []
         for folder in folders:
-            for file in _yaml_files(folder):
-                if file.stem == text:
+            for suffix in _SUFFIXES:
+                file = folder / f"{text}{suffix}"
+                if text and os.path.lexists(file):
                     return file
-                known.append(file.stem)
+        known = [file.stem for folder in folders for file in _yaml_files(folder)]
         what = "power state" if kind == "state" else "profile"
         raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 
@@ -202,14 +202,16 @@ def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[P
 
 
 def _existing(path: FilePath) -> FilePath:
-    try:
-        if path.is_file():
-            return path
-        message = "is a folder" if path.is_dir() else "no such file"
-    except (OSError, ValueError, RuntimeError) as error:
-        message = f"no file can have this name: {getattr(error, 'strerror', None) or error}"
+    if _is_file(path):
+        return path
+    message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
     hint = "check the path" if path.suffix in _SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])
+
+
+def _is_file(path: FilePath) -> bool:
+    """Return whether there is such a file; a name that no file can have is no error."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises on some names
 
 
 def _yaml_files(folder: FilePath) -> list[FilePath]:

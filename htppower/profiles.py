@@ -131,9 +131,28 @@ def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLi
         ProfileError: it can't be found or read, or is invalid; with every problem of the file.
         RuleBreach: it is well-formed, but a rule of the votes refuses it.
     """
+    return _load(name, Folders.of(folders), {})
+
+
+def load_profiles(
+    folders: Iterable[str | os.PathLike[str]] = (),
+) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
+    """Return every profile of ``profile_names``, and the errors of those that are invalid."""
     where = Folders.of(folders)
+    states: dict[FilePath, PowerState] = {}
+    profiles, errors = [], []
+    for name in where.names(SHIPPED_PROFILES):
+        try:
+            profiles.append(_load(name, where, states))
+        except ProfileError as error:
+            errors.append(error)
+    return tuple(profiles), tuple(errors)
+
+
+def _load(name: str | os.PathLike[str], where: Folders, states: dict[FilePath, PowerState]) -> Profile:
+    """Load a profile; power states that are read once are shared."""
     file, fields, mistakes = _read(where.find(name, "profile"), where, "profile", ProfileFields)
-    relax, of_state = _load_relax(fields, file, where)
+    relax, of_state = _load_relax(fields, file, where, states)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
         summary=(fields and fields.summary) or "",
@@ -182,7 +201,7 @@ def _read(
 
 
 def _load_relax(
-    fields: ProfileFields | None, file: ResolvedFile, folders: Folders
+    fields: ProfileFields | None, file: ResolvedFile, folders: Folders, states: dict[FilePath, PowerState]
 ) -> tuple[Relax | None, list[Mistake]]:
     """Return what a profile relaxes to, or what is wrong with that, said at the place that names it."""
     relax = None if fields is None else fields.relax
@@ -194,7 +213,7 @@ def _load_relax(
     except ProfileError as error:
         return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
     try:
-        state = load_power_state(path, folders)
+        state = states.get(path) or states.setdefault(path, load_power_state(path, folders))
     except ProfileError as error:
         return None, [
             Mistake(at, problem.rule, f"its power state has a problem: {problem}", problem.hint or "mend that file")

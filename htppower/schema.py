@@ -25,7 +25,7 @@ LARGEST_UINT32 = 2**32 - 1
 LONGEST_SUSTAIN_US = 3_600_000_000
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class RelaxFields:
     """The relax part of a profile file."""
 
@@ -34,7 +34,7 @@ class RelaxFields:
     after_inference_us: int
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class ProfileFields:
     """A profile file."""
 
@@ -44,7 +44,7 @@ class ProfileFields:
     relax: RelaxFields | None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class StateFields:
     """A power state file."""
 

@@ -261,6 +261,15 @@ def test_closing_the_controller_closes_every_session(bench: Bench) -> None:
         bench.controller.session("burst")
 
 
+def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
+    """A host that opens and closes sessions for days does not fill the memory with ids that are gone."""
+    for _ in range(20):
+        with bench.controller.session("burst") as session:
+            bench.infer(session)
+    assert bench.controller._caster.ledger._ids == {}
+    assert bench.time.alarms == 0
+
+
 def test_a_subscriber_that_raises_is_logged_and_the_others_are_told(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:

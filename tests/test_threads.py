@@ -130,6 +130,40 @@ def test_a_slow_call_of_one_session_holds_up_no_inference_in_anothers_window() -
     controller.close()
 
 
+def test_an_inference_that_begins_while_votes_are_being_lowered_waits_and_is_raised() -> None:
+    """Between the decision to lower and the end of that call no inference slips in on votes that are on their way."""
+    entered, release = threading.Event(), threading.Event()
+
+    def hang(_seconds: float) -> None:
+        entered.set()
+        assert release.wait(30)
+
+    simulated = SimulatedHtp(arch=75, sleep=hang)
+    time = VirtualTime()
+    controller = VoteController(RecordingBackend(simulated), time=time, handle_sigterm=False)
+    session = controller.session("burst")
+    _infer(session)
+    simulated.delay_calls(1, "setPowerConfig")
+    lowering = threading.Thread(target=time.advance_us, args=(300_000,))
+    lowering.start()
+    assert entered.wait(30)
+    clocks: list[int] = []
+
+    def infer() -> None:
+        with session.inference():
+            clocks.append(simulated.effective().core_target)
+
+    beginning = threading.Thread(target=infer)
+    beginning.start()
+    beginning.join(0.2)
+    assert clocks == []
+    release.set()
+    lowering.join(30)
+    beginning.join(30)
+    assert clocks == [MAX_CORNER]
+    controller.close()
+
+
 def _infer(session: Session) -> None:
     with session.inference():
         pass

@@ -10,13 +10,13 @@ import click
 
 from htppower.cli import FOLDER
 from htppower.errors import ProfileError
-from htppower.profiles import Profile, load_profile, profile_names
+from htppower.profiles import Profile, load_profiles
 
 FORMAT_VERSION = 1
 _HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Line:
     """A profile in one line; None where it does not vote."""
 
@@ -36,13 +36,8 @@ class Line:
 )
 def command(form: str, folders: tuple[str, ...]) -> None:
     """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
-    lines, errors = [], []
-    for name in profile_names(folders):
-        try:
-            lines.append(_line(load_profile(name, folders)))
-        except ProfileError as error:
-            errors.append(error)
-    _print(lines, form)
+    profiles, errors = load_profiles(folders)
+    _print([_line(profile) for profile in profiles], form)
     if errors:
         raise ProfileError(problem for error in errors for problem in error.problems)
 

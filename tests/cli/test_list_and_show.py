@@ -107,7 +107,7 @@ def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pyte
     def broken(*_args: object) -> None:
         raise RuntimeError("mine")
 
-    monkeypatch.setattr("htppower.cli.listing.profile_names", broken)
+    monkeypatch.setattr("htppower.cli.listing.load_profiles", broken)
     result = command.run("list")
     assert result.exit_code == 2
     assert result.stderr == "htppower: internal error: RuntimeError: mine; please report it\n"
