@@ -8,6 +8,7 @@ is voted.
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 from bench import Bench
@@ -82,6 +83,23 @@ class Sessions(RuleBasedStateMachine):
         phase.__exit__(type(error) if error else None, error, None)
         self.running.remove(running)
         self.last_use_us[session.number] = self.bench.time.now_us
+
+    @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
+    def infer_in_threads(self, pairs: list[tuple[Session, str]]) -> None:
+        """Run inferences from several threads at once, some of which change the profile on the way."""
+        live = [(session, profile) for session, profile in pairs if session.state is not State.DESTROYED]
+
+        def work(session: Session, profile: str) -> None:
+            with session.inference():
+                session.use(profile)
+
+        threads = [threading.Thread(target=work, args=pair) for pair in live]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        for session, _ in live:
+            self.last_use_us[session.number] = self.bench.time.now_us
 
     @rule(session=sessions, profile=st.sampled_from(PROFILES))
     def use(self, session: Session, profile: str) -> None:

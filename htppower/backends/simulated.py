@@ -219,14 +219,15 @@ class SimulatedHtp:
             times: how many calls from there on fail.
             applied: for setPowerConfig, how many votes of the list are applied before the failure.
         """
-        if function not in FUNCTIONS:
-            raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
+        _known(function)
         with self._lock:
             first = self._made[function] + nth
             self._faults.append(_Fault(code, function, range(first, first + times), applied))
 
     def delay_calls(self, delay_us: int, function: str | None = None) -> None:
         """Make every call, or those of one function, take this long; 0 takes it back."""
+        if function is not None:
+            _known(function)
         for name in FUNCTIONS if function is None else (function,):
             self._delays_us[name] = delay_us
 
@@ -298,3 +299,8 @@ class SimulatedHtp:
             if not client.has_hvx_vote or legacy or fields[f"{prefix}PerfMode"] > _LARGEST_PERF_MODE:
                 return INVALID_INPUT
         return SUCCESS
+
+
+def _known(function: str) -> None:
+    if function not in FUNCTIONS:
+        raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")

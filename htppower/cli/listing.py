@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import attrs
@@ -44,6 +43,8 @@ def command(form: str, folders: tuple[str, ...]) -> None:
 
 def _print(lines: list[Line], form: str) -> None:
     if form == "json":
+        import json  # noqa: PLC0415 - the text needs none
+
         document = {"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]}
         click.echo(json.dumps(document, indent=2))
         return
