@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from htppower import rules
 from htppower.arbiter import Arbiter
 from htppower.cases import Case
-from htppower.codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
+from htppower.codes import FAILED, INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
 from htppower.errors import VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import Ledger
@@ -200,3 +200,6 @@ class Caster:
             if error.code in LINK_LOST:
                 self._link_error = error
             raise
+        except Exception as error:
+            # A backend of the user's own that does not keep the protocol must not fail an inference.
+            raise VoteRejected(FAILED) from error

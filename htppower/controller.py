@@ -74,6 +74,7 @@ class VoteController:
         self._keeper = Keeper(self._caster, self._planner, self._journal, self._time, raises=self._raises)
         self._opened = 0
         self._closed = False
+        self._ended = False
         self._lifetime = Lifetime(self, handle_sigterm=handle_sigterm)
 
     def session(
@@ -134,22 +135,32 @@ class VoteController:
     def close(self) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
+        An exception that passes through, such as Ctrl-C, is raised when every session was tried; closing again, as
+        happens at interpreter exit, goes on with what it left.
+
         Raises:
             VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
         """
         failures: list[VoteRejected] = []
+        interrupt: BaseException | None = None
         with self._keeper.lock:
-            if self._closed:
+            if self._ended:
                 return
             self._closed = True
             for session in tuple(self._keeper.sessions.values()):
-                failures += self._keeper.close(session)
-            self._keeper.stop()
-        self._lifetime.end()
-        if self._own_time:
-            self._time.close()
-        if self._own_backend:
-            self._backend.close()
+                try:
+                    failures += self._keeper.close(session)
+                except BaseException as error:  # noqa: BLE001 - raised below, when every session was tried
+                    interrupt = interrupt or error
+            self._ended = self._keeper.stop() or interrupt is None
+        if self._ended:
+            self._lifetime.end()
+            if self._own_time:
+                self._time.close()
+            if self._own_backend:
+                self._backend.close()
+        if interrupt is not None:
+            raise interrupt
         if failures and self._raises:
             raise failures[0]
 
@@ -178,7 +189,7 @@ class VoteController:
 
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
-        self._closed = True
+        self._closed = self._ended = True
         self._keeper.disown()
 
     def _plan(self, profile: str | os.PathLike[str] | Profile) -> Plan:

@@ -114,16 +114,21 @@ class Keeper:
             if session.number not in self.sessions:
                 return []
             session.shut()
-            error = self._settle(session, Cause.SESSION_CLOSED, None)
-            failures = [] if error is None or session.state is not State.UNKNOWN else [error]
-            failures += self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
-            del self.sessions[session.number]
+            failures = []
+            try:
+                error = self._settle(session, Cause.SESSION_CLOSED, None)
+                if error is not None and session.state is State.UNKNOWN:
+                    failures.append(error)
+            finally:
+                failures += self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
+                del self.sessions[session.number]
             return failures
 
-    def stop(self) -> None:
-        """Destroy what could not be destroyed before, and retry nothing from now on."""
-        self._caster.destroy_orphans()
+    def stop(self) -> bool:
+        """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
         self._backoff.stop()
+        self._caster.destroy_orphans()
+        return not self.sessions and not self._caster.orphans
 
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
@@ -176,6 +181,11 @@ class Keeper:
             self._lose(session, error, cause, phase)
             self._recover(error)
             return error
+        except BaseException:
+            # Ctrl-C, most of all: whether the call was made is not known. It is passed on, and the votes seen to later.
+            self._lose(session, None, cause, phase)
+            self._backoff.failed(None)
+            raise
         finally:
             if len(self._planner.missing) > missing:
                 self._replan()
@@ -183,7 +193,14 @@ class Keeper:
         session.set_ready(trigger is not Trigger.LOWER)
         self._tell_transition(session, trigger, source, cause, phase)
         self._recover(None)
+        if self._backoff.pending and not self._restoring and not self._is_lacking():
+            self._backoff.recovered()
         return None
+
+    def _is_lacking(self) -> bool:
+        """Whether anything is left to retry."""
+        unknown = any(session.state is State.UNKNOWN for session in self.sessions.values())
+        return unknown or bool(self._caster.orphans)
 
     def _lose(self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
@@ -211,19 +228,18 @@ class Keeper:
         elif (failed := link_error or error) is not None:
             self._backoff.failed(failed)
 
-    def _restore(self, cause: Cause, error: VoteRejected) -> None:
+    def _restore(self, cause: Cause, error: VoteRejected | None) -> None:
         """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
         self._restoring = True
         try:
             for _ in range(MOST_RESTARTS_IN_A_ROW):
                 failed = self._restore_once(cause)
                 error = failed or error
-                lost = any(session.state is State.UNKNOWN for session in self.sessions.values())
-                if not lost or (failed is not None and failed.code != SYSTEM_COMMUNICATION):
+                if not self._is_lacking() or (failed is not None and failed.code != SYSTEM_COMMUNICATION):
                     break
         finally:
             self._restoring = False
-        if lost or self._caster.orphans:
+        if self._is_lacking():
             self._backoff.failed(error)
         else:
             self._backoff.recovered()
@@ -248,8 +264,7 @@ class Keeper:
         with self.lock:
             failures = self._caster.destroy_orphans()
             self._recover(None)
-            error = failures[-1][1] if failures else self._backoff.error
-            self._restore(Cause.RETRIED, error or VoteRejected(TRANSPORT))
+            self._restore(Cause.RETRIED, failures[-1][1] if failures else self._backoff.error)
 
     def _release(self, session: Session, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         source = session.state

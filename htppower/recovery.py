@@ -35,11 +35,19 @@ class Backoff:
         """Whether the DSP is dead and not to be called yet."""
         return self._time.now_us < self._dead_until_us
 
-    def failed(self, error: VoteRejected) -> None:
-        """Note a failure: see to it that a retry is coming, and that a dead DSP is left alone until then."""
+    @property
+    def pending(self) -> bool:
+        """Whether a retry is coming."""
+        return self._alarm is not None
+
+    def failed(self, error: VoteRejected | None) -> None:
+        """Note a failure: see to it that a retry is coming, and that a dead DSP is left alone until then.
+
+        None stands for a call of which it is not known what became of it.
+        """
         self.error = error
         retry_us = self._time.now_us + self._delay_us
-        if error.code == SYSTEM_COMMUNICATION_FATAL:
+        if error is not None and error.code == SYSTEM_COMMUNICATION_FATAL:
             self._dead_until_us = retry_us
             self.stop()
         if self._alarm is None:

@@ -1,0 +1,141 @@
+"""What is no VoteRejected and passes through a native call: Ctrl-C, and backends that break the protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER
+
+from htppower import State, VoteController, VoteRejected
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from htppower.votes import VoteSet
+
+SECOND_US = 1_000_000
+
+
+class Interrupted(RecordingBackend):
+    """Raises in the n-th call of a verb, before or after the call is made."""
+
+    def __init__(self, time: VirtualTime) -> None:
+        super().__init__(SimulatedHtp(arch=75), time=time)
+        self.raises: BaseException | None = None
+        self.verb = "set"
+        self.after = False
+
+    def next_raises(self, error: BaseException, verb: str = "set", *, after: bool = False) -> None:
+        """Raise in the next call of this verb."""
+        self.raises, self.verb, self.after = error, verb, after
+
+    def _maybe(self, verb: str, *, after: bool) -> None:
+        if self.raises is not None and (verb, after) == (self.verb, self.after):
+            error, self.raises = self.raises, None
+            raise error
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Set, and raise."""
+        self._maybe("set", after=False)
+        super().set_power_config(power_config_id, votes)
+        self._maybe("set", after=True)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy, and raise."""
+        self._maybe("destroy", after=False)
+        super().destroy_power_config_id(power_config_id)
+
+
+class Rig:
+    """A controller over such a backend."""
+
+    def __init__(self) -> None:
+        self.time = VirtualTime()
+        self.backend = Interrupted(self.time)
+        self.simulated = self.backend.inner
+        assert isinstance(self.simulated, SimulatedHtp)
+        self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False)
+
+    @property
+    def core_target(self) -> int:
+        """The core target in force."""
+        assert isinstance(self.simulated, SimulatedHtp)
+        return self.simulated.effective().core_target
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_ctrl_c_in_a_raise_is_passed_on_and_the_votes_come_down(after: bool) -> None:
+    """KeyboardInterrupt in the raising call, made or not: the inference has not begun, and the votes are lowered."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    rig.backend.next_raises(KeyboardInterrupt(), after=after)
+    with pytest.raises(KeyboardInterrupt), session.inference():
+        pytest.fail("the inference began")
+    assert session.in_flight == 0
+    rig.time.advance_us(2 * SECOND_US)
+    assert rig.core_target != MAX_CORNER
+    assert session.state is State.LOWERED
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_ctrl_c_in_a_lowering_is_passed_on_and_tried_again(after: bool) -> None:
+    """KeyboardInterrupt in the lowering call: the session is UNKNOWN, and lowered by the back-off."""
+    rig = Rig()
+    session = rig.controller.session("balanced")
+    with pytest.raises(KeyboardInterrupt), session.inference():
+        rig.backend.next_raises(KeyboardInterrupt(), after=after)
+    assert (session.in_flight, session.state) == (0, State.UNKNOWN)
+    rig.time.advance_us(SECOND_US)
+    assert session.state is State.LOWERED
+    assert rig.time.alarms == 0
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("verb", ["set", "destroy"])
+def test_ctrl_c_in_close_is_raised_when_every_session_was_tried(verb: str) -> None:
+    """KeyboardInterrupt while the controller closes: every session is closed; closing again finishes what is left."""
+    rig = Rig()
+    sessions = [rig.controller.session("burst") for _ in range(3)]
+    for session in sessions:
+        with session.inference():
+            pass
+    rig.backend.next_raises(KeyboardInterrupt(), verb)
+    with pytest.raises(KeyboardInterrupt):
+        rig.controller.close()
+    assert [session.state for session in sessions[1:]] == [State.DESTROYED] * 2
+    rig.controller.close()
+    assert sessions[0].state is State.DESTROYED
+    assert rig.core_target == DISABLE
+    rig.backend.assert_nothing_left()
+    rig.time.advance_us(BURST_SUSTAIN_US)
+    assert rig.time.alarms == 0
+
+
+def test_a_backend_that_breaks_the_protocol_fails_no_inference() -> None:
+    """An exception that is no VoteRejected counts as a failed call: the inference runs, and the votes come down."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    rig.backend.next_raises(OSError("mine"), after=True)
+    with session.inference():
+        assert session.state is State.UNKNOWN
+    error = rig.controller.status().sessions[0].error
+    assert isinstance(error, VoteRejected)
+    assert isinstance(error.__cause__, OSError)
+    rig.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.LOWERED
+    rig.controller.close()
+    rig.backend.assert_nothing_left()
+
+
+def test_a_retry_is_taken_back_when_nothing_is_left_to_retry() -> None:
+    """The back-off's alarm goes when the next transition has put things right, so that a later failure starts anew."""
+    rig = Rig()
+    session = rig.controller.session("high_performance")
+    rig.backend.next_raises(OSError("mine"))
+    with session.inference():
+        assert rig.time.alarms == 1
+    assert session.state is State.LOWERED
+    assert rig.time.alarms == 0
+    rig.controller.close()
