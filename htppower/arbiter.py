@@ -52,7 +52,7 @@ class Arbiter:
             if after is not None:
                 wishes[after] += 1
 
-    def settle(self, votes: VoteSet) -> VoteSet:
+    def arbitrate(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings in the place of its wishes."""
         settings: dict[str, Any] = {
             SEND_ORDER[option]: _CHOICE[option](list(wishes)) if wishes else None

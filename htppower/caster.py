@@ -44,6 +44,8 @@ class Caster:
         # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
         self.orphans: list[int] = []
         self._link_error: VoteRejected | None = None
+        # Where the last id was, for a call that needs one when no session has any.
+        self._where = (0, 0)
 
     def create_ids(self, session: Session) -> None:
         """Create the power config ids that a session lacks.
@@ -62,30 +64,32 @@ class Caster:
         self.arbiter.replace(session.wish, votes)
         session.wish = votes
 
-    def differs(self, session: Session) -> bool:
-        """Return whether anything must be sent for the session's votes to be in force."""
-        wanted = self._wanted(session)
+    def differs(self, session: Session, votes: VoteSet) -> bool:
+        """Return whether anything must be sent for these votes of a session to be in force."""
+        self.wish(session, votes)
         ids = session.power_config_ids
         return len(ids) < len(session.core_ids) or any(
-            self.ledger.difference(power_config_id, wanted) for power_config_id in ids.values()
+            self.ledger.difference(power_config_id, self._wanted(votes)) for power_config_id in ids.values()
         )
 
-    def cast(self, session: Session) -> None:
+    def cast(self, session: Session, votes: VoteSet) -> None:
         """Send what differs, one call per core; process-wide settings go with the first.
 
         Raises:
-            VoteRejected: of the first call that fails.
+            VoteRejected: of the first call that fails. The other cores are tried nevertheless, unless the link is lost.
         """
+        self.wish(session, votes)
         self.create_ids(session)
+        first: VoteRejected | None = None
         for core_id in session.core_ids:
             try:
-                self._send(session.power_config_ids[core_id], session)
+                self._cast_on(session, core_id, votes)
             except VoteRejected as error:
-                if error.code != INVALID_INPUT or not session.ids_doubted:
-                    raise
-                # After a restart of the subsystem the library may know the id no longer.
-                self._replace_id(session, core_id)
-                self._send(session.power_config_ids[core_id], session)
+                first = first or error
+                if error.code in LINK_LOST:
+                    break
+        if first is not None:
+            raise first
         session.ids_doubted = False
 
     def release(self, session: Session) -> list[tuple[int, VoteRejected]]:
@@ -93,21 +97,46 @@ class Caster:
 
         Every step is tried even if the one before failed; afterwards no id is used again.
         """
-        failures = []
         self.wish(session, None)
         ids = tuple(session.power_config_ids.values())
+        failures = []
         if ids:
-            settings = self.ledger.difference(ids[0], self.arbiter.settle(NO_VOTES)).without(*_ON_ONE_ID)
-            if settings:
-                try:
-                    self._set(ids[0], settings)
-                except VoteRejected as error:
-                    failures.append((ids[0], error))
+            self._where = (session.device_id, session.core_ids[0])
+            error = self.settle_process(ids[0])
+            failures = [] if error is None else [(ids[0], error)]
         for power_config_id in ids:
             self.ledger.drop(power_config_id)
         session.power_config_ids.clear()
         self.orphans += ids
         return failures + self.destroy_orphans()
+
+    @property
+    def process_differs(self) -> bool:
+        """Whether the process-wide settings that are wanted are not known to be in force."""
+        return bool(self._process_difference(0))
+
+    def settle_process(self, power_config_id: int | None = None) -> VoteRejected | None:
+        """Send the process-wide settings that differ, on any id; return the failure.
+
+        Where no session has an id left, one is made for the call and destroyed.
+        """
+        settings = self._process_difference(0)
+        if not settings:
+            return None
+        try:
+            if power_config_id is not None:
+                self._set(power_config_id, settings)
+                return None
+            with self._noting():
+                made = self._backend.create_power_config_id(*self._where)
+            self.orphans.append(made)
+            self._set(made, settings)
+        except VoteRejected as error:
+            return error
+        finally:
+            if power_config_id is None:
+                self.destroy_orphans()
+        return None
 
     def destroy_orphans(self) -> list[tuple[int, VoteRejected]]:
         """Destroy the ids that no session has any more; return the calls that failed, with their ids."""
@@ -137,14 +166,27 @@ class Caster:
         self.forget(session)
         self.ledger.forget_process()
 
-    def _send(self, power_config_id: int, session: Session) -> None:
-        votes = self.ledger.difference(power_config_id, self._wanted(session))
-        if votes:
-            self._set(power_config_id, votes)
+    def _cast_on(self, session: Session, core_id: int, votes: VoteSet) -> None:
+        try:
+            self._send(session.power_config_ids[core_id], votes)
+        except VoteRejected as error:
+            if error.code != INVALID_INPUT or not session.ids_doubted:
+                raise
+            # After a restart of the subsystem the library may know the id no longer.
+            self._replace_id(session, core_id)
+            self._send(session.power_config_ids[core_id], votes)
 
-    def _wanted(self, session: Session) -> VoteSet:
+    def _send(self, power_config_id: int, votes: VoteSet) -> None:
+        differing = self.ledger.difference(power_config_id, self._wanted(votes))
+        if differing:
+            self._set(power_config_id, differing)
+
+    def _wanted(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
-        return self.arbiter.settle(session.wish or NO_VOTES).without(*self.missing)
+        return self.arbiter.arbitrate(votes).without(*self.missing)
+
+    def _process_difference(self, power_config_id: int) -> VoteSet:
+        return self.ledger.difference(power_config_id, self._wanted(NO_VOTES)).without(*_ON_ONE_ID)
 
     def _set(self, power_config_id: int, votes: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
@@ -169,7 +211,8 @@ class Caster:
                     self._set(power_config_id, VoteSet.of({option: votes.get(option)}))
             return
         (option,) = options
-        if option not in RULE_OF_OPTION:
+        # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
+        if option not in RULE_OF_OPTION or self.ledger.was_accepted(power_config_id, option):
             raise error
         message = f"the library answered {error.code} to {option.name}: this platform does not have it"
         self.missing[option] = Degradation(RULE_OF_OPTION[option], message, option)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import stat
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -30,8 +31,8 @@ DEEPEST_NESTING = 20
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
-# Where a quote or bracket is never closed, the parser gives up at the end; what helps is where it was opened.
-_OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)")
+# Where a quote, a bracket or a key is never ended, the parser gives up later; what helps is where it began.
+_OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)|simple key")
 
 
 @attrs.frozen
@@ -102,6 +103,10 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
 def _read_text(path: FilePath, name: str) -> str:
     nowhere = Place(name, 0, 0)
     try:
+        # A pipe would be waited for without end.
+        if not stat.S_ISREG(path.stat().st_mode):
+            what = "a folder" if path.is_dir() else "no regular file"
+            raise _Unparsable(nowhere, "FILE-1", f"is {what}", "name a profile file")
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -124,6 +129,11 @@ def _read_text(path: FilePath, name: str) -> str:
 
 def _at_end(name: str, before: str) -> Place:
     return Place(name, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+
+
+def _is_tab(text: str, place: Place) -> bool:
+    line = text.splitlines()[place.line - 1 : place.line]
+    return bool(line) and line[0][place.column - 1 : place.column] == "\t"
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -174,7 +184,10 @@ class _Reader:
             opened = error.context_mark if _OPENED_AT.search(error.context or "") else None
             mark = opened or error.problem_mark or error.context_mark
             place = Place(self.path, 1, 1) if mark is None else Place(self.path, mark.line + 1, mark.column + 1)
-            raise _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}") from None
+            hint = "write 'key: value', with a space after the colon, and indent with spaces"
+            if _is_tab(text, place):
+                said, hint = "a tab", "indent with spaces"
+            raise _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}", hint) from None
 
     def _value(self, event: Any, events: Iterator[Any], at: Path) -> Any:
         place = self.places[at] = self._place(event)

@@ -35,7 +35,7 @@ class Cause(str, enum.Enum):
     DEINIT_BEGAN = "DE-INIT began"
     DEINIT_ENDED = "DE-INIT ended"
     PROFILE_CHANGED = "profile changed"
-    DSP_RESTARTED = "DSP restarted"
+    LINK_LOST = "link to the DSP lost"
     RETRIED = "retried"
     SESSION_CLOSED = "session closed"
 
@@ -50,11 +50,13 @@ class Degradation:
         rule: the id of the rule.
         message: what is missing.
         option: the option that is left out.
+        hint: what to vote, or to run it on, instead.
     """
 
     rule: str
     message: str
     option: Option
+    hint: str = ""
 
 
 @attrs.frozen

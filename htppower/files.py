@@ -40,8 +40,23 @@ class Folders:
 
     @classmethod
     def of(cls, folders: Iterable[str | os.PathLike[str]]) -> Folders:
-        """Return the shipped folder followed by these."""
-        return cls((shipped_folder(), *(FilePath(folder) for folder in folders)))
+        """Return the shipped folder followed by these.
+
+        Raises:
+            ProfileError: FILE-1, a folder can't be read.
+            TypeError: one folder is given where a list of them is needed.
+        """
+        if isinstance(folders, (str, os.PathLike)):
+            raise TypeError(f"folders is {folders!r}: a list of folders, not one folder")
+        named = tuple(FilePath(folder) for folder in folders)
+        for folder in named:
+            try:
+                os.listdir(folder)  # noqa: PTH208 - the same as a folder is read by later, without its files
+            except OSError as error:
+                hint = "name a folder that can be read"
+                problem = Problem(str(folder), 0, 0, "FILE-1", f"can't be read: {error.strerror}", hint)
+                raise ProfileError([problem]) from None
+        return cls((shipped_folder(), *named))
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the names of the profiles in the folders, those in ``first`` first and in their order."""
@@ -204,6 +219,8 @@ def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[P
 def _existing(path: FilePath) -> FilePath:
     if _is_file(path):
         return path
+    if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 - as below
+        return path  # reading it says what is wrong with it
     message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
     hint = "check the path" if path.suffix in _SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])

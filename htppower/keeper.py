@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from htppower.plans import Plan, Planner
     from htppower.session import Session
     from htppower.timing import Time
+    from htppower.votes import VoteSet
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created when it is back.
@@ -58,8 +59,8 @@ class Keeper:
         Raises:
             VoteRejected: an id can't be created although the DSP is in reach.
         """
-        error = None
-        if session.plan.raised:
+        error = self._backoff.error if self._backoff.waiting else None
+        if session.plan.raised and error is None:
             try:
                 self._caster.create_ids(session)
             except VoteRejected as rejected:
@@ -72,12 +73,17 @@ class Keeper:
         self._journal.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
         self._tell_degradations(session, ())
         session.set_ready(not session.plan.raised)
-        if error is not None:
+        if error is not None and session.plan.raised:
             self._lose(session, error, Cause.SESSION_OPENED, None)
             self._recover(error)
 
-    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
+    def settle(
+        self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
+    ) -> None:
         """Bring what is in force in line with what a session should have.
+
+        With ``doubt``, what its votes are known to be is forgotten then: votes cast before a graph's context exists may
+        be lost.
 
         Raises:
             VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
@@ -86,15 +92,13 @@ class Keeper:
         with self.lock:
             if self._is_gone(session, cause, quiet=quiet):
                 return
-            error = self._settle(session, cause, phase)
+            try:
+                error = self._settle(session, cause, phase)
+            finally:
+                if doubt:
+                    self._caster.doubt(session)
+                    session.set_ready(not session.plan.raised)
         self._raise(session, error, quiet=quiet)
-
-    def doubt(self, session: Session) -> None:
-        """Forget what a session's votes are known to be: votes cast before a graph's context exists may be lost."""
-        with self.lock:
-            self._caster.doubt(session)
-            if session.plan.raised:
-                session.set_ready(False)
 
     def use(self, session: Session, plan: Plan) -> None:
         """Change a session's profile: at once if votes are raised, otherwise at the next raise."""
@@ -127,6 +131,7 @@ class Keeper:
     def stop(self) -> bool:
         """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
         self._backoff.stop()
+        self._settle_process()
         self._caster.destroy_orphans()
         return not self.sessions and not self._caster.orphans
 
@@ -153,30 +158,31 @@ class Keeper:
 
     def _settle(self, session: Session, cause: Cause, phase: Phase | None) -> VoteRejected | None:
         """Fire the transition to what a session should have, if there is one; return the call that failed."""
-        target, state = session.target(), session.state
-        if self._backoff.waiting and not session.closing:
+        target, state, plan = session.decide(), session.state, session.plan
+        if self._backoff.waiting and plan.raised and not session.closing:
             return self._backoff.error
         if target is State.RAISED:
-            self._caster.wish(session, session.plan.raised)
             if state is not State.RAISED:
-                return self._transit(session, Trigger.RAISE, cause, phase)
-            if not session.ready and self._caster.differs(session):
-                return self._transit(session, Trigger.REVISE, cause, phase)
+                return self._transit(session, Trigger.RAISE, plan.raised, cause, phase)
+            if not session.ready and self._caster.differs(session, plan.raised):
+                return self._transit(session, Trigger.REVISE, plan.raised, cause, phase)
             session.set_ready(True)
         elif target is State.LOWERED and state is not State.LOWERED:
-            self._caster.wish(session, session.plan.lowered)
-            return self._transit(session, Trigger.LOWER, cause, phase)
-        elif target is State.UNVOTED and not session.plan.raised:
-            if session.power_config_ids:
-                self._release(session, Trigger.RELEASE, cause)
+            return self._transit(session, Trigger.LOWER, plan.lowered, cause, phase)
+        elif target is State.UNVOTED and not plan.raised:
+            failures = self._release(session, Trigger.RELEASE, cause) if session.power_config_ids else []
             session.set_ready(True)
+            return failures[0] if failures else None
         return None
 
-    def _transit(self, session: Session, trigger: Trigger, cause: Cause, phase: Phase | None) -> VoteRejected | None:
+    def _transit(
+        self, session: Session, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
+    ) -> VoteRejected | None:
+        """Cast the votes, then change the state; return the call that failed."""
         source = session.state
         missing = len(self._planner.missing)
         try:
-            self._machine.fire(session, trigger, lambda: self._caster.cast(session))
+            self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:
             self._lose(session, error, cause, phase)
             self._recover(error)
@@ -200,14 +206,13 @@ class Keeper:
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
         unknown = any(session.state is State.UNKNOWN for session in self.sessions.values())
-        return unknown or bool(self._caster.orphans)
+        return unknown or bool(self._caster.orphans) or self._caster.process_differs
 
     def _lose(self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
         session.error = error or session.error
         session.set_ready(False)
-        session.ids_doubted = True
         self._caster.forget(session)
         self._machine.fire(session, Trigger.LOSE, _already_failed)
         self._tell_transition(session, Trigger.LOSE, source, cause, phase, error)
@@ -217,15 +222,15 @@ class Keeper:
         link_error = self._caster.take_link_error()
         if link_error is not None:
             self._caster.ledger.forget_process()
-            for session in self.sessions.values():
+            for session in tuple(self.sessions.values()):
                 session.ids_doubted = True
                 if session.state in (State.RAISED, State.LOWERED):
-                    self._lose(session, None, Cause.DSP_RESTARTED, None)
+                    self._lose(session, None, Cause.LINK_LOST, None)
         if self._restoring:
             return
         if link_error is not None and link_error.code == SYSTEM_COMMUNICATION:
-            self._restore(Cause.DSP_RESTARTED, link_error)
-        elif (failed := link_error or error) is not None:
+            self._restore(Cause.LINK_LOST, link_error)
+        elif (failed := link_error or error) is not None or (self._caster.orphans and not self._backoff.pending):
             self._backoff.failed(failed)
 
     def _restore(self, cause: Cause, error: VoteRejected | None) -> None:
@@ -255,13 +260,20 @@ class Keeper:
                 error = self._settle(session, cause, None)
                 if error is not None:
                     failed = error
-                    if error.code in _DSP_OUT_OF_REACH:
-                        break
-        return failed
+                    if error.code in LINK_LOST:
+                        return failed
+        return failed or self._settle_process()
 
-    def _retry(self) -> None:
+    def _settle_process(self) -> VoteRejected | None:
+        """Give back the process-wide settings that a session failed to give back; return the failure."""
+        ids = (next(iter(session.power_config_ids.values()), None) for session in self.sessions.values())
+        return self._caster.settle_process(next((found for found in ids if found is not None), None))
+
+    def _retry(self, number: int) -> None:
         """Try again what failed (called by the back-off's alarm)."""
         with self.lock:
+            if not self._backoff.rang(number):
+                return
             failures = self._caster.destroy_orphans()
             self._recover(None)
             self._restore(Cause.RETRIED, failures[-1][1] if failures else self._backoff.error)
@@ -278,7 +290,7 @@ class Keeper:
 
     def _replan(self) -> None:
         """Leave out of every session what the library has refused as not on this platform."""
-        for session in self.sessions.values():
+        for session in tuple(self.sessions.values()):
             before, ready = session.plan.degradations, session.ready
             session.plan = self._planner.plan(session.plan.profile)
             session.set_ready(ready)

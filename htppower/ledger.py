@@ -45,10 +45,11 @@ _DCVS_FIELDS = ("dcvs_enable", "sleep_latency_us", "sleep_disable", "bus", "core
 
 @attrs.define
 class _Entry:
-    """One option: what was last sent, and whether it is known to be in force."""
+    """One option: what was last sent, whether it is known to be in force, and whether it ever was accepted."""
 
     value: Any
     known: bool
+    accepted: bool = False
 
 
 class Ledger:
@@ -67,12 +68,19 @@ class Ledger:
         for option, value in votes.items():
             entries = self._entries(power_config_id, option)
             entry = entries.get(option)
-            entries[option] = _Entry(value if entry is None else _after(entry.value, value), known=False)
+            accepted = entry is not None and entry.accepted
+            entries[option] = _Entry(value if entry is None else _after(entry.value, value), False, accepted)
 
     def sent(self, power_config_id: int, votes: VoteSet) -> None:
         """Note that the call returned 0."""
         for option in votes.options:
-            self._entries(power_config_id, option)[option].known = True
+            entry = self._entries(power_config_id, option)[option]
+            entry.known = entry.accepted = True
+
+    def was_accepted(self, power_config_id: int, option: Option) -> bool:
+        """Return whether the library has ever taken this option, on the id or, process-wide, on any."""
+        entry = self._entries(power_config_id, option).get(option)
+        return entry is not None and entry.accepted
 
     def refused(self, power_config_id: int, option: Option) -> None:
         """Note that the platform does not have an option, so nothing of it is in force."""
@@ -120,7 +128,7 @@ class Ledger:
 
 def _complete(option: Option, value: Any, entry: _Entry) -> Any:
     """Return the vote with what takes back the parts of an earlier one that it does not mention."""
-    if value is None:
+    if value is None or (option is Option.RPC_CONTROL_LATENCY and value == 0):
         return TAKEN_BACK.get(option)
     if not isinstance(value, DcvsV3):
         return value

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import contextlib
 import os
 import signal
 import threading
 import weakref
 from typing import TYPE_CHECKING, Protocol
+
+from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +39,6 @@ class Lifetime:
 
     def __init__(self, controller: Closable, *, handle_sigterm: bool) -> None:
         self._close = controller.close
-        self._pid = os.getpid()
         atexit.register(self._close_at_exit)
         if hasattr(os, "register_at_fork"):
             # A registration can't be taken back, so it holds the controller weakly.
@@ -50,7 +52,8 @@ class Lifetime:
         atexit.unregister(self._close_at_exit)
 
     def _close_at_exit(self) -> None:
-        if os.getpid() == self._pid:
+        # What failed is logged; raised here, it would only be printed with a traceback.
+        with contextlib.suppress(HtpPowerError):
             self._close()
 
 

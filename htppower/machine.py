@@ -8,6 +8,7 @@ leaves the new one).
 from __future__ import annotations
 
 import enum
+import logging
 from typing import TYPE_CHECKING
 
 import attrs
@@ -81,6 +82,19 @@ def _perform(call: Callable[[], None]) -> None:
     call()
 
 
+_NAME = "htppower"
+
+
+class _Ours(logging.Filter):
+    """Leaves out what transitions logs of this machine: three INFO records each time, which the journal tells better.
+
+    The records of a host's own machines pass.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (isinstance(record.args, tuple) and record.args[:1] == (f"{_NAME}: ",))
+
+
 class SessionMachine:
     """The machine that all sessions of a controller share: the table once, the state in each session.
 
@@ -89,6 +103,9 @@ class SessionMachine:
     """
 
     def __init__(self) -> None:
+        logger = logging.getLogger("transitions.core")
+        if not any(isinstance(known, _Ours) for known in logger.filters):
+            logger.addFilter(_Ours())
         self._machine = transitions.Machine(
             model=None,
             states=State,
@@ -102,6 +119,7 @@ class SessionMachine:
                 for row in TRANSITIONS
             ],
             initial=State.UNVOTED,
+            name=_NAME,
             auto_transitions=False,
             model_attribute="_state",
         )

@@ -41,7 +41,7 @@ class Inference:
             if session._in_flight:
                 return
             session._keep_until_us = session._time.now_us + session._sustain_us
-            if session._alarm is not None:
+            if session._alarm is not None and session._alarm_us <= session._keep_until_us:
                 return
         session.idle(quiet=error is not None)
 

@@ -87,7 +87,7 @@ class Planner:
             made = _plan(profile, self.platform, self.missing)
             if self._strict and made.degradations:
                 raise RuleBreach(
-                    profile.problem(Finding(lost.rule, ("votes", SEND_ORDER[lost.option]), lost.message))
+                    profile.problem(Finding(lost.rule, ("votes", SEND_ORDER[lost.option]), lost.message, lost.hint))
                     for lost in made.degradations
                 )
             self._plans[key] = made
@@ -101,7 +101,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
     for votes in (profile.votes, lowered):
         for finding in rules.check(Case(votes, platform), _DEGRADING):
             option = _OPTION_OF_NAME[finding.at[-1]]
-            found.setdefault(option, Degradation(finding.rule, finding.message, option))
+            found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
         for option in votes.options:
             if option in missing:
                 found.setdefault(option, missing[option])

@@ -66,7 +66,8 @@ class Platform:
     @staticmethod
     def needs(option: Option) -> str:
         """Return which architectures have an option."""
-        return f"Hexagon V{FIRST_ARCHITECTURE[option]} or later"
+        but = ", V89 aside" if option in _NOT_ON_V89 else ""
+        return f"Hexagon V{FIRST_ARCHITECTURE[option]} or later{but}"
 
     def __str__(self) -> str:
         """Return the platform in the field's words."""

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 class Keeper(Protocol):
     """What a session asks of what keeps its votes."""
 
-    def settle(self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
-        """Bring what is in force in line with what the session should have; with ``quiet``, raise nothing."""
+    def settle(
+        self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
+    ) -> None:
+        """Bring what is in force in line with what the session should have.
 
-    def doubt(self, session: Session) -> None:
-        """Forget what the session's votes are known to be, so that the next raise sends everything."""
+        With ``quiet``, raise nothing; with ``doubt``, forget then what its votes are known to be, so that the next
+        raise sends everything.
+        """
 
 
 class Controller(Protocol):

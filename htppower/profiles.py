@@ -216,7 +216,12 @@ def _load_relax(
         state = states.get(path) or states.setdefault(path, load_power_state(path, folders))
     except ProfileError as error:
         return None, [
-            Mistake(at, problem.rule, f"its power state has a problem: {problem}", problem.hint or "mend that file")
+            Mistake(
+                at,
+                problem.rule,
+                f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}",
+                problem.hint or "mend that file",
+            )
             for problem in error.problems
         ]
     return Relax(state, relax.after_init_us or 0, relax.after_inference_us or 0), []

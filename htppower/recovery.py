@@ -20,13 +20,15 @@ MOST_RESTARTS_IN_A_ROW = 3
 
 
 class Backoff:
-    """One alarm for all sessions that are UNKNOWN: after 1, 2, 4, 8, 8, ... s. The controller's lock protects it."""
+    """One alarm for all that is left to retry: after 1, 2, 4, 8, 8, ... s. The controller's lock protects it."""
 
-    def __init__(self, time: Time, retry: Callable[[], None]) -> None:
+    def __init__(self, time: Time, retry: Callable[[int], None]) -> None:
         self._time = time
         self._retry = retry
         self._delay_us = FIRST_RETRY_US
         self._alarm: Any = None
+        # Tells the alarm that is armed from one that was cancelled when it had already begun to ring.
+        self._number = 0
         self._dead_until_us = 0
         self.error: VoteRejected | None = None
 
@@ -46,13 +48,22 @@ class Backoff:
         None stands for a call of which it is not known what became of it.
         """
         self.error = error
-        retry_us = self._time.now_us + self._delay_us
-        if error is not None and error.code == SYSTEM_COMMUNICATION_FATAL:
-            self._dead_until_us = retry_us
+        fatal = error is not None and error.code == SYSTEM_COMMUNICATION_FATAL
+        if fatal and not self.waiting:
             self.stop()
+            self._dead_until_us = self._time.now_us + self._delay_us
         if self._alarm is None:
-            self._alarm = self._time.call_at(retry_us, self._rang)
-            self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
+            self._number += 1
+            number = self._number
+            self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._retry(number))
+
+    def rang(self, number: int) -> bool:
+        """Take in that an alarm rings, and return whether it is the one that is armed."""
+        if self._alarm is None or number != self._number:
+            return False
+        self._alarm = None
+        self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
+        return True
 
     def recovered(self) -> None:
         """Note that nothing is left to retry."""
@@ -70,7 +81,3 @@ class Backoff:
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
         self._alarm = None
-
-    def _rang(self) -> None:
-        self._alarm = None
-        self._retry()

@@ -6,6 +6,7 @@ a problem, so that all problems of a file are reported at once.
 
 import enum
 import functools
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Union, get_args, get_origin
 
@@ -86,6 +87,11 @@ class _Refused(Exception):  # noqa: N818 - never leaves this file
         self.partial = partial
 
 
+# Stands in a message for the fields that lead to it, which only the top of the tree knows.
+_WHERE = "\0"
+
+_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+
 # Ranges of values that no rule of the votes bounds.
 _RANGES: dict[Path, tuple[int, int]] = {
     ("votes", "rpc_control_latency_us"): (0, LARGEST_UINT32),
@@ -101,7 +107,11 @@ def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
         fields, mistakes = _converter().structure(tree, kind), []
     except _Refused as refused:
         fields, mistakes = refused.partial, refused.mistakes
-    return fields, (*mistakes, *_out_of_range(tree))
+    placed = [
+        attrs.evolve(mistake, message=mistake.message.replace(_WHERE, "".join(f"{key}." for key in mistake.at)))
+        for mistake in mistakes
+    ]
+    return fields, (*placed, *_out_of_range(tree), *_misnamed(tree))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -114,7 +124,26 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _nearest(word: str, known: Iterable[str]) -> str | None:
     import difflib  # noqa: PLC0415 - only for a wrong word
 
-    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
+    by_case = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(word.casefold(), by_case, n=1)
+    return by_case[near[0]] if near else None
+
+
+def _misnamed(tree: Any) -> list[Mistake]:
+    """Return what is wrong with the texts: they are printed, so they may not do anything to a terminal."""
+    mistakes = []
+    for name in ("profile", "state", "summary"):
+        value = tree.get(name) if isinstance(tree, dict) else None
+        if not isinstance(value, str):
+            continue
+        if name == "summary" and not value.isprintable():
+            mistakes.append(Mistake((name,), "VALUE-1", "the summary is not one line of text", "one sentence"))
+        elif name != "summary" and not _NAME.fullmatch(value):
+            message = f"{value!r} is no name"
+            mistakes.append(
+                Mistake((name,), "VALUE-1", message, "letters, digits, '_', '-' and '.', such as camera_burst")
+            )
+    return mistakes
 
 
 def _out_of_range(tree: Any) -> list[Mistake]:
@@ -147,7 +176,7 @@ def _converter() -> cattrs.BaseConverter:
 def _plain(value: Any, kind: type[Any]) -> Any:
     if type(value) is kind:
         return value
-    words = {int: "a whole number", bool: "true or false", str: "a word"}
+    words = {int: "a whole number, without a unit", bool: "true or false", str: "a word"}
     raise _Refused(_wrong_type(value, words[kind]))
 
 
@@ -217,7 +246,7 @@ def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], withou
             if not misspelt & {name, "extends"}:
                 unset = get_origin(field_type) in _UNIONS
                 hint = f"state it, or write '{name}: {UNSET}'" if unset else "state it"
-                mistakes.append(Mistake((), "KEY-2", f"the field {name} is missing", hint, of_key=True))
+                mistakes.append(Mistake((), "KEY-2", f"{_WHERE}{name} is missing", hint, of_key=True))
             continue
         try:
             found[name] = converter.structure(value[name], field_type)

@@ -9,6 +9,7 @@ Locks: the keeper's lock may be held when a session's lock is taken, never the o
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from htppower.votes import VoteSet
 
 
+_LOGGER = logging.getLogger("htppower")
+
+
 class Session:
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
@@ -40,6 +44,7 @@ class Session:
     __slots__ = (
         "__weakref__",
         "_alarm",
+        "_alarm_us",
         "_closing",
         "_controller",
         "_in_flight",
@@ -93,6 +98,7 @@ class Session:
         self._preparing = 0
         self._keep_until_us = 0
         self._alarm: Any = None
+        self._alarm_us = 0
         self._ready = False
         self._closing = False
         self._inference = Inference(self)
@@ -186,7 +192,7 @@ class Session:
         owner = f" {self.owner!r}" if self.owner is not None else ""
         return f"<Session {self.number}{owner} {self.profile.name} {self._state}>"
 
-    def target(self) -> State:
+    def decide(self) -> State:
         """Return the state that the session should be in, and see to it that an alarm is armed where it needs one.
 
         From the moment that it says LOWERED, a beginning inference settles instead of taking the hot path.
@@ -200,8 +206,7 @@ class Session:
                 return State.RAISED
             if self._state is State.UNVOTED:
                 return State.UNVOTED
-            if self._time.now_us < self._keep_until_us and self._state is not State.LOWERED:
-                self._arm()
+            if self._time.now_us < self._keep_until_us and self._state is not State.LOWERED and self._arm():
                 return State.RAISED
             self._ready = False
             return State.LOWERED
@@ -239,36 +244,37 @@ class Session:
         self._lock = threading.Lock()
         self._state = State.DESTROYED
         self._ready = True
-        self._alarm = self  # anything but None: no alarm is armed again
+        self._alarm, self._alarm_us = self, 0  # an alarm that never rings, so that none is armed again
 
     def begin(self, cause: Cause, phase: Phase, *, preparing: bool) -> None:
         """Begin a phase: return when the votes are in force."""
-        with self._lock:
-            if preparing:
-                self._preparing += 1
-            else:
-                self._in_flight += 1
-            if self._ready:
-                return
+        counted = 0
         try:
+            with self._lock:
+                if preparing:
+                    self._preparing += 1
+                else:
+                    self._in_flight += 1
+                counted = 1
+                if self._ready:
+                    return
             self._keeper.settle(self, cause, phase)
         except BaseException:
             # The phase does not begin, so nobody will end it.
             with self._lock:
                 if preparing:
-                    self._preparing -= 1
+                    self._preparing -= counted
                 else:
-                    self._in_flight -= 1
+                    self._in_flight -= counted
             self._keeper.settle(self, cause, phase, quiet=True)
             raise
 
     def idle(self, *, quiet: bool) -> None:
         """See to it that the votes of an idle session are lowered, now or by an armed alarm."""
         with self._lock:
-            if self._in_flight or self._preparing or self._alarm is not None:
+            if self._in_flight or self._preparing:
                 return
-            if self._sustain_us:
-                self._arm()
+            if self._sustain_us and self._arm():
                 return
             if self._ready and not self._plan.raised:
                 return
@@ -283,24 +289,34 @@ class Session:
                 self._keep_until_us = max(self._keep_until_us, now_us + self._plan.after_init_us)
             else:
                 self._keep_until_us = now_us
-        if phase is Phase.DEINIT:
+        if phase is Phase.INIT:
+            self._keeper.settle(self, Cause.INIT_ENDED, phase, quiet=quiet, doubt=True)
+        else:
             self._keeper.settle(self, Cause.DEINIT_ENDED, phase, quiet=quiet)
-            return
-        try:
-            self._keeper.settle(self, Cause.INIT_ENDED, phase, quiet=quiet)
-        finally:
-            self._keeper.doubt(self)
 
-    def _arm(self) -> None:
-        if self._alarm is None and not self._closing:
-            self._alarm = self._time.call_at(self._keep_until_us, self._alarm_rang)
+    def _arm(self) -> bool:
+        """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
+        deadline_us = self._keep_until_us
+        if self._closing or (self._alarm is not None and self._alarm_us <= deadline_us):
+            return True
+        self._disarm()
+        try:
+            self._alarm = self._time.call_at(deadline_us, lambda: self._alarm_rang(deadline_us))
+        except Exception:
+            # No thread can be started, as at the very end of a process: better lowered too early than never.
+            _LOGGER.exception("no timer for %r: its votes are lowered at once", self)
+            self._keep_until_us = 0
+            return False
+        self._alarm_us = deadline_us
+        return True
 
     def _disarm(self) -> None:
         if self._alarm is not None:
             self._time.cancel(self._alarm)
             self._alarm = None
 
-    def _alarm_rang(self) -> None:
+    def _alarm_rang(self, deadline_us: int) -> None:
         with self._lock:
-            self._alarm = None
+            if self._alarm is not None and self._alarm_us == deadline_us:
+                self._alarm = None
         self._keeper.settle(self, Cause.SUSTAIN_EXPIRED, quiet=True)

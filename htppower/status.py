@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.votes import PROCESS_WIDE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,7 +31,7 @@ class SessionStatus:
         state: what is known of its votes.
         in_flight: how many inferences are running.
         device_id, core_ids, power_config_ids: where it votes.
-        votes: the votes known to be in force, by power config id.
+        votes: the votes known to be in force, by power config id; without the process-wide settings.
         degradations: the votes of its profile that this platform does not have.
         error: the call that failed last, None once one has succeeded since.
     """
@@ -83,7 +85,7 @@ def _session_status(session: Session, ledger: Ledger) -> SessionStatus:
         session.device_id,
         session.core_ids,
         ids,
-        {power_config_id: ledger.in_force(power_config_id) for power_config_id in ids},
+        {power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
         session.degradations,
         session.error,
     )

@@ -138,8 +138,9 @@ class SystemTime(MonotonicClock):
     def _running(self) -> BackgroundScheduler | None:
         with self._lock:
             if self._scheduler is None and not self._closed:
-                self._scheduler = _make_scheduler(self._zone)
-                self._scheduler.start()
+                scheduler = _make_scheduler(self._zone)
+                scheduler.start()
+                self._scheduler = scheduler
             return self._scheduler
 
 

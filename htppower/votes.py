@@ -216,5 +216,8 @@ class VoteSet:
         return any(getattr(self, name) is not None for name in SEND_ORDER.values())
 
     def __str__(self) -> str:
-        """Return the options in the order in which they are sent."""
-        return ", ".join(option.name for option in self.options) or "no votes"
+        """Return the votes in the order in which they are sent: the options, and the values of the simple ones."""
+        parts = [
+            f"{option.name} {int(value)}" if isinstance(value, int) else option.name for option, value in self.items()
+        ]
+        return ", ".join(parts) or "no votes"

@@ -26,7 +26,7 @@ SESSIONS = 3
 
 def settings(arbiter: Arbiter) -> Settings:
     """Return latency, polling and adaptive polling as they are settled."""
-    votes = arbiter.settle(NOTHING)
+    votes = arbiter.arbitrate(NOTHING)
     return votes.rpc_control_latency_us, votes.rpc_polling_time_us, votes.adaptive_polling_time_us
 
 
@@ -99,7 +99,7 @@ def test_replacing_a_wish_by_itself_changes_nothing() -> None:
 def test_settling_keeps_what_is_not_process_wide() -> None:
     """A session's other votes stay as they are, and its own wishes give way to the process's settings."""
     arbiter = wishing(VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_control_latency_us=100))
-    assert arbiter.settle(OTHER_VOTES) == VoteSet(
+    assert arbiter.arbitrate(OTHER_VOTES) == VoteSet(
         dcvs_v3=hvx(),
         hmx_v2=hmx(),
         rpc_control_latency_us=100,
@@ -107,7 +107,7 @@ def test_settling_keeps_what_is_not_process_wide() -> None:
         hmx_timeout_us=5000,
         ddr_perf_mode=True,
     )
-    assert arbiter.settle(VoteSet(rpc_polling_time_us=1, adaptive_polling_time_us=1)) == VoteSet(
+    assert arbiter.arbitrate(VoteSet(rpc_polling_time_us=1, adaptive_polling_time_us=1)) == VoteSet(
         rpc_polling_time_us=9999, rpc_control_latency_us=100
     )
 

@@ -88,7 +88,7 @@ def test_a_restart_is_voted_again_for_every_session_at_once(bench: Bench) -> Non
             assert [call.power_config_id for call in bench.sets] == [2, 1, 2]
             assert (raised.state, lowered.state, unvoted.state) == (State.RAISED, State.RAISED, State.UNVOTED)
     causes = {event.cause for event in bench.events if isinstance(event, Transition) and event.session == 1}
-    assert Cause.DSP_RESTARTED in causes
+    assert Cause.LINK_LOST in causes
 
 
 def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) -> None:

@@ -164,10 +164,12 @@ def test_a_profile_in_a_named_folder_is_found_and_extended_by_name(suffix: str, 
     assert profile_names([tmp_path]) == (*profile_names(), "camera", "zoom")
 
 
-def test_a_folder_that_is_missing_holds_no_profiles(tmp_path: Path) -> None:
-    """A missing folder is no mistake: the shipped profiles are there all the same."""
-    assert profile_names([tmp_path / "nowhere"]) == profile_names()
-    assert load_profile("burst", [tmp_path / "nowhere"]) == load_profile("burst")
+def test_a_folder_that_is_missing_is_a_mistake(tmp_path: Path) -> None:
+    """A folder that was named and can't be read is said, with its path, and one in the place of a list, too."""
+    with pytest.raises(ProfileError, match="nowhere: FILE-1"):
+        profile_names([tmp_path / "nowhere"])
+    with pytest.raises(TypeError, match="a list of folders"):
+        load_profile("burst", str(tmp_path))
 
 
 def test_a_shipped_profile_can_not_be_shadowed(tmp_path: Path) -> None:

@@ -223,7 +223,10 @@ def test_votes_are_sent_in_the_librarys_order() -> None:
     assert ", ".join(option.name for option in SEND_ORDER) == order
     assert ", ".join(option.name for option, _ in backwards.items()) == order
     assert ", ".join(config.option for config in backwards.native(1)) == order
-    assert str(backwards) == order
+    assert str(backwards) == (
+        "DCVS_V3, HMX_V2, RPC_CONTROL_LATENCY 100, RPC_POLLING_TIME 9999, ADAPTIVE_POLLING_TIME 1000, "
+        "HMX_TIMEOUT_INTERVAL_US 5000, DDR_PERF_MODE 1"
+    )
 
 
 def test_rpc_options_are_process_wide() -> None:

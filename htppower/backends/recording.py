@@ -9,6 +9,7 @@ import attrs
 
 from htppower.codes import SUCCESS
 from htppower.errors import VoteRejected
+from htppower.native import Option
 from htppower.timing import MonotonicClock
 
 if TYPE_CHECKING:
@@ -42,7 +43,13 @@ class Call:
     core_id: int | None = None
 
     def config(self, option: str) -> NativeConfig | None:
-        """Return the call's vote on an option, such as ``DCVS_V3``, or None."""
+        """Return the call's vote on an option, such as ``DCVS_V3``, or None.
+
+        Raises:
+            ValueError: there is no option of that name.
+        """
+        if option not in Option.__members__:
+            raise ValueError(f"no option {option!r}; one of {', '.join(Option.__members__)}")
         return next((config for config in self.configs if config.option == option), None)
 
 

@@ -76,6 +76,8 @@ class SimulatedHtp:
         first_id: int = 1,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        if devices < 1 or cores < 1:
+            raise ValueError(f"devices is {devices}, cores is {cores}: at least one of each")
         if arch is None and soc_model is None:
             arch = 75
         self.platform = platform_of(soc_model, arch, platform)
@@ -220,12 +222,16 @@ class SimulatedHtp:
             applied: for setPowerConfig, how many votes of the list are applied before the failure.
         """
         _known(function)
+        if code == SUCCESS or nth < 1 or times < 1 or applied < 0:
+            raise ValueError(f"code {code}, nth {nth}, times {times}, applied {applied}: not 0, from 1, from 1, from 0")
         with self._lock:
             first = self._made[function] + nth
             self._faults.append(_Fault(code, function, range(first, first + times), applied))
 
     def delay_calls(self, delay_us: int, function: str | None = None) -> None:
         """Make every call, or those of one function, take this long; 0 takes it back."""
+        if delay_us < 0:
+            raise ValueError(f"a delay of {delay_us} us")
         if function is not None:
             _known(function)
         for name in FUNCTIONS if function is None else (function,):

@@ -133,7 +133,8 @@ def _summary(report: Report) -> Iterator[str]:
     if report.profile.votes and not report.degradations:
         yield from _labelled("degraded", "no: this platform has every vote of the profile")
     for lost in report.degradations:
-        yield from _labelled("degraded", f"{lost.rule}: {lost.message}")
+        hint = f" ({lost.hint})" if lost.hint else ""
+        yield from _labelled("degraded", f"{lost.rule}: {lost.message}{hint}")
     for finding in rules.check(report.profile.case(report.backend.platform)):
         if rules.RULES[finding.rule].breach is rules.Breach.WARNING:
             hint = f" ({finding.hint})" if finding.hint else ""

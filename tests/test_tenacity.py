@@ -1,0 +1,212 @@
+"""What must come down in the end, however calls fail: other cores, other sessions, process-wide settings, timers."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
+
+from htppower import State, VoteController, VoteRejected, load_profile
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.codes import FAILED, TRANSPORT, UNSUPPORTED
+from htppower.events import Event, Transition
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from htppower.votes import VoteSet
+
+HOUR_US = 3_600_000_000
+
+
+class OneIdFails(RecordingBackend):
+    """Refuses every vote on one id, as long as it is told to."""
+
+    failing: tuple[int, int] | None = None
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Refuse, or pass on."""
+        if self.failing is not None and self.failing[0] == power_config_id:
+            raise VoteRejected(self.failing[1], votes, power_config_id=power_config_id)
+        super().set_power_config(power_config_id, votes)
+
+
+def _two_cores() -> tuple[SimulatedHtp, OneIdFails, VirtualTime, VoteController]:
+    simulated, time = SimulatedHtp(arch=75, cores=2), VirtualTime()
+    backend = OneIdFails(simulated, time=time)
+    return simulated, backend, time, VoteController(backend, time=time, handle_sigterm=False)
+
+
+def test_a_core_that_can_not_be_lowered_does_not_keep_the_other_up() -> None:
+    """Every core is tried: one that fails for good leaves the session UNKNOWN, and the other core lowered."""
+    simulated, backend, time, controller = _two_cores()
+    session = controller.session("burst", core_ids=(0, 1))
+    with session.inference():
+        backend.failing = (1, FAILED)
+    time.advance_us(HOUR_US)
+    assert session.state is State.UNKNOWN
+    assert [simulated.effective(0, core).core_target for core in (0, 1)] == [MAX_CORNER, SVS]
+    backend.failing = None
+    controller.close()
+
+
+def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
+    """The retry goes on to the other sessions where one can't be reached, unless the link itself is lost."""
+    simulated, backend, time, controller = _two_cores()
+    first, second = controller.session("burst"), controller.session("burst", core_ids=(1,))
+    with first.inference(), second.inference():
+        backend.failing = (1, TRANSPORT)
+        simulated.fail_next(FAILED)
+    time.advance_us(HOUR_US)
+    assert (first.state, second.state) == (State.UNKNOWN, State.LOWERED)
+    backend.failing = None
+    controller.close()
+
+
+def test_polling_that_could_not_be_given_back_is_given_back_later(bench: Bench) -> None:
+    """A give-back that fails when a session closes is tried again, through another session's id."""
+    closing, other = bench.controller.session("burst"), bench.controller.session("burst")
+    bench.infer(other)
+    bench.infer(closing)
+    bench.time.advance_us(BURST_SUSTAIN_US // 2)
+    bench.infer(closing)
+    bench.time.advance_us(BURST_SUSTAIN_US // 2)
+    assert (closing.state, other.state) == (State.RAISED, State.LOWERED)
+    bench.simulated.fail_next(TRANSPORT, times=2)
+    closing.close()
+    assert bench.effective().rpc_polling_time_us == 9999
+    bench.time.advance_us(2_000_000)
+    assert bench.effective().rpc_polling_time_us == 0
+    assert bench.time.alarms == 0
+
+
+def test_polling_is_given_back_although_no_session_has_an_id_left(bench: Bench) -> None:
+    """The last session goes without giving polling back: an id is made for that call, and destroyed."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(FAILED)
+        session.use("system_settings")
+        assert bench.effective().rpc_polling_time_us == 9999
+        bench.time.advance_us(2_000_000)
+        assert bench.effective().rpc_polling_time_us == 0
+    assert bench.simulated.power_config_ids == ()
+
+
+def test_an_option_that_was_accepted_is_not_taken_for_missing(bench: Bench) -> None:
+    """13004 to what the library took before is a failure: the vote may be up, and is taken back by the retry."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(UNSUPPORTED)
+        bench.simulated.fail_next(UNSUPPORTED, nth=3)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert (session.state, session.degradations) == (State.UNKNOWN, ())
+    bench.time.advance_us(2_000_000)
+    assert session.state is State.LOWERED
+    assert bench.effective().rpc_polling_time_us == 0
+
+
+@pytest.mark.parametrize("sustain_us", [0, 20_000])
+def test_a_deadline_that_comes_earlier_is_kept(bench: Bench, sustain_us: int) -> None:
+    """An inference inside a long hold after INIT is lowered by its own sustain time, not by that hold."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    relax = attrs.evolve(burst.relax, after_init_us=10_000_000, after_inference_us=sustain_us)
+    session = bench.controller.session(attrs.evolve(burst, relax=relax))
+    with session.init():
+        pass
+    bench.time.advance_us(1_000_000)
+    assert session.state is State.RAISED
+    bench.infer(session)
+    bench.time.advance_us(sustain_us)
+    assert session.state is State.LOWERED
+
+
+def test_a_graph_initialised_inside_a_sustain_window_leaves_the_window(bench: Bench) -> None:
+    """INIT that ends inside a sustain window does not cut it short: the stream that it belongs to goes on."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    with session.init():
+        pass
+    assert session.state is State.RAISED
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.LOWERED
+
+
+def test_a_timer_that_can_not_be_armed_lowers_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Where no alarm can be armed, votes are lowered at the end of the inference, and the failure is logged."""
+
+    class Broken(VirtualTime):
+        def call_at(self, deadline_us: int, action: object) -> int:
+            raise RuntimeError("can't start new thread")
+
+    time = Broken()
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, time=time, handle_sigterm=False)
+    session = controller.session("burst")
+    with session.inference():
+        assert session.state is State.RAISED
+    assert session.state is State.LOWERED
+    assert "no timer" in caplog.text
+    controller.close()
+
+
+def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench: Bench) -> None:
+    """An inference that begins the moment INIT has been lowered sends everything."""
+    session = bench.controller.session("burst")
+    began = threading.Event()
+
+    def see(event: Event) -> None:
+        if isinstance(event, Transition) and event.trigger == "lower" and not began.is_set():
+            began.set()
+            threading.Thread(target=bench.infer, args=(session,)).start()
+
+    bench.controller.subscribe(see)
+    with session.init():
+        pass
+    for _ in range(500):
+        if len(bench.sets) > 2:
+            break
+        threading.Event().wait(0.01)
+    assert options(bench.sets[2]) == ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+
+
+def test_a_subscriber_that_closes_a_session_breaks_nothing(bench: Bench) -> None:
+    """A subscriber may close sessions while the controller goes through them after a lost link."""
+    sessions = [bench.controller.session("burst") for _ in range(3)]
+    for session in sessions:
+        bench.infer(session)
+
+    def see(event: Event) -> None:
+        if isinstance(event, Transition) and event.dest is State.UNKNOWN:
+            sessions[-1].close()
+
+    bench.controller.subscribe(see)
+    bench.simulated.restart_subsystem()
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert [session.state for session in sessions] == [State.LOWERED, State.LOWERED, State.DESTROYED]
+
+
+def test_sessions_opened_on_a_dead_dsp_make_no_call_and_do_not_put_off_the_retry(bench: Bench) -> None:
+    """While a dead DSP is left alone, opening sessions costs no call, and the retry comes when it was due."""
+    first = bench.controller.session("burst")
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.infer(first, 0)
+    bench.recorder.clear()
+    later = [bench.controller.session("burst") for _ in range(3)]
+    assert bench.recorder.calls == ()
+    bench.simulated.restart_subsystem(fatal=False)
+    bench.time.advance_us(1_000_000)
+    assert {session.state for session in (first, *later)} == {State.LOWERED}
+
+
+def test_closing_the_controller_takes_a_retry_back() -> None:
+    """Nothing rings after close, however much was left to retry."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(FAILED)
+    bench.infer(session)
+    assert bench.time.alarms > 0
+    bench.controller.close()
+    assert bench.time.alarms == 0
