@@ -63,6 +63,17 @@ class Folders:
         found = {file.stem for folder in self.paths for file in _yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
+    def hidden(self) -> tuple[FilePath, ...]:
+        """Return the files that are not found by their name, since another of that name comes first."""
+        seen: set[str] = set()
+        hidden = []
+        for folder in self.paths:
+            for file in _yaml_files(folder):
+                if file.stem in seen:
+                    hidden.append(file)
+                seen.add(file.stem)
+        return tuple(hidden)
+
     def find(self, name: str | os.PathLike[str], kind: str, near: FilePath | None = None) -> FilePath:
         """Return the file of a profile or state, by name or by path.
 

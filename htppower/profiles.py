@@ -149,6 +149,21 @@ def load_profiles(
     return tuple(profiles), tuple(errors)
 
 
+def hidden_files(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[FilePath, ...]:
+    """Return the files in the folders that no name leads to, since another of that name comes first."""
+    return Folders.of(folders).hidden()
+
+
+def find_power_state(name: str, folders: Iterable[str | os.PathLike[str]] = ()) -> PowerState:
+    """Return a power state by its name in a ``states`` folder.
+
+    Raises:
+        ProfileError: as for ``load_profile``.
+    """
+    where = Folders.of(folders)
+    return load_power_state(where.find(name, "state"), where)
+
+
 def _load(name: str | os.PathLike[str], where: Folders, states: dict[FilePath, PowerState]) -> Profile:
     """Load a profile; power states that are read once are shared."""
     file, fields, mistakes = _read(where.find(name, "profile"), where, "profile", ProfileFields)

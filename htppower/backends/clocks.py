@@ -1,7 +1,8 @@
 """The clocks that votes add up to, as the DSP aggregates them over its clients.
 
 Source: the Hexagon SDK's documentation of HAP_power, to which the vendor's performance infrastructure maps. A client
-is one power config id.
+is one power config id. "DISABLE is no vote and leaves a limit unchanged" is taken to mean the aggregated limit: a client
+whose target is voted and whose max is DISABLE caps nothing.
 """
 
 from __future__ import annotations
@@ -147,10 +148,19 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
     dcvs_enable = len(held) < len(active) or not active
     # Beside a client that lets DCVS work, the target of one that does not becomes a floor.
     floors = held if dcvs_enable else []
-    core = _aggregate([client.core for client in active], [client.core[1] for client in floors], _DISABLE, 160)
-    bus = _aggregate([client.bus for client in active], [client.bus[1] for client in floors], _DISABLE, 160)
+    alone = len(active) == 1
+    highest = VoltageCorner.MAX_VOLTAGE_CORNER.value
+    clocks = [
+        _aggregate([getattr(client, clock) for client in active], _DISABLE, None if alone else highest, highest)
+        for clock in ("core", "bus")
+    ]
+    core, bus = (
+        (max([low, *(getattr(client, clock)[1] for client in floors)]), target, high)
+        for clock, (low, target, high) in zip(("core", "bus"), clocks, strict=True)
+    )
     hmx_votes = [client.hmx for client in active if client.core[1] != _DISABLE]
-    hmx = _aggregate(hmx_votes, [], ExpandedCorner.DISABLE.value, ExpandedCorner.MAX.value)
+    top = ExpandedCorner.MAX.value
+    hmx = _aggregate(hmx_votes, ExpandedCorner.DISABLE.value, None if alone else top, top)
     return Effective(
         *core,
         *bus,
@@ -165,15 +175,22 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
 
 
 def _aggregate(
-    votes: Iterable[tuple[int, int, int]], floors: Iterable[int], disable: int, highest: int
+    votes: Iterable[tuple[int, int, int]], disable: int, lifted: int | None, highest: int
 ) -> tuple[int, int, int]:
-    """Return min, target and max: the largest min and target; a max only of a client that is alone."""
+    """Return min, target and max: the largest min and target; the max of a client that is alone.
+
+    Args:
+        votes: of the active clients.
+        disable: the corner that is no vote.
+        lifted: what every max is lifted to beside another active client, None where there is none.
+        highest: the max where none is voted.
+    """
     voted = [vote for vote in votes if vote[1] != disable]
     if not voted:
         return disable, disable, disable
-    lows = [low for low, _, _ in voted if low != disable] + [floor for floor in floors if floor != disable]
-    high = voted[0][2] if len(voted) == 1 else highest
-    return max(lows, default=disable), max(target for _, target, _ in voted), high
+    lows = [low for low, _, _ in voted if low != disable]
+    own = voted[0][2] if voted[0][2] != disable else highest
+    return max(lows, default=disable), max(target for _, target, _ in voted), own if lifted is None else lifted
 
 
 def _triple(fields: Mapping[str, int], prefix: str) -> tuple[int, int, int]:

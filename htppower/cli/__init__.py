@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from typing import Any
 
@@ -13,6 +14,8 @@ from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, Rul
 # Refused by a rule; everything else that can't be done is 2, as a usage error is.
 REFUSED = 1
 INVALID = 2
+# As a shell tells of Ctrl-C.
+INTERRUPTED = 130
 
 FOLDER = click.Path(exists=True, file_okay=False)
 
@@ -50,8 +53,16 @@ class _Commands(click.Group):
         except HtpPowerError as error:
             click.echo(_explain(error), err=True)
             ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("htppower: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit):
             raise
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader has gone, as head does: click ends quietly
+            click.echo(f"htppower: can't write: {error.strerror}", err=True)
+            ctx.exit(INVALID)
         except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
             click.echo(f"htppower: internal error: {type(error).__name__}: {error}; please report it", err=True)
             ctx.exit(INVALID)

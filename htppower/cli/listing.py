@@ -8,10 +8,12 @@ import attrs
 import click
 
 from htppower.cli import FOLDER
-from htppower.errors import ProfileError
-from htppower.profiles import Profile, load_profiles
+from htppower.errors import ProfileError, RuleBreach
+from htppower.profiles import Profile, hidden_files, load_profiles
 
 FORMAT_VERSION = 1
+# A summary wraps; nothing else in the table may.
+_NARROWEST_SUMMARY = 20
 _HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
 
 
@@ -37,8 +39,11 @@ def command(form: str, folders: tuple[str, ...]) -> None:
     """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
     profiles, errors = load_profiles(folders)
     _print([_line(profile) for profile in profiles], form)
+    for path in hidden_files(folders):
+        click.echo(f"{path}: not listed: a file of this name comes before it", err=True)
     if errors:
-        raise ProfileError(problem for error in errors for problem in error.problems)
+        kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError
+        raise kind(problem for error in errors for problem in error.problems)
 
 
 def _print(lines: list[Line], form: str) -> None:
@@ -49,9 +54,7 @@ def _print(lines: list[Line], form: str) -> None:
         click.echo(json.dumps(document, indent=2))
         return
     rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
-    if sys.stdout.isatty():
-        _print_table(rows)
-    else:
+    if sys.stdout is None or not sys.stdout.isatty() or not _print_table(rows):
         click.echo(_aligned([_HEADINGS, *rows]))
 
 
@@ -63,7 +66,7 @@ def _line(profile: Profile) -> Line:
         corners = dict.fromkeys((core.min.name, core.target.name, core.max.name))
         corner = " / ".join(corners) if len(corners) == 1 else f"{core.min.name} / {core.target.name} / {core.max.name}"
     return Line(
-        profile.name,
+        profile.name if profile.source is None else profile.source.stem,
         corner,
         None if dcvs is None else dcvs.sleep_latency_us,
         profile.votes.rpc_polling_time_us,
@@ -82,16 +85,20 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
     return "\n".join(lines)
 
 
-def _print_table(rows: list[tuple[str, ...]]) -> None:
+def _print_table(rows: list[tuple[str, ...]]) -> bool:
+    """Print a table on a terminal that is wide enough for it; return whether it is."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only for a terminal
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
+    console = Console()
+    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS) - 1)]
+    if console.is_dumb_terminal or sum(widths) + 2 * len(widths) + _NARROWEST_SUMMARY > console.width:
+        return False
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in _HEADINGS:
-        numbers = heading.endswith(" us")
-        whole = heading in ("name", "corner", "relaxes to")
-        table.add_column(heading, justify="right" if numbers else "left", no_wrap=whole)
+        table.add_column(heading, justify="right" if heading.endswith(" us") else "left", no_wrap=heading != "summary")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console.print(table)
+    return True

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from htppower.cli import FOLDER
-from htppower.profiles import Profile, load_profile
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange
+from htppower.errors import ProfileError
+from htppower.files import shipped_folder
+from htppower.profiles import PowerState, Profile, find_power_state, load_profile
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +25,26 @@ _COMMENT_COLUMN = 40
 @click.argument("profile", metavar="NAME|PATH")
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
 def command(profile: str, folders: tuple[str, ...]) -> None:
-    """Show a profile as it is resolved: a complete profile file, each inherited value with its origin."""
-    click.echo(as_yaml(load_profile(profile, folders)))
+    """Show a profile as it is resolved: a complete profile file, each inherited value with its origin.
+
+    The name of a power state shows that.
+    """
+    try:
+        shown = as_yaml(load_profile(profile, folders))
+    except ProfileError as error:
+        if error.rule != "NAME-1" or error.path != profile:
+            raise
+        try:
+            shown = state_as_yaml(find_power_state(profile, folders))
+        except ProfileError:
+            raise error from None
+    click.echo(shown)
+
+
+def state_as_yaml(state: PowerState) -> str:
+    """Return a power state as a file that loads to the same values."""
+    lines = [f"state: {state.name}", f"summary: {_quoted(state.summary)}", *(line for _, line in _votes(state.votes))]
+    return "\n".join(lines)
 
 
 def as_yaml(profile: Profile) -> str:
@@ -34,12 +55,7 @@ def as_yaml(profile: Profile) -> str:
 def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
     yield ("profile",), f"profile: {profile.name}"
     yield ("summary",), f"summary: {_quoted(profile.summary)}"
-    if not profile.votes:
-        yield ("votes",), "votes: unset"
-    else:
-        yield (), "votes:"
-        for name in SEND_ORDER.values():
-            yield from _vote(name, getattr(profile.votes, name))
+    yield from _votes(profile.votes)
     if profile.relax is None:
         yield ("relax",), "relax: unset"
         return
@@ -47,6 +63,15 @@ def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
     yield ("relax", "to"), f"  to: {profile.relax.to.name}"
     for name in ("after_init_us", "after_inference_us"):
         yield ("relax", name), f"  {name}: {getattr(profile.relax, name)}"
+
+
+def _votes(votes: VoteSet) -> Iterator[tuple[Path, str]]:
+    if not votes:
+        yield ("votes",), "votes: unset"
+        return
+    yield (), "votes:"
+    for name in SEND_ORDER.values():
+        yield from _vote(name, getattr(votes, name))
 
 
 def _vote(name: str, vote: object) -> Iterator[tuple[Path, str]]:
@@ -84,4 +109,6 @@ def _with_origin(profile: Profile, at: Path, line: str) -> str:
     origin = profile.origins.get(at)
     if not at or origin is None or origin.path == str(profile.source):
         return line
-    return f"{line:<{_COMMENT_COLUMN}}  # {origin.path}:{origin.line}"
+    shipped = f"{shipped_folder()}{os.sep}"
+    path = f"shipped {origin.path.removeprefix(shipped)}" if origin.path.startswith(shipped) else origin.path
+    return f"{line:<{_COMMENT_COLUMN}}  # {path}:{origin.line}"

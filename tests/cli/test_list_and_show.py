@@ -55,6 +55,33 @@ def test_list_takes_in_a_named_folder(command: Command, tmp_path: Path) -> None:
     assert command.run("list", "--profiles", str(tmp_path / "none")).exit_code == 2
 
 
+def test_list_says_what_a_shipped_name_hides(command: Command, tmp_path: Path) -> None:
+    """A file of a shipped name is not used, and the list says so; one whose profile has another name is still found."""
+    (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
+    (tmp_path / "other.yaml").write_text("profile: camera\nextends: burst\n", encoding="utf-8")
+    result = command.run("list", "--profiles", str(tmp_path))
+    assert result.exit_code == 0
+    assert f"{tmp_path / 'burst.yaml'}: not listed" in result.stderr
+    assert result.stdout.splitlines()[-1].startswith("other ")
+
+
+def test_list_of_what_a_rule_refuses_is_exit_1(command: Command, tmp_path: Path) -> None:
+    """Where every problem is a rule's, the exit code is 1, as for the other commands."""
+    text = "profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n"
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    assert command.run("list", "--profiles", str(tmp_path)).exit_code == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - a device
+def test_output_that_can_not_be_written_is_no_traceback() -> None:
+    """A full disk is one line on standard error and exit 2; a closed standard output is no crash either."""
+    for redirection in ("> /dev/full", ">&-"):
+        command = f"{sys.executable} -m htppower list {redirection}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
+        assert "Traceback" not in done.stderr
+        assert "internal error" not in done.stderr
+
+
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_show_prints_a_file_that_loads_to_the_same(command: Command, tmp_path: Path, name: str) -> None:
     """What show prints is itself a profile file with the same values."""
@@ -76,10 +103,17 @@ def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_pa
     assert "    bus: {min: SVS, target: NOM, max: TURBO}" in lines
     assert "  hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: LOW}" in lines
     (core,) = [line for line in lines if line.startswith("    core:")]
-    assert core.endswith("# <profiles>/burst.yaml:10")
+    assert core.endswith("# shipped burst.yaml:10")
     shown = tmp_path / "shown.yaml"
     shown.write_text("\n".join(lines), encoding="utf-8")
     assert load_profile(shown).votes == load_profile(path).votes
+
+
+def test_show_of_a_power_state(command: Command) -> None:
+    """The name of a power state shows it, as a file of its own form."""
+    lines = command.output("show", "relaxed").splitlines()
+    assert lines[0] == "state: relaxed"
+    assert "    bus: {min: SVS2, target: SVS, max: SVS}" in lines
 
 
 def test_show_of_a_wrong_name_suggests_the_nearest(command: Command) -> None:
