@@ -170,7 +170,8 @@ class Keeper:
         elif target is State.LOWERED and state is not State.LOWERED:
             return self._transit(session, Trigger.LOWER, plan.lowered, cause, phase)
         elif target is State.UNVOTED and not plan.raised:
-            failures = self._release(session, Trigger.RELEASE, cause) if session.power_config_ids else []
+            voted = state is not State.UNVOTED or session.power_config_ids
+            failures = self._release(session, Trigger.RELEASE, cause) if voted else []
             session.set_ready(True)
             return failures[0] if failures else None
         return None

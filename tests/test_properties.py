@@ -11,24 +11,64 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from bench import Bench
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from htppower import Session, State, load_profile
+from htppower import Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
+from htppower.codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
+from htppower.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
+from htppower.native import Option
+from htppower.votes import HmxV2, VoteSet
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from htppower.backends.clocks import Client
-    from htppower.votes import VoteSet
 
-PROFILES = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
-CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION)
+CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION, INVALID_INPUT, UNSUPPORTED)
 CORES = (0, 1)
+
+
+def _made_in_code() -> tuple[Profile, ...]:
+    """Return profiles that need taking back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    lowered = burst.relax.to.votes
+    assert burst.votes.dcvs_v3 is not None
+    assert lowered.dcvs_v3 is not None
+    hmx = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.LOW)
+    awake = attrs.evolve(lowered.dcvs_v3, sleep_disable=False)
+    sleepless = attrs.evolve(
+        burst,
+        name="sleepless",
+        votes=attrs.evolve(
+            burst.votes,
+            dcvs_v3=attrs.evolve(burst.votes.dcvs_v3, sleep_disable=True),
+            hmx_v2=hmx,
+            adaptive_polling_time_us=2000,
+        ),
+        relax=attrs.evolve(burst.relax, to=attrs.evolve(burst.relax.to, votes=attrs.evolve(lowered, dcvs_v3=awake))),
+    )
+    holding = attrs.evolve(
+        burst,
+        name="holding",
+        votes=attrs.evolve(burst.votes, hmx_v2=None, rpc_polling_time_us=None, hmx_timeout_us=1000),
+        relax=attrs.evolve(burst.relax, after_init_us=400_000, after_inference_us=20_000),
+    )
+    core_only = attrs.evolve(
+        burst,
+        name="core_only",
+        votes=VoteSet(dcvs_v3=attrs.evolve(burst.votes.dcvs_v3, bus=None, sleep_latency_us=None)),
+    )
+    return sleepless, holding, core_only
+
+
+SHIPPED = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
+PROFILES: tuple[str | Profile, ...] = (*SHIPPED, *_made_in_code())
 
 
 class Sessions(RuleBasedStateMachine):
@@ -54,11 +94,15 @@ class Sessions(RuleBasedStateMachine):
         self.faults = False
 
     @rule(target=sessions, profile=st.sampled_from(PROFILES), cores=st.sampled_from(((0,), (1,), (0, 1))))
-    def open_session(self, profile: str, cores: tuple[int, ...]) -> Any:
+    def open_session(self, profile: str | Profile, cores: tuple[int, ...]) -> Any:
         """Open a session."""
         if len(self.open) >= 6:
             return multiple()
-        session = self.bench.controller.session(profile, core_ids=cores)
+        try:
+            session = self.bench.controller.session(profile, core_ids=cores)
+        except VoteRejected:
+            assert self.faults
+            return multiple()
         self.open.append(session)
         self.last_use_us[session.number] = self.bench.time.now_us
         return session
@@ -85,11 +129,11 @@ class Sessions(RuleBasedStateMachine):
         self.last_use_us[session.number] = self.bench.time.now_us
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
-    def infer_in_threads(self, pairs: list[tuple[Session, str]]) -> None:
+    def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
         """Run inferences from several threads at once, some of which change the profile on the way."""
         live = [(session, profile) for session, profile in pairs if session.state is not State.DESTROYED]
 
-        def work(session: Session, profile: str) -> None:
+        def work(session: Session, profile: str | Profile) -> None:
             with session.inference():
                 session.use(profile)
 
@@ -102,7 +146,7 @@ class Sessions(RuleBasedStateMachine):
             self.last_use_us[session.number] = self.bench.time.now_us
 
     @rule(session=sessions, profile=st.sampled_from(PROFILES))
-    def use(self, session: Session, profile: str) -> None:
+    def use(self, session: Session, profile: str | Profile) -> None:
         """Change a profile."""
         if session.state is not State.DESTROYED:
             session.use(profile)
@@ -125,11 +169,11 @@ class Sessions(RuleBasedStateMachine):
         self.faults = True
         self.bench.simulated.fail_next(code, nth=nth, times=times, applied=applied)
 
-    @rule(nth=st.integers(1, 2))
-    def fail_a_destroy(self, nth: int) -> None:
-        """Make a destroy to come fail."""
+    @rule(nth=st.integers(1, 2), function=st.sampled_from(("destroyPowerConfigId", "createPowerConfigId")))
+    def fail_another_call(self, nth: int, function: str) -> None:
+        """Make a destroy or a create to come fail."""
         self.faults = True
-        self.bench.simulated.fail_next(TRANSPORT, function="destroyPowerConfigId", nth=nth)
+        self.bench.simulated.fail_next(TRANSPORT, function=function, nth=nth)
 
     @rule(fatal=st.booleans(), forget_ids=st.booleans())
     def restart(self, fatal: bool, forget_ids: bool) -> None:
@@ -148,7 +192,6 @@ class Sessions(RuleBasedStateMachine):
                 self.alive.discard(call.power_config_id)
             elif call.function == "setPowerConfig":
                 assert call.power_config_id in self.alive
-                assert call.code != UNSUPPORTED
 
     @invariant()
     def recorded_votes_are_in_force(self) -> None:
@@ -158,7 +201,7 @@ class Sessions(RuleBasedStateMachine):
         status = self.bench.controller.status()
         for session in status.sessions:
             for power_config_id, votes in session.votes.items():
-                if votes.dcvs_v3 is not None:
+                if votes:
                     _assert_in_force(self.bench.simulated.client(power_config_id), votes)
         for name in ("rpc_polling_time_us", "rpc_control_latency_us", "adaptive_polling_time_us"):
             known = getattr(status.process, name)
@@ -171,11 +214,16 @@ class Sessions(RuleBasedStateMachine):
             return
         for session in self.open:
             if session.state is State.RAISED:
-                assert session.wish == session.plan.raised
+                assert session.wish is not None
+                assert session.wish.dcvs_v3 == session.plan.raised.dcvs_v3
             if session.state in (State.RAISED, State.LOWERED):
                 assert session.wish is not None
                 for power_config_id in session.power_config_ids.values():
-                    _assert_in_force(self.bench.simulated.client(power_config_id), session.wish)
+                    votes = session.wish if self.bench.simulated.platform.has(Option.HMX_V2) else session.plan.raised
+                    votes = votes.without(*(lost.option for lost in session.degradations))
+                    if session.state is State.LOWERED:
+                        votes = session.wish.without(Option.HMX_V2)
+                    _assert_in_force(self.bench.simulated.client(power_config_id), votes)
 
     @invariant()
     def running_phases_are_raised(self) -> None:
@@ -192,7 +240,7 @@ class Sessions(RuleBasedStateMachine):
                 relax = session.profile.relax
                 assert relax is not None
                 idle_us = self.bench.time.now_us - self.last_use_us[session.number]
-                assert idle_us < relax.after_inference_us
+                assert idle_us < max(relax.after_inference_us, relax.after_init_us)
 
     @invariant()
     def polling_is_off_where_nobody_asks_for_it(self) -> None:
@@ -210,8 +258,9 @@ class Sessions(RuleBasedStateMachine):
         for session in tuple(self.open):
             with session.inference():
                 pass
-        self.bench.time.advance_us(30_000_000)
         self.bench.simulated.clear_faults()
+        self.bench.time.advance_us(30_000_000)
+        self._assert_lowered()
         self.bench.controller.close()
         assert self.bench.simulated.power_config_ids == ()
         for core in CORES:
@@ -219,19 +268,30 @@ class Sessions(RuleBasedStateMachine):
         assert self.bench.effective().rpc_polling_time_us == 0
         assert self.bench.time.alarms == 0
 
+    def _assert_lowered(self) -> None:
+        """Assert that the clocks themselves are down, whatever failed before, once nothing fails any more."""
+        idle = {session for session in self.open if not any(other is session for other, _ in self.running)}
+        for session in idle:
+            assert session.state in (State.LOWERED, State.UNVOTED)
+        if len(idle) == len(self.open):
+            for core in CORES:
+                assert self.bench.effective(core).core_target <= VoltageCorner.SVS
+                assert not self.bench.effective(core).sleep_disable
+            assert self.bench.effective().rpc_polling_time_us == 0
+            assert self.bench.effective().adaptive_polling_time_us == 0
+
 
 def _assert_in_force(client: Client, votes: VoteSet) -> None:
-    """Assert that an id has these votes; none of the profiles here votes explicit HMX."""
-    dcvs = votes.dcvs_v3
-    if dcvs is None:
-        return
-    assert dcvs.bus is not None
-    assert dcvs.core is not None
-    assert client.dcvs_enable == dcvs.dcvs_enable
-    assert client.sleep_latency_us == dcvs.sleep_latency_us
-    assert client.bus == (dcvs.bus.min, dcvs.bus.target, dcvs.bus.max)
-    assert client.core == (dcvs.core.min, dcvs.core.target, dcvs.core.max)
-    assert client.explicit_hmx is None
+    """Assert that an id has these votes, as far as they say something."""
+    dcvs, hmx = votes.dcvs_v3, votes.hmx_v2
+    if dcvs is not None:
+        assert dcvs.dcvs_enable in (None, client.dcvs_enable)
+        assert dcvs.sleep_latency_us in (None, client.sleep_latency_us)
+        assert dcvs.sleep_disable in (None, client.sleep_disable)
+        for voted, found in ((dcvs.bus, client.bus), (dcvs.core, client.core)):
+            assert voted is None or (voted.min, voted.target, voted.max) == found
+    if hmx is not None:
+        assert client.explicit_hmx == (None if hmx.pick_default else (hmx.min, hmx.target, hmx.max))
 
 
 TestSessions = Sessions.TestCase
@@ -240,4 +300,4 @@ TestSessions.settings = settings(max_examples=200, stateful_step_count=50, deadl
 
 def test_profiles_of_the_machine_exist() -> None:
     """The profiles that the random sessions use are shipped."""
-    assert all(load_profile(name) for name in PROFILES)
+    assert all(load_profile(name) for name in SHIPPED)

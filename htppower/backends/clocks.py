@@ -1,7 +1,7 @@
 """The clocks that votes add up to, as the DSP aggregates them over its clients.
 
-Source: the Hexagon SDK's documentation of HAP_power, to which the vendor's performance infrastructure maps. A client
-is one power config id. "DISABLE is no vote and leaves a limit unchanged" is taken to mean the aggregated limit: a client
+Source: the Hexagon SDK's documentation of HAP_power, to which the vendor's performance infrastructure maps. A client is
+one power config id. "DISABLE is no vote and leaves a limit unchanged" is taken to mean the aggregated limit: a client
 whose target is voted and whose max is DISABLE caps nothing.
 """
 
