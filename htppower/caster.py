@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.native import Option
-    from htppower.session import Session
+    from htppower.usage import Usage
 
 _ON_ONE_ID = tuple(option for option in SEND_ORDER if option not in PROCESS_WIDE)
 
@@ -47,7 +47,7 @@ class Caster:
         # Where the last id was, for a call that needs one when no session has any.
         self._where = (0, 0)
 
-    def create_ids(self, session: Session) -> None:
+    def create_ids(self, session: Usage) -> None:
         """Create the power config ids that a session lacks.
 
         Raises:
@@ -59,12 +59,12 @@ class Caster:
                     created = self._backend.create_power_config_id(session.device_id, core_id)
                 session.power_config_ids[core_id] = created
 
-    def wish(self, session: Session, votes: VoteSet | None) -> None:
+    def wish(self, session: Usage, votes: VoteSet | None) -> None:
         """Take a session's votes into the process-wide settings, or, with None, out of them."""
         self.arbiter.replace(session.wish, votes)
         session.wish = votes
 
-    def differs(self, session: Session, votes: VoteSet) -> bool:
+    def differs(self, session: Usage, votes: VoteSet) -> bool:
         """Return whether anything must be sent for these votes of a session to be in force."""
         self.wish(session, votes)
         ids = session.power_config_ids
@@ -72,7 +72,7 @@ class Caster:
             self.ledger.difference(power_config_id, self._wanted(votes)) for power_config_id in ids.values()
         )
 
-    def cast(self, session: Session, votes: VoteSet) -> None:
+    def cast(self, session: Usage, votes: VoteSet) -> None:
         """Send what differs, one call per core; process-wide settings go with the first.
 
         Raises:
@@ -92,7 +92,7 @@ class Caster:
             raise first
         session.ids_doubted = False
 
-    def release(self, session: Session) -> list[tuple[int, VoteRejected]]:
+    def release(self, session: Usage) -> list[tuple[int, VoteRejected]]:
         """Give back the process-wide settings, destroy the ids; return the calls that failed, with their ids.
 
         Every step is tried even if the one before failed; afterwards no id is used again.
@@ -156,17 +156,17 @@ class Caster:
         error, self._link_error = self._link_error, None
         return error
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: Usage) -> None:
         """Know no longer what is in force for a session."""
         for power_config_id in session.power_config_ids.values():
             self.ledger.forget(power_config_id)
 
-    def doubt(self, session: Session) -> None:
+    def doubt(self, session: Usage) -> None:
         """Know no longer what is in force for a session, process-wide settings included."""
         self.forget(session)
         self.ledger.forget_process()
 
-    def _cast_on(self, session: Session, core_id: int, votes: VoteSet) -> None:
+    def _cast_on(self, session: Usage, core_id: int, votes: VoteSet) -> None:
         try:
             self._send(session.power_config_ids[core_id], votes)
         except VoteRejected as error:
@@ -226,7 +226,7 @@ class Caster:
         if rules.check(case, rules.AT_THE_CALL):
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
 
-    def _replace_id(self, session: Session, core_id: int) -> None:
+    def _replace_id(self, session: Usage, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
         old = session.power_config_ids.pop(core_id)
         self.ledger.drop(old)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from htppower.events import Event
     from htppower.plans import Plan
     from htppower.timing import Time
+    from htppower.usage import Usage
 
 
 class VoteController:
@@ -172,11 +173,11 @@ class VoteController:
     ) -> None:
         self.close()
 
-    def use(self, session: Session, profile: str | os.PathLike[str] | Profile) -> None:
+    def use(self, session: Usage, profile: str | os.PathLike[str] | Profile) -> None:
         """Change a session's profile (called by ``Session.use``)."""
         self._keeper.use(session, self._plan(profile))
 
-    def close_session(self, session: Session) -> None:
+    def close_session(self, session: Usage) -> None:
         """Close a session (called by ``Session.close``)."""
         failures = self._keeper.close(session)
         if failures and self._raises:

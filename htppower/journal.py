@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.events import Event
-    from htppower.session import Session
     from htppower.timing import Clock
+    from htppower.usage import Usage
 
 _LOGGER = logging.getLogger("htppower")
 _LOGGER.addHandler(logging.NullHandler())
@@ -46,9 +46,9 @@ class Journal:
         """Hand it no event any more."""
         self._subscribers = tuple(other for other in self._subscribers if other is not subscriber)
 
-    def tell(self, kind: Callable[..., Event], session: Session, **details: object) -> None:
+    def tell(self, kind: Callable[..., Event], session: Usage, **details: object) -> None:
         """Make an event of a session and hand it out; what a subscriber raises is logged."""
-        profile = session.profile.name
+        profile = session.plan.profile.name
         event = kind(
             time_us=self._clock.now_us,
             session=session.number,

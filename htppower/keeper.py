@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from htppower.caster import Caster
     from htppower.journal import Journal
     from htppower.plans import Plan, Planner
-    from htppower.session import Session
     from htppower.timing import Time
+    from htppower.usage import Usage
     from htppower.votes import VoteSet
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
@@ -42,7 +42,7 @@ class Keeper:
 
     def __init__(self, caster: Caster, planner: Planner, journal: Journal, time: Time, *, raises: bool) -> None:
         self.lock = threading.RLock()
-        self.sessions: dict[int, Session] = {}
+        self.sessions: dict[int, Usage] = {}
         # Phases that begin on a closed session are let pass: the process is ending, or is a forked child.
         self.ending = False
         self._caster = caster
@@ -53,7 +53,7 @@ class Keeper:
         self._raises = raises
         self._restoring = False
 
-    def open(self, session: Session) -> None:
+    def open(self, session: Usage) -> None:
         """Create a session's ids and take it in.
 
         Raises:
@@ -78,7 +78,7 @@ class Keeper:
             self._recover(error)
 
     def settle(
-        self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
+        self, session: Usage, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
     ) -> None:
         """Bring what is in force in line with what a session should have.
 
@@ -100,7 +100,7 @@ class Keeper:
                     session.set_ready(not session.plan.raised)
         self._raise(session, error, quiet=quiet)
 
-    def use(self, session: Session, plan: Plan) -> None:
+    def use(self, session: Usage, plan: Plan) -> None:
         """Change a session's profile: at once if votes are raised, otherwise at the next raise."""
         with self.lock:
             if self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False) or plan == session.plan:
@@ -112,7 +112,7 @@ class Keeper:
             error = self._settle(session, Cause.PROFILE_CHANGED, None)
         self._raise(session, error, quiet=False)
 
-    def close(self, session: Session) -> list[VoteRejected]:
+    def close(self, session: Usage) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
         with self.lock:
             if session.number not in self.sessions:
@@ -144,19 +144,19 @@ class Keeper:
             session.disown()
         self.sessions = {}
 
-    def _is_gone(self, session: Session, cause: Cause, *, quiet: bool) -> bool:
+    def _is_gone(self, session: Usage, cause: Cause, *, quiet: bool) -> bool:
         if session.state is not State.DESTROYED:
             return False
         if cause in _BEGINNINGS and not quiet and not self.ending:
             raise SessionClosed(f"{session!r} is closed: open a new session")
         return True
 
-    def _raise(self, session: Session, error: VoteRejected | None, *, quiet: bool) -> None:
+    def _raise(self, session: Usage, error: VoteRejected | None, *, quiet: bool) -> None:
         voted = session.state in (State.RAISED, State.LOWERED, State.DESTROYED)
         if error is not None and not voted and self._raises and not quiet:
             raise error
 
-    def _settle(self, session: Session, cause: Cause, phase: Phase | None) -> VoteRejected | None:
+    def _settle(self, session: Usage, cause: Cause, phase: Phase | None) -> VoteRejected | None:
         """Fire the transition to what a session should have, if there is one; return the call that failed."""
         target, state, plan = session.decide(), session.state, session.plan
         if self._backoff.waiting and plan.raised and not session.closing:
@@ -177,7 +177,7 @@ class Keeper:
         return None
 
     def _transit(
-        self, session: Session, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
+        self, session: Usage, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
     ) -> VoteRejected | None:
         """Cast the votes, then change the state; return the call that failed."""
         source = session.state
@@ -209,7 +209,7 @@ class Keeper:
         unknown = any(session.state is State.UNKNOWN for session in self.sessions.values())
         return unknown or bool(self._caster.orphans) or self._caster.process_differs
 
-    def _lose(self, session: Session, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
+    def _lose(self, session: Usage, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
         session.error = error or session.error
@@ -279,7 +279,7 @@ class Keeper:
             self._recover(None)
             self._restore(Cause.RETRIED, failures[-1][1] if failures else self._backoff.error)
 
-    def _release(self, session: Session, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
+    def _release(self, session: Usage, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         source = session.state
         failures: list[tuple[int, VoteRejected]] = []
         self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
@@ -299,7 +299,7 @@ class Keeper:
 
     def _tell_transition(
         self,
-        session: Session,
+        session: Usage,
         trigger: Trigger,
         source: State,
         cause: Cause,
@@ -317,7 +317,7 @@ class Keeper:
             error=error,
         )
 
-    def _tell_degradations(self, session: Session, before: tuple[Degradation, ...]) -> None:
+    def _tell_degradations(self, session: Usage, before: tuple[Degradation, ...]) -> None:
         for degradation in session.plan.degradations:
             if degradation not in before:
                 self._journal.tell(Degraded, session, degradation=degradation)

@@ -13,7 +13,7 @@ from htppower.events import Cause, Phase
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from htppower.session import Session
+    from htppower.usage import Usage
 
 
 class Inference:
@@ -21,7 +21,7 @@ class Inference:
 
     __slots__ = ("_session",)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Usage) -> None:
         self._session = session
 
     def __enter__(self) -> None:
@@ -51,7 +51,7 @@ class Preparation:
 
     __slots__ = ("_phase", "_session")
 
-    def __init__(self, session: Session, phase: Phase) -> None:
+    def __init__(self, session: Usage, phase: Phase) -> None:
         self._session = session
         self._phase = phase
 

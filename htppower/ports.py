@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
     from htppower.events import Cause, Phase
     from htppower.profiles import Profile
-    from htppower.session import Session
+    from htppower.usage import Usage
 
 
 class Keeper(Protocol):
     """What a session asks of what keeps its votes."""
 
     def settle(
-        self, session: Session, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
+        self, session: Usage, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
     ) -> None:
         """Bring what is in force in line with what the session should have.
 
@@ -28,8 +28,8 @@ class Keeper(Protocol):
 class Controller(Protocol):
     """What a session asks of its controller."""
 
-    def use(self, session: Session, profile: str | os.PathLike[str] | Profile) -> None:
+    def use(self, session: Usage, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the session's profile."""
 
-    def close_session(self, session: Session) -> None:
+    def close_session(self, session: Usage) -> None:
         """Lower, give back, destroy."""

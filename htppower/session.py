@@ -1,21 +1,12 @@
-"""A session: one client of the controller, with its phases, in-flight count and hot path.
-
-An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
-takes no lock that a native call of another session may hold. Everything else goes through the keeper's ``settle``,
-which compares what should be in force with what is.
-
-Locks: the keeper's lock may be held when a session's lock is taken, never the other way round.
-"""
+"""A session: one client of the controller, as its user sees it."""
 
 from __future__ import annotations
 
-import logging
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from htppower.events import Cause, Phase
-from htppower.machine import State
+from htppower.events import Phase
 from htppower.phases import Inference, Preparation
+from htppower.usage import Usage
 
 if TYPE_CHECKING:
     import os
@@ -23,50 +14,20 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from htppower.errors import VoteRejected
     from htppower.events import Degradation
     from htppower.plans import Plan
     from htppower.ports import Controller, Keeper
     from htppower.profiles import Profile
     from htppower.timing import Time
-    from htppower.votes import VoteSet
 
 
-_LOGGER = logging.getLogger("htppower")
-
-
-class Session:
+class Session(Usage):
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
     All methods may be called from any thread, and phases may overlap.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_alarm",
-        "_alarm_us",
-        "_closing",
-        "_controller",
-        "_in_flight",
-        "_inference",
-        "_keep_until_us",
-        "_keeper",
-        "_lock",
-        "_plan",
-        "_preparing",
-        "_ready",
-        "_state",
-        "_sustain_us",
-        "_time",
-        "core_ids",
-        "device_id",
-        "error",
-        "ids_doubted",
-        "number",
-        "owner",
-        "power_config_ids",
-        "wish",
-    )
+    __slots__ = ("_controller", "_inference")
 
     def __init__(
         self,
@@ -79,35 +40,9 @@ class Session:
         core_ids: tuple[int, ...],
         owner: str | None,
     ) -> None:
-        self.number = number
-        self.owner = owner
-        self.device_id = device_id
-        self.core_ids = core_ids
-        # What the keeper knows about the session, under its lock.
-        self.power_config_ids: dict[int, int] = {}
-        self.ids_doubted = False
-        self.wish: VoteSet | None = None
-        self.error: VoteRejected | None = None
-        self._state = State.UNVOTED
+        super().__init__(keeper, time, plan, number, device_id, core_ids, owner)
         self._controller = controller
-        self._keeper = keeper
-        self._time = time
-        # What the hot path keeps, under the session's own lock.
-        self._lock = threading.Lock()
-        self._in_flight = 0
-        self._preparing = 0
-        self._keep_until_us = 0
-        self._alarm: Any = None
-        self._alarm_us = 0
-        self._ready = False
-        self._closing = False
         self._inference = Inference(self)
-        self.plan = plan
-
-    @property
-    def state(self) -> State:
-        """What is known of the session's votes."""
-        return self._state
 
     @property
     def profile(self) -> Profile:
@@ -115,26 +50,9 @@ class Session:
         return self._plan.profile
 
     @property
-    def in_flight(self) -> int:
-        """How many inferences are running."""
-        return self._in_flight
-
-    @property
     def degradations(self) -> tuple[Degradation, ...]:
         """The votes of the profile that this platform does not have."""
         return self._plan.degradations
-
-    @property
-    def plan(self) -> Plan:
-        """What the session casts on this platform."""
-        return self._plan
-
-    @plan.setter
-    def plan(self, plan: Plan) -> None:
-        with self._lock:
-            self._plan = plan
-            self._sustain_us = plan.after_inference_us
-            self._ready = False
 
     def init(self) -> Preparation:
         """Return a context manager around the initialisation of a graph: raised in it, lowered after it."""
@@ -191,132 +109,3 @@ class Session:
         """Return number, owner, profile and state."""
         owner = f" {self.owner!r}" if self.owner is not None else ""
         return f"<Session {self.number}{owner} {self.profile.name} {self._state}>"
-
-    def decide(self) -> State:
-        """Return the state that the session should be in, and see to it that an alarm is armed where it needs one.
-
-        From the moment that it says LOWERED, a beginning inference settles instead of taking the hot path.
-        """
-        with self._lock:
-            if self._closing:
-                return State.LOWERED if self._state in (State.RAISED, State.UNKNOWN) else self._state
-            if not self._plan.raised:
-                return State.UNVOTED
-            if self._in_flight or self._preparing:
-                return State.RAISED
-            if self._state is State.UNVOTED:
-                return State.UNVOTED
-            if self._time.now_us < self._keep_until_us and self._state is not State.LOWERED and self._arm():
-                return State.RAISED
-            self._ready = False
-            return State.LOWERED
-
-    def set_ready(self, ready: bool) -> None:
-        """Open or shut the hot path: open while the profile's votes are known to be in force, or there are none."""
-        with self._lock:
-            self._ready = ready and not self._closing
-
-    @property
-    def ready(self) -> bool:
-        """Whether the hot path is open."""
-        return self._ready
-
-    @property
-    def closing(self) -> bool:
-        """Whether the session is being closed."""
-        return self._closing
-
-    def end_sustain(self) -> None:
-        """End a pending sustain."""
-        with self._lock:
-            self._keep_until_us = 0
-            self._disarm()
-
-    def shut(self) -> None:
-        """Begin no phase from now on, and run no timer."""
-        with self._lock:
-            self._closing = True
-            self._ready = False
-            self._disarm()
-
-    def disown(self) -> None:
-        """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
-        self._lock = threading.Lock()
-        self._state = State.DESTROYED
-        self._ready = True
-        self._alarm, self._alarm_us = self, 0  # an alarm that never rings, so that none is armed again
-
-    def begin(self, cause: Cause, phase: Phase, *, preparing: bool) -> None:
-        """Begin a phase: return when the votes are in force."""
-        counted = 0
-        try:
-            with self._lock:
-                if preparing:
-                    self._preparing += 1
-                else:
-                    self._in_flight += 1
-                counted = 1
-                if self._ready:
-                    return
-            self._keeper.settle(self, cause, phase)
-        except BaseException:
-            # The phase does not begin, so nobody will end it.
-            with self._lock:
-                if preparing:
-                    self._preparing -= counted
-                else:
-                    self._in_flight -= counted
-            self._keeper.settle(self, cause, phase, quiet=True)
-            raise
-
-    def idle(self, *, quiet: bool) -> None:
-        """See to it that the votes of an idle session are lowered, now or by an armed alarm."""
-        with self._lock:
-            if self._in_flight or self._preparing:
-                return
-            if self._sustain_us and self._arm():
-                return
-            if self._ready and not self._plan.raised:
-                return
-        self._keeper.settle(self, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
-
-    def end_preparation(self, phase: Phase, *, quiet: bool) -> None:
-        """End INIT or DE-INIT."""
-        with self._lock:
-            self._preparing -= 1
-            now_us = self._time.now_us
-            if phase is Phase.INIT:
-                self._keep_until_us = max(self._keep_until_us, now_us + self._plan.after_init_us)
-            else:
-                self._keep_until_us = now_us
-        if phase is Phase.INIT:
-            self._keeper.settle(self, Cause.INIT_ENDED, phase, quiet=quiet, doubt=True)
-        else:
-            self._keeper.settle(self, Cause.DEINIT_ENDED, phase, quiet=quiet)
-
-    def _arm(self) -> bool:
-        """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
-        deadline_us = self._keep_until_us
-        if self._closing or (self._alarm is not None and self._alarm_us <= deadline_us):
-            return True
-        self._disarm()
-        try:
-            self._alarm = self._time.call_at(deadline_us, lambda: self._alarm_rang(deadline_us))
-        except Exception:
-            # No thread can be started, as at the very end of a process: better lowered too early than never.
-            _LOGGER.exception("no timer for %r: its votes are lowered at once", self)
-            self._keep_until_us = 0
-            return False
-        self._alarm_us = deadline_us
-        return True
-
-    def _disarm(self) -> None:
-        if self._alarm is not None:
-            self._time.cancel(self._alarm)
-            self._alarm = None
-
-    def _alarm_rang(self, deadline_us: int) -> None:
-        with self._lock:
-            if self._alarm is not None and self._alarm_us == deadline_us:
-                self._alarm = None
-        self._keeper.settle(self, Cause.SUSTAIN_EXPIRED, quiet=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from htppower.events import Degradation
     from htppower.ledger import Ledger
     from htppower.machine import State
-    from htppower.session import Session
+    from htppower.usage import Usage
     from htppower.votes import VoteSet
 
 
@@ -67,25 +67,25 @@ class ControllerStatus:
     orphans: tuple[int, ...]
 
 
-def controller_status(backend: Description, sessions: Iterable[Session], caster: Caster) -> ControllerStatus:
+def controller_status(backend: Description, sessions: Iterable[Usage], caster: Caster) -> ControllerStatus:
     """Return the snapshot; the controller's lock is held."""
     ledger = caster.ledger
     lines = tuple(_session_status(session, ledger) for session in sessions)
     return ControllerStatus(backend, lines, ledger.process_settings(), tuple(caster.orphans))
 
 
-def _session_status(session: Session, ledger: Ledger) -> SessionStatus:
+def _session_status(session: Usage, ledger: Ledger) -> SessionStatus:
     ids = tuple(session.power_config_ids.values())
     return SessionStatus(
         session.number,
         session.owner,
-        session.profile.name,
+        session.plan.profile.name,
         session.state,
         session.in_flight,
         session.device_id,
         session.core_ids,
         ids,
         {power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
-        session.degradations,
+        session.plan.degradations,
         session.error,
     )
