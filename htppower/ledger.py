@@ -30,7 +30,7 @@ HVX_REMOVED = DcvsV3(
 )
 
 # What takes each vote back. A control latency can't be taken back (rule RPC-5). The HMX timeout's default is the one
-# that the vendor documents for its own tools.
+# that the vendor documents for its own tools (backend extensions, hmx_timeout_us).
 TAKEN_BACK: Mapping[Option, Any] = {
     Option.DCVS_V3: HVX_REMOVED,
     Option.HMX_V2: HMX_DEFAULT,
