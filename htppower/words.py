@@ -25,12 +25,16 @@ _INT = re.compile(r"-?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
 # Text to YAML 1.1, but a number to YAML 1.2; and y and n, which YAML 1.1 reads as booleans although PyYAML does not.
 _NO_TEXT = re.compile(r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[yYnN]")
+# "false", the longest word of letters that any YAML takes for something else: most words need no further look.
+_LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
 _LONGEST_NUMBER = 20
 
 
 def read_word(text: str) -> Any:
     """Return bool, int, float, None or text; ``UNREADABLE`` where parsers do not agree, or ``TOO_LARGE``."""
+    if len(text) > _LONGEST_SPECIAL_WORD and text.isidentifier():
+        return text
     kind = _kind(text)
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
