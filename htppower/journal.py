@@ -12,7 +12,9 @@ from htppower.events import Cause, Degraded, ReleaseFailed, Transition
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.events import Event
+    from htppower.errors import VoteRejected
+    from htppower.events import Degradation, Event, Phase
+    from htppower.machine import State, Trigger
     from htppower.timing import Clock
     from htppower.usage import Usage
 
@@ -61,6 +63,33 @@ class Journal:
                 subscriber(event)
             except Exception:
                 _LOGGER.exception("a subscriber failed on %r", event)
+
+    def transition(
+        self,
+        session: Usage,
+        trigger: Trigger,
+        source: State,
+        cause: Cause,
+        phase: Phase | None,
+        error: VoteRejected | None = None,
+    ) -> None:
+        """Tell that a session has changed its state."""
+        self.tell(
+            Transition,
+            session,
+            trigger=trigger,
+            source=source,
+            dest=session.state,
+            cause=cause,
+            phase=phase,
+            error=error,
+        )
+
+    def degradations(self, session: Usage, before: tuple[Degradation, ...]) -> None:
+        """Tell what a session lacks that it did not lack before."""
+        for degradation in session.plan.degradations:
+            if degradation not in before:
+                self.tell(Degraded, session, degradation=degradation)
 
 
 def log_event(event: Event) -> None:

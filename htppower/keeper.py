@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected
-from htppower.events import Cause, Degradation, Degraded, Phase, ReleaseFailed, SessionOpened, Transition
+from htppower.events import Cause, Phase, ReleaseFailed, SessionOpened
 from htppower.machine import SessionMachine, State, Trigger
 from htppower.recovery import MOST_RESTARTS_IN_A_ROW, Backoff
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.votes import VoteSet
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
-# The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created when it is back.
+# The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
@@ -71,7 +71,7 @@ class Keeper:
                 error = rejected
         self.sessions[session.number] = session
         self._journal.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
-        self._tell_degradations(session, ())
+        self._journal.degradations(session, ())
         session.set_ready(not session.plan.raised)
         if error is not None and session.plan.raised:
             self._lose(session, error, Cause.SESSION_OPENED, None)
@@ -108,7 +108,7 @@ class Keeper:
             before = session.plan.degradations
             session.plan = plan
             session.end_sustain()
-            self._tell_degradations(session, before)
+            self._journal.degradations(session, before)
             error = self._settle(session, Cause.PROFILE_CHANGED, None)
         self._raise(session, error, quiet=False)
 
@@ -198,7 +198,7 @@ class Keeper:
                 self._replan()
         session.error = None
         session.set_ready(trigger is not Trigger.LOWER)
-        self._tell_transition(session, trigger, source, cause, phase)
+        self._journal.transition(session, trigger, source, cause, phase)
         self._recover(None)
         if self._backoff.pending and not self._restoring and not self._is_lacking():
             self._backoff.recovered()
@@ -216,7 +216,7 @@ class Keeper:
         session.set_ready(False)
         self._caster.forget(session)
         self._machine.fire(session, Trigger.LOSE, _already_failed)
-        self._tell_transition(session, Trigger.LOSE, source, cause, phase, error)
+        self._journal.transition(session, Trigger.LOSE, source, cause, phase, error)
 
     def _recover(self, error: VoteRejected | None) -> None:
         """After a call: where it told that the link was lost, every session that has voted is; see to what follows."""
@@ -267,8 +267,8 @@ class Keeper:
 
     def _settle_process(self) -> VoteRejected | None:
         """Give back the process-wide settings that a session failed to give back; return the failure."""
-        ids = (next(iter(session.power_config_ids.values()), None) for session in self.sessions.values())
-        return self._caster.settle_process(next((found for found in ids if found is not None), None))
+        ids = (found for session in self.sessions.values() for found in session.power_config_ids.values())
+        return self._caster.settle_process(next(ids, None))
 
     def _retry(self, number: int) -> None:
         """Try again what failed (called by the back-off's alarm)."""
@@ -285,7 +285,7 @@ class Keeper:
         self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
         for power_config_id, error in failures:
             self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
-        self._tell_transition(session, trigger, source, cause, None)
+        self._journal.transition(session, trigger, source, cause, None)
         self._recover(failures[-1][1] if failures else None)
         return [error for _, error in failures]
 
@@ -295,32 +295,7 @@ class Keeper:
             before, ready = session.plan.degradations, session.ready
             session.plan = self._planner.plan(session.plan.profile)
             session.set_ready(ready)
-            self._tell_degradations(session, before)
-
-    def _tell_transition(
-        self,
-        session: Usage,
-        trigger: Trigger,
-        source: State,
-        cause: Cause,
-        phase: Phase | None,
-        error: VoteRejected | None = None,
-    ) -> None:
-        self._journal.tell(
-            Transition,
-            session,
-            trigger=trigger,
-            source=source,
-            dest=session.state,
-            cause=cause,
-            phase=phase,
-            error=error,
-        )
-
-    def _tell_degradations(self, session: Usage, before: tuple[Degradation, ...]) -> None:
-        for degradation in session.plan.degradations:
-            if degradation not in before:
-                self._journal.tell(Degraded, session, degradation=degradation)
+            self._journal.degradations(session, before)
 
 
 def _already_failed() -> None:

@@ -296,8 +296,3 @@ def _assert_in_force(client: Client, votes: VoteSet) -> None:
 
 TestSessions = Sessions.TestCase
 TestSessions.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
-
-
-def test_profiles_of_the_machine_exist() -> None:
-    """The profiles that the random sessions use are shipped."""
-    assert all(load_profile(name) for name in SHIPPED)

@@ -15,6 +15,7 @@ import attrs
 
 from htppower.backends.base import Description
 from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
+from htppower.backends.faults import FUNCTIONS, Faults, check_function
 from htppower.codes import (
     INVALID_INPUT,
     SUCCESS,
@@ -32,22 +33,11 @@ if TYPE_CHECKING:
 
     from htppower.votes import VoteSet
 
-FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
 _LARGEST_UINT32 = 2**32 - 1
 _LARGEST_LEGACY_CORNER = 0xFF
 _LARGEST_PERF_MODE = 255
 _HMX_TIMEOUT_US = range(100, 1_000_001)
 _MIN_TARGET_MAX = ("Min", "Target", "Max")
-
-
-@attrs.frozen
-class _Fault:
-    """A failure to come, of the calls of a function whose numbers, counted from 1, are in the range."""
-
-    code: int
-    function: str
-    calls: range
-    applied: int
 
 
 class SimulatedHtp:
@@ -88,8 +78,7 @@ class SimulatedHtp:
         self._lock = threading.Lock()
         self._clients: dict[int, Client] = {}
         self._process = ProcessSettings()
-        self._faults: list[_Fault] = []
-        self._made = dict.fromkeys(FUNCTIONS, 0)
+        self._faults = Faults()
         self._delays_us: dict[str, int] = {}
         self._restarted = False
         self._dead = False
@@ -221,19 +210,15 @@ class SimulatedHtp:
             times: how many calls from there on fail.
             applied: for setPowerConfig, how many votes of the list are applied before the failure.
         """
-        _known(function)
-        if code == SUCCESS or nth < 1 or times < 1 or applied < 0:
-            raise ValueError(f"code {code}, nth {nth}, times {times}, applied {applied}: not 0, from 1, from 1, from 0")
         with self._lock:
-            first = self._made[function] + nth
-            self._faults.append(_Fault(code, function, range(first, first + times), applied))
+            self._faults.add(code, function, nth, times, applied)
 
     def delay_calls(self, delay_us: int, function: str | None = None) -> None:
         """Make every call, or those of one function, take this long; 0 takes it back."""
         if delay_us < 0:
             raise ValueError(f"a delay of {delay_us} us")
         if function is not None:
-            _known(function)
+            check_function(function)
         for name in FUNCTIONS if function is None else (function,):
             self._delays_us[name] = delay_us
 
@@ -264,7 +249,7 @@ class SimulatedHtp:
 
     def _fault(self, function: str) -> tuple[int, int]:
         """Return the code that this call is to fail with, and how many votes are applied before."""
-        self._made[function] += 1
+        fault = self._faults.of_next(function)
         if self._dead or self._restarted:
             self._unnoticed = False
         if self._dead:
@@ -272,10 +257,7 @@ class SimulatedHtp:
         if self._restarted:
             self._restarted = False
             return SYSTEM_COMMUNICATION, 0
-        for fault in self._faults:
-            if fault.function == function and self._made[function] in fault.calls:
-                return fault.code, fault.applied
-        return SUCCESS, 0
+        return fault
 
     def _apply(self, power_config_id: int, client: Client, config: NativeConfig) -> int:
         code = self._answer(power_config_id, client, config)
@@ -305,8 +287,3 @@ class SimulatedHtp:
             if not client.has_hvx_vote or legacy or fields[f"{prefix}PerfMode"] > _LARGEST_PERF_MODE:
                 return INVALID_INPUT
         return SUCCESS
-
-
-def _known(function: str) -> None:
-    if function not in FUNCTIONS:
-        raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")

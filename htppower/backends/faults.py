@@ -1,0 +1,68 @@
+"""Failures that a simulated library is told to answer with."""
+
+from __future__ import annotations
+
+import attrs
+
+from htppower.codes import SUCCESS
+
+FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+
+
+def check_function(function: str) -> None:
+    """Refuse a name that no native function has.
+
+    Raises:
+        ValueError: with the names that there are.
+    """
+    if function not in FUNCTIONS:
+        raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
+
+
+@attrs.frozen
+class _Fault:
+    """A failure to come, of the calls of a function whose numbers, counted from 1, are in the range."""
+
+    code: int
+    function: str
+    calls: range
+    applied: int
+
+
+class Faults:
+    """The failures to come, and how many calls of each function were made."""
+
+    def __init__(self) -> None:
+        self._faults: list[_Fault] = []
+        self._made = dict.fromkeys(FUNCTIONS, 0)
+
+    def add(self, code: int, function: str, nth: int, times: int, applied: int) -> None:
+        """Fail calls to come.
+
+        Args:
+            code: what is answered.
+            function: whose calls.
+            nth: which of them is the first to fail, counted from now; 1 is the very next.
+            times: how many from there on.
+            applied: how many votes of a list are applied before the failure.
+
+        Raises:
+            ValueError: no such function, or numbers that can't be meant.
+        """
+        check_function(function)
+        if code == SUCCESS or nth < 1 or times < 1 or applied < 0:
+            raise ValueError(f"code {code}, nth {nth}, times {times}, applied {applied}: not 0, from 1, from 1, from 0")
+        first = self._made[function] + nth
+        self._faults.append(_Fault(code, function, range(first, first + times), applied))
+
+    def clear(self) -> None:
+        """Fail none of the calls to come."""
+        self._faults.clear()
+
+    def of_next(self, function: str) -> tuple[int, int]:
+        """Count a call, and return the code that it fails with, 0 if none, and how many votes are applied before."""
+        self._made[function] += 1
+        for fault in self._faults:
+            if fault.function == function and self._made[function] in fault.calls:
+                return fault.code, fault.applied
+        return SUCCESS, 0

@@ -1,0 +1,131 @@
+"""What a platform lacks: degradation, strictness, and options that the library turns out not to have."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from bench import MAX_CORNER, Bench, options
+
+from htppower import (
+    Profile,
+    RuleBreach,
+    State,
+    load_profile,
+)
+from htppower.backends import SimulatedHtp
+from htppower.codes import UNSUPPORTED, UNSUPPORTED_CONFIG
+from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.events import Degraded
+from htppower.votes import HmxV2
+
+
+def _voting(**votes: object) -> Profile:
+    burst = load_profile("burst")
+    return attrs.evolve(burst, votes=attrs.evolve(burst.votes, **votes))  # type: ignore[arg-type]
+
+
+def _hmx(corner: ExpandedCorner) -> HmxV2:
+    return HmxV2(corner, corner, corner, ClkPerfMode.HIGH)
+
+
+def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
+    """On V73 the session works without its HMX vote, and says so in its status and in an event, by rule HMX-1."""
+    bench = Bench.make(SimulatedHtp(arch=73))
+    session = bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+    with session.inference():
+        assert "HMX_V2" not in options(bench.sets[-1])
+    assert [lost.rule for lost in session.degradations] == ["HMX-1"]
+    assert [event.degradation.rule for event in bench.events if isinstance(event, Degraded)] == ["HMX-1"]
+    assert bench.controller.status().sessions[0].degradations == session.degradations
+    bench.controller.close()
+
+
+def test_the_default_hmx_vote_is_no_loss_below_v75() -> None:
+    """On V73 pick default is not sent, since it applies anyhow, and nothing is degraded."""
+    bench = Bench.make(SimulatedHtp(arch=73))
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    assert options(bench.sets[-1]) == ["DCVS_V3", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+    assert session.degradations == ()
+    bench.controller.close()
+
+
+def test_rpc_votes_degrade_on_qnx() -> None:
+    """On QNX polling and latency are left out, each said with RPC-4."""
+    bench = Bench.make(SimulatedHtp(arch=73, platform="qnx"))
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    assert options(bench.sets[-1]) == ["DCVS_V3"]
+    assert [lost.rule for lost in session.degradations] == ["RPC-4", "RPC-4"]
+    bench.controller.close()
+
+
+def test_strict_refuses_what_would_degrade() -> None:
+    """With strict=True a vote that the platform lacks is an error with the rule's id."""
+    bench = Bench.make(SimulatedHtp(arch=73), strict=True)
+    with pytest.raises(RuleBreach) as caught:
+        bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+    assert caught.value.rule == "HMX-1"
+    assert bench.recorder.calls == ()
+    bench.controller.close()
+
+
+def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
+    """A profile that never was a file is checked by the same rules before anything is sent."""
+    with pytest.raises(RuleBreach) as caught:
+        bench.controller.session(_voting(rpc_polling_time_us=10_000))
+    assert caught.value.rule == "RPC-1"
+    assert bench.recorder.calls == ()
+
+
+@pytest.mark.parametrize("code", [UNSUPPORTED, UNSUPPORTED_CONFIG])
+def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int) -> None:
+    """After 13002 or 13004 the votes go out one by one, the refused one is remembered, and never sent again."""
+    bench = Bench.make()
+    session = bench.controller.session(_voting(hmx_timeout_us=1000))
+    other = bench.controller.session(_voting(hmx_timeout_us=2000))
+    bench.simulated.fail_next(code)
+    bench.simulated.fail_next(code, nth=6)
+    with session.inference():
+        assert session.state is State.RAISED
+        assert bench.effective().core_target == MAX_CORNER
+    assert [(lost.rule, lost.option.name) for lost in session.degradations] == [("TMR-1", "HMX_TIMEOUT_INTERVAL_US")]
+    assert other.degradations == session.degradations
+    bench.recorder.clear()
+    bench.infer(other)
+    assert "HMX_TIMEOUT_INTERVAL_US" not in options(bench.sets[-1])
+    bench.controller.close()
+
+
+def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_session() -> None:
+    """Polling that turned out to be missing is not sent again for other sessions that are up."""
+    bench = Bench.make()
+    first, second = (bench.controller.session("burst") for _ in range(2))
+    bench.simulated.fail_next(UNSUPPORTED)
+    bench.simulated.fail_next(UNSUPPORTED, nth=5)
+    with first.inference():
+        assert [lost.option.name for lost in second.degradations] == ["RPC_POLLING_TIME"]
+        bench.recorder.clear()
+        with second.inference():
+            assert options(bench.sets[-1]) == ["DCVS_V3", "HMX_V2"]
+            assert len(bench.sets) == 1
+    bench.controller.close()
+
+
+def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> None:
+    """V81 passes the rule, the library's 13004 still degrades it, and the inference has its other votes."""
+    bench = Bench.make(SimulatedHtp(arch=81))
+    session = bench.controller.session(_voting(ddr_perf_mode=True))
+    with session.inference():
+        assert bench.effective().rpc_polling_time_us == 9999
+    assert [lost.rule for lost in session.degradations] == ["DDR-1"]
+    bench.controller.close()
+
+
+def test_a_platform_without_dcvs_v3_is_a_failure_not_a_degradation(bench: Bench) -> None:
+    """13004 to DCVS_V3 itself leaves the session UNKNOWN: without it there are no votes."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(UNSUPPORTED, times=2)
+    with session.inference():
+        assert session.state is State.UNKNOWN
+    assert session.degradations == ()
