@@ -33,10 +33,7 @@ class Keeper:
     """The sessions of a controller, and the lock under which their states change.
 
     Args:
-        caster: makes the native calls.
-        planner: says what a profile casts on this platform.
-        journal: is told what happens.
-        time: clock and alarms.
+        caster, planner, journal, time: make the calls, say what a profile casts, are told, and give clock and alarms.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
@@ -152,8 +149,8 @@ class Keeper:
         return True
 
     def _raise(self, session: Usage, error: VoteRejected | None, *, quiet: bool) -> None:
-        voted = session.state in (State.RAISED, State.LOWERED, State.DESTROYED)
-        if error is not None and not voted and self._raises and not quiet:
+        missing = session.state in (State.UNKNOWN, State.UNVOTED)
+        if error is not None and missing and self._raises and not quiet:
             raise error
 
     def _settle(self, session: Usage, cause: Cause, phase: Phase | None) -> VoteRejected | None:
@@ -173,7 +170,7 @@ class Keeper:
             voted = state is not State.UNVOTED or session.power_config_ids
             failures = self._release(session, Trigger.RELEASE, cause) if voted else []
             session.set_ready(True)
-            return failures[0] if failures else None
+            return next(iter(failures), None)
         return None
 
     def _transit(
@@ -206,8 +203,9 @@ class Keeper:
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
-        unknown = any(session.state is State.UNKNOWN for session in self.sessions.values())
-        return unknown or bool(self._caster.orphans) or self._caster.process_differs
+        if any(session.state is State.UNKNOWN for session in self.sessions.values()):
+            return True
+        return bool(self._caster.orphans) or self._caster.process_differs
 
     def _lose(self, session: Usage, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
