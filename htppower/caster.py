@@ -14,7 +14,7 @@ from htppower.events import Degradation
 from htppower.ledger import Ledger
 from htppower.plans import RULE_OF_OPTION
 from htppower.profiles import NO_VOTES
-from htppower.votes import PROCESS_WIDE, SEND_ORDER, VoteSet
+from htppower.votes import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.native import Option
     from htppower.usage import Usage
-
-_ON_ONE_ID = tuple(option for option in SEND_ORDER if option not in PROCESS_WIDE)
 
 
 class Caster:
@@ -104,23 +102,23 @@ class Caster:
             self._where = (session.device_id, session.core_ids[0])
             error = self.settle_process(ids[0])
             failures = [] if error is None else [(ids[0], error)]
+        self.orphans += ids
+        session.power_config_ids.clear()
         for power_config_id in ids:
             self.ledger.drop(power_config_id)
-        session.power_config_ids.clear()
-        self.orphans += ids
         return failures + self.destroy_orphans()
 
     @property
     def process_differs(self) -> bool:
         """Whether the process-wide settings that are wanted are not known to be in force."""
-        return bool(self._process_difference(0))
+        return bool(self._process_difference())
 
     def settle_process(self, power_config_id: int | None = None) -> VoteRejected | None:
         """Send the process-wide settings that differ, on any id; return the failure.
 
         Where no session has an id left, one is made for the call and destroyed.
         """
-        settings = self._process_difference(0)
+        settings = self._process_difference()
         if not settings:
             return None
         try:
@@ -185,8 +183,8 @@ class Caster:
         """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
         return self.arbiter.arbitrate(votes).without(*self.missing)
 
-    def _process_difference(self, power_config_id: int) -> VoteSet:
-        return self.ledger.difference(power_config_id, self._wanted(NO_VOTES)).without(*_ON_ONE_ID)
+    def _process_difference(self) -> VoteSet:
+        return self.ledger.process_difference(self._wanted(NO_VOTES))
 
     def _set(self, power_config_id: int, votes: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

@@ -16,7 +16,7 @@ from htppower.native import Option
 from htppower.votes import HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 # What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
 # by field, what a DCVS_V3 vote must say of a field that it leaves unset and an earlier one has set.
@@ -61,7 +61,12 @@ class Ledger:
 
     def difference(self, power_config_id: int, wanted: VoteSet) -> VoteSet:
         """Return what must be sent so that the wanted votes are in force, and no others."""
-        return VoteSet.of(dict(self._differing(power_config_id, wanted)))
+        return VoteSet.of(dict(self._differing(self._ids.get(power_config_id, {}), wanted, SEND_ORDER)))
+
+    def process_difference(self, wanted: VoteSet) -> VoteSet:
+        """Return the process-wide settings that must be sent, on any id, so that the wanted ones are in force."""
+        options = [option for option in SEND_ORDER if option in PROCESS_WIDE]
+        return VoteSet.of(dict(self._differing({}, wanted, options)))
 
     def sending(self, power_config_id: int, votes: VoteSet) -> None:
         """Note that a call is about to carry these votes: until it returns, nothing is known of them."""
@@ -112,9 +117,10 @@ class Ledger:
     def _entries(self, power_config_id: int, option: Option) -> dict[Option, _Entry]:
         return self._process if option in PROCESS_WIDE else self._ids.setdefault(power_config_id, {})
 
-    def _differing(self, power_config_id: int, wanted: VoteSet) -> Iterator[tuple[Option, Any]]:
-        ours = self._ids.get(power_config_id, {})
-        for option in SEND_ORDER:
+    def _differing(
+        self, ours: dict[Option, _Entry], wanted: VoteSet, options: Iterable[Option]
+    ) -> Iterator[tuple[Option, Any]]:
+        for option in options:
             entry = (self._process if option in PROCESS_WIDE else ours).get(option)
             value = wanted.get(option)
             if entry is None:
