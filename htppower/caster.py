@@ -11,7 +11,7 @@ from htppower.cases import Case
 from htppower.codes import FAILED, INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
 from htppower.errors import VoteRejected
 from htppower.events import Degradation
-from htppower.ledger import Ledger
+from htppower.ledger import HVX_REMOVED, Ledger
 from htppower.plans import RULE_OF_OPTION
 from htppower.profiles import NO_VOTES
 from htppower.votes import VoteSet
@@ -100,7 +100,7 @@ class Caster:
         failures = []
         if ids:
             self._where = (session.device_id, session.core_ids[0])
-            error = self.settle_process(ids[0])
+            error = self.settle_process(None if session.ids_doubted else ids[0])
             failures = [] if error is None else [(ids[0], error)]
         self.orphans += ids
         session.power_config_ids.clear()
@@ -145,9 +145,16 @@ class Caster:
                     self._backend.destroy_power_config_id(power_config_id)
             except VoteRejected as error:
                 failures.append((power_config_id, error))
+                if error.code not in LINK_LOST:
+                    self._remove_votes(power_config_id)
             else:
                 self.orphans.remove(power_config_id)
         return failures
+
+    def _remove_votes(self, power_config_id: int) -> None:
+        """Take the clocks' vote from an id that can't be destroyed, as far as the library does that."""
+        with contextlib.suppress(VoteRejected), self._noting():
+            self._backend.set_power_config(power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
 
     def take_link_error(self) -> VoteRejected | None:
         """Return the call that last told that the link to the DSP was lost, once."""

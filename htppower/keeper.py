@@ -14,7 +14,7 @@ from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected
 from htppower.events import Cause, Phase, ReleaseFailed, SessionOpened
 from htppower.machine import SessionMachine, State, Trigger
-from htppower.recovery import MOST_RESTARTS_IN_A_ROW, Backoff
+from htppower.restoring import Restorer
 
 if TYPE_CHECKING:
     from htppower.caster import Caster
@@ -29,7 +29,7 @@ _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_B
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
-class Keeper:
+class Keeper(Restorer):
     """The sessions of a controller, and the lock under which their states change.
 
     Args:
@@ -38,17 +38,14 @@ class Keeper:
     """
 
     def __init__(self, caster: Caster, planner: Planner, journal: Journal, time: Time, *, raises: bool) -> None:
-        self.lock = threading.RLock()
-        self.sessions: dict[int, Usage] = {}
+        super().__init__(caster, time)
         # Phases that begin on a closed session are let pass: the process is ending, or is a forked child.
         self.ending = False
-        self._caster = caster
         self._planner = planner
         self._journal = journal
         self._machine = SessionMachine()
-        self._backoff = Backoff(time, self._retry)
         self._raises = raises
-        self._restoring = False
+        self._known_missing = 0
 
     def open(self, session: Usage) -> None:
         """Create a session's ids and take it in.
@@ -66,6 +63,9 @@ class Keeper:
                     self._recover(None)
                     raise
                 error = rejected
+            except BaseException:
+                self._caster.release(session)
+                raise
         self.sessions[session.number] = session
         self._journal.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
         self._journal.degradations(session, ())
@@ -118,18 +118,19 @@ class Keeper:
             failures = []
             try:
                 error = self._settle(session, Cause.SESSION_CLOSED, None)
+                if error is not None and error.code == SYSTEM_COMMUNICATION:
+                    error = self._settle(session, Cause.SESSION_CLOSED, None)  # the link is up again
                 if error is not None and session.state is State.UNKNOWN:
                     failures.append(error)
             finally:
                 failures += self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
-                del self.sessions[session.number]
             return failures
 
     def stop(self) -> bool:
         """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
-        self._backoff.stop()
         self._settle_process()
         self._caster.destroy_orphans()
+        self._backoff.close()
         return not self.sessions and not self._caster.orphans
 
     def disown(self) -> None:
@@ -178,7 +179,6 @@ class Keeper:
     ) -> VoteRejected | None:
         """Cast the votes, then change the state; return the call that failed."""
         source = session.state
-        missing = len(self._planner.missing)
         try:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:
@@ -190,9 +190,6 @@ class Keeper:
             self._lose(session, None, cause, phase)
             self._backoff.failed(None)
             raise
-        finally:
-            if len(self._planner.missing) > missing:
-                self._replan()
         session.error = None
         session.set_ready(trigger is not Trigger.LOWER)
         self._journal.transition(session, trigger, source, cause, phase)
@@ -216,71 +213,20 @@ class Keeper:
         self._machine.fire(session, Trigger.LOSE, _already_failed)
         self._journal.transition(session, Trigger.LOSE, source, cause, phase, error)
 
-    def _recover(self, error: VoteRejected | None) -> None:
-        """After a call: where it told that the link was lost, every session that has voted is; see to what follows."""
-        link_error = self._caster.take_link_error()
-        if link_error is not None:
-            self._caster.ledger.forget_process()
-            for session in tuple(self.sessions.values()):
-                session.ids_doubted = True
-                if session.state in (State.RAISED, State.LOWERED):
-                    self._lose(session, None, Cause.LINK_LOST, None)
-        if self._restoring:
-            return
-        if link_error is not None and link_error.code == SYSTEM_COMMUNICATION:
-            self._restore(Cause.LINK_LOST, link_error)
-        elif (failed := link_error or error) is not None or (self._caster.orphans and not self._backoff.pending):
-            self._backoff.failed(failed)
-
-    def _restore(self, cause: Cause, error: VoteRejected | None) -> None:
-        """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
-        self._restoring = True
-        try:
-            for _ in range(MOST_RESTARTS_IN_A_ROW):
-                failed = self._restore_once(cause)
-                error = failed or error
-                if not self._is_lacking() or (failed is not None and failed.code != SYSTEM_COMMUNICATION):
-                    break
-        finally:
-            self._restoring = False
-        if self._is_lacking():
-            self._backoff.failed(error)
-        else:
-            self._backoff.recovered()
-
-    def _restore_once(self, cause: Cause) -> VoteRejected | None:
-        """Settle every session that lacks votes; return a failure, at once where the DSP is out of reach.
-
-        A session that is UNVOTED may have begun an inference while the DSP was left alone.
-        """
-        failed = None
-        for session in tuple(self.sessions.values()):
-            if session.state in (State.UNKNOWN, State.UNVOTED):
-                error = self._settle(session, cause, None)
-                if error is not None:
-                    failed = error
-                    if error.code in LINK_LOST:
-                        return failed
-        return failed or self._settle_process()
-
-    def _settle_process(self) -> VoteRejected | None:
-        """Give back the process-wide settings that a session failed to give back; return the failure."""
-        ids = (found for session in self.sessions.values() for found in session.power_config_ids.values())
-        return self._caster.settle_process(next(ids, None))
-
-    def _retry(self, number: int) -> None:
-        """Try again what failed (called by the back-off's alarm)."""
-        with self.lock:
-            if not self._backoff.rang(number):
-                return
-            failures = self._caster.destroy_orphans()
-            self._recover(None)
-            self._restore(Cause.RETRIED, failures[-1][1] if failures else self._backoff.error)
-
     def _release(self, session: Usage, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         source = session.state
+        if source is State.DESTROYED:
+            return []
         failures: list[tuple[int, VoteRejected]] = []
-        self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
+        try:
+            self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
+        except BaseException:
+            if source is not State.UNVOTED:
+                self._lose(session, None, cause, None)
+            self._backoff.failed(None)
+            raise
+        if session.state is State.DESTROYED:
+            self.sessions.pop(session.number, None)
         for power_config_id, error in failures:
             self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
         self._journal.transition(session, trigger, source, cause, None)
@@ -288,7 +234,9 @@ class Keeper:
         return [error for _, error in failures]
 
     def _replan(self) -> None:
-        """Leave out of every session what the library has refused as not on this platform."""
+        if len(self._planner.missing) == self._known_missing:
+            return
+        self._known_missing = len(self._planner.missing)
         for session in tuple(self.sessions.values()):
             before, ready = session.plan.degradations, session.ready
             session.plan = self._planner.plan(session.plan.profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from htppower.codes import SYSTEM_COMMUNICATION_FATAL
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
     from htppower.errors import VoteRejected
     from htppower.timing import Time
+
+_LOGGER = logging.getLogger("htppower")
 
 # A dead DSP may cost an inference no more than one failed call per second.
 FIRST_RETRY_US = 1_000_000
@@ -29,6 +32,7 @@ class Backoff:
         self._alarm: Any = None
         # Tells the alarm that is armed from one that was cancelled when it had already begun to ring.
         self._number = 0
+        self._closed = False
         self._dead_until_us = 0
         self.error: VoteRejected | None = None
 
@@ -52,10 +56,14 @@ class Backoff:
         if fatal and not self.waiting:
             self.stop()
             self._dead_until_us = self._time.now_us + self._delay_us
-        if self._alarm is None:
+        if self._alarm is None and not self._closed:
             self._number += 1
             number = self._number
-            self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._retry(number))
+            try:
+                self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._retry(number))
+            except Exception:
+                # No thread can be started, as at the very end of a process; the next failure tries again.
+                _LOGGER.exception("no timer for a retry")
 
     def rang(self, number: int) -> bool:
         """Take in that an alarm rings, and return whether it is the one that is armed."""
@@ -77,6 +85,11 @@ class Backoff:
         if self._alarm is not None:
             self._time.cancel(self._alarm)
             self._alarm = None
+
+    def close(self) -> None:
+        """Retry nothing from now on."""
+        self._closed = True
+        self.stop()
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""

@@ -116,7 +116,8 @@ class Usage:
         """
         with self._lock:
             if self._closing:
-                return State.LOWERED if self._state in (State.RAISED, State.UNKNOWN) else self._state
+                voted = self._state in (State.RAISED, State.UNKNOWN) and self.power_config_ids
+                return State.LOWERED if voted else self._state
             if not self._plan.raised:
                 return State.UNVOTED
             if self._in_flight or self._preparing:
