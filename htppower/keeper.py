@@ -198,12 +198,6 @@ class Keeper(Restorer):
             self._backoff.recovered()
         return None
 
-    def _is_lacking(self) -> bool:
-        """Whether anything is left to retry."""
-        if any(session.state is State.UNKNOWN for session in self.sessions.values()):
-            return True
-        return bool(self._caster.orphans) or self._caster.process_differs
-
     def _lose(self, session: Usage, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
@@ -232,6 +226,9 @@ class Keeper(Restorer):
         self._journal.transition(session, trigger, source, cause, None)
         self._recover(failures[-1][1] if failures else None)
         return [error for _, error in failures]
+
+    def _finish(self, session: Usage) -> None:
+        self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
 
     def _replan(self) -> None:
         if len(self._planner.missing) == self._known_missing:

@@ -38,6 +38,10 @@ class Restorer(abc.ABC):
         """Take in that nothing is known of a session's votes any more."""
 
     @abc.abstractmethod
+    def _finish(self, session: Usage) -> None:
+        """Destroy what is left of a session whose closing was interrupted."""
+
+    @abc.abstractmethod
     def _replan(self) -> None:
         """Leave out of every session what the library has refused as not on this platform."""
 
@@ -86,7 +90,9 @@ class Restorer(abc.ABC):
         """
         failed = None
         for session in tuple(self.sessions.values()):
-            if session.state in (State.UNKNOWN, State.UNVOTED) and not session.closing:
+            if session.closing:
+                self._finish(session)
+            elif session.state in (State.UNKNOWN, State.UNVOTED):
                 error = self._settle(session, cause, None)
                 if error is not None:
                     failed = error
@@ -105,7 +111,7 @@ class Restorer(abc.ABC):
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
-        if any(session.state is State.UNKNOWN and not session.closing for session in self.sessions.values()):
+        if any(session.state is State.UNKNOWN for session in self.sessions.values()):
             return True
         return bool(self._caster.orphans) or self._caster.process_differs
 

@@ -113,6 +113,23 @@ def test_ctrl_c_in_close_is_raised_when_every_session_was_tried(verb: str) -> No
     assert rig.time.alarms == 0
 
 
+def test_ctrl_c_in_a_sessions_close_is_finished_by_the_back_off() -> None:
+    """KeyboardInterrupt while a session is destroyed: it is destroyed by the back-off, without closing it again."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with session.inference():
+        pass
+    rig.backend.next_raises(KeyboardInterrupt(), "destroy")
+    with pytest.raises(KeyboardInterrupt):
+        session.close()
+    rig.time.advance_us(10 * SECOND_US)
+    assert session.state is State.DESTROYED
+    assert rig.controller.status().sessions == ()
+    assert rig.time.alarms == 0
+    rig.backend.assert_nothing_left()
+    rig.controller.close()
+
+
 def test_a_backend_that_breaks_the_protocol_fails_no_inference() -> None:
     """An exception that is no VoteRejected counts as a failed call: the inference runs, and the votes come down."""
     rig = Rig()
