@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import click
@@ -85,6 +86,7 @@ def _pace(virtual: bool) -> Pace:
         from htppower.testing import VirtualTime  # noqa: PLC0415
 
         return VirtualPace(VirtualTime())
+    gc.enable()  # start-up has it off; this run takes as long as its workload
     from htppower.cli.workload import RealPace  # noqa: PLC0415
     from htppower.sustain import SystemTime  # noqa: PLC0415
 
