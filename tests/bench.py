@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower import Profile, load_profile
 from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
 from htppower.controller import VoteController
+from htppower.corners import ClkPerfMode, ExpandedCorner
 from htppower.testing import VirtualTime
+from htppower.votes import HmxV2
 
 if TYPE_CHECKING:
     from htppower.events import Event
@@ -68,3 +71,14 @@ def core_target(call: Call) -> int:
 def options(call: Call) -> list[str]:
     """Return the options of a call, in order."""
     return [config.option for config in call.configs]
+
+
+def voting(**votes: object) -> Profile:
+    """Return burst with other votes."""
+    burst = load_profile("burst")
+    return attrs.evolve(burst, votes=attrs.evolve(burst.votes, **votes))  # type: ignore[arg-type]
+
+
+def explicit_hmx(corner: ExpandedCorner) -> HmxV2:
+    """Return an explicit HMX vote with min = target = max."""
+    return HmxV2(corner, corner, corner, ClkPerfMode.HIGH)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER, Bench, options
+from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER, Bench, options, voting
 
 from htppower import (
     BackendUnavailable,
-    Profile,
     SessionClosed,
     State,
     Unavailable,
@@ -18,18 +17,7 @@ from htppower import (
 )
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.codes import FAILED, INVALID_INPUT
-from htppower.corners import ClkPerfMode, ExpandedCorner
 from htppower.events import ReleaseFailed
-from htppower.votes import HmxV2
-
-
-def _voting(**votes: object) -> Profile:
-    burst = load_profile("burst")
-    return attrs.evolve(burst, votes=attrs.evolve(burst.votes, **votes))  # type: ignore[arg-type]
-
-
-def _hmx(corner: ExpandedCorner) -> HmxV2:
-    return HmxV2(corner, corner, corner, ClkPerfMode.HIGH)
 
 
 def test_a_session_votes_on_each_of_its_cores() -> None:
@@ -65,8 +53,8 @@ def test_cores_are_named_once(bench: Bench, cores: tuple[int, ...]) -> None:
 
 def test_the_largest_polling_and_the_smallest_latency_win(bench: Bench) -> None:
     """What is sent for the process is the aggregate over the raised sessions."""
-    a = bench.controller.session(_voting(rpc_polling_time_us=500, rpc_control_latency_us=300))
-    b = bench.controller.session(_voting(rpc_polling_time_us=2000, rpc_control_latency_us=0))
+    a = bench.controller.session(voting(rpc_polling_time_us=500, rpc_control_latency_us=300))
+    b = bench.controller.session(voting(rpc_polling_time_us=2000, rpc_control_latency_us=0))
     with a.inference():
         assert bench.effective().rpc_polling_time_us == 500
         with b.inference():

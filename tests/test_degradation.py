@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import attrs
 import pytest
-from bench import MAX_CORNER, Bench, options
+from bench import MAX_CORNER, Bench, explicit_hmx, options, voting
 
 from htppower import (
-    Profile,
     RuleBreach,
     State,
-    load_profile,
 )
 from htppower.backends import SimulatedHtp
 from htppower.codes import UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.corners import ExpandedCorner
 from htppower.events import Degraded
-from htppower.votes import HmxV2
-
-
-def _voting(**votes: object) -> Profile:
-    burst = load_profile("burst")
-    return attrs.evolve(burst, votes=attrs.evolve(burst.votes, **votes))  # type: ignore[arg-type]
-
-
-def _hmx(corner: ExpandedCorner) -> HmxV2:
-    return HmxV2(corner, corner, corner, ClkPerfMode.HIGH)
 
 
 def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
     """On V73 the session works without its HMX vote, and says so in its status and in an event, by rule HMX-1."""
     bench = Bench.make(SimulatedHtp(arch=73))
-    session = bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+    session = bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
     with session.inference():
         assert "HMX_V2" not in options(bench.sets[-1])
     assert [lost.rule for lost in session.degradations] == ["HMX-1"]
@@ -64,7 +51,7 @@ def test_strict_refuses_what_would_degrade() -> None:
     """With strict=True a vote that the platform lacks is an error with the rule's id."""
     bench = Bench.make(SimulatedHtp(arch=73), strict=True)
     with pytest.raises(RuleBreach) as caught:
-        bench.controller.session(_voting(hmx_v2=_hmx(ExpandedCorner.TUR)))
+        bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
     assert caught.value.rule == "HMX-1"
     assert bench.recorder.calls == ()
     bench.controller.close()
@@ -73,7 +60,7 @@ def test_strict_refuses_what_would_degrade() -> None:
 def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
     """A profile that never was a file is checked by the same rules before anything is sent."""
     with pytest.raises(RuleBreach) as caught:
-        bench.controller.session(_voting(rpc_polling_time_us=10_000))
+        bench.controller.session(voting(rpc_polling_time_us=10_000))
     assert caught.value.rule == "RPC-1"
     assert bench.recorder.calls == ()
 
@@ -82,8 +69,8 @@ def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
 def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int) -> None:
     """After 13002 or 13004 the votes go out one by one, the refused one is remembered, and never sent again."""
     bench = Bench.make()
-    session = bench.controller.session(_voting(hmx_timeout_us=1000))
-    other = bench.controller.session(_voting(hmx_timeout_us=2000))
+    session = bench.controller.session(voting(hmx_timeout_us=1000))
+    other = bench.controller.session(voting(hmx_timeout_us=2000))
     bench.simulated.fail_next(code)
     bench.simulated.fail_next(code, nth=6)
     with session.inference():
@@ -115,7 +102,7 @@ def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_
 def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> None:
     """V81 passes the rule, the library's 13004 still degrades it, and the inference has its other votes."""
     bench = Bench.make(SimulatedHtp(arch=81))
-    session = bench.controller.session(_voting(ddr_perf_mode=True))
+    session = bench.controller.session(voting(ddr_perf_mode=True))
     with session.inference():
         assert bench.effective().rpc_polling_time_us == 9999
     assert [lost.rule for lost in session.degradations] == ["DDR-1"]
