@@ -63,7 +63,7 @@ class Caster:
         session.wish = votes
 
     def differs(self, session: Usage, votes: VoteSet) -> bool:
-        """Return whether anything must be sent for these votes of a session to be in force."""
+        """Take these votes as the session's wish, and return whether anything must be sent for them to be in force."""
         self.wish(session, votes)
         ids = session.power_config_ids
         return len(ids) < len(session.core_ids) or any(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
+from htppower.codes import LINK_LOST, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected
 from htppower.events import Cause, Phase, ReleaseFailed, SessionOpened
 from htppower.machine import SessionMachine, State, Trigger
@@ -118,8 +118,6 @@ class Keeper(Restorer):
             failures = []
             try:
                 error = self._settle(session, Cause.SESSION_CLOSED, None)
-                if error is not None and error.code == SYSTEM_COMMUNICATION:
-                    error = self._settle(session, Cause.SESSION_CLOSED, None)  # the link is up again
                 if error is not None and session.state is State.UNKNOWN:
                     failures.append(error)
             finally:

@@ -6,10 +6,10 @@ import abc
 import threading
 from typing import TYPE_CHECKING
 
+from htppower.backoff import Backoff
 from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION
 from htppower.events import Cause
 from htppower.machine import State
-from htppower.recovery import MOST_RESTARTS_IN_A_ROW, Backoff
 
 if TYPE_CHECKING:
     from htppower.caster import Caster
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from htppower.events import Phase
     from htppower.timing import Time
     from htppower.usage import Usage
+
+# A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
+MOST_RESTARTS_IN_A_ROW = 3
 
 
 class Restorer(abc.ABC):

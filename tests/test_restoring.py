@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER
-from test_interrupts import Rig
+from rig import Rig
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

@@ -18,8 +18,6 @@ _LOGGER = logging.getLogger("htppower")
 # A dead DSP may cost an inference no more than one failed call per second.
 FIRST_RETRY_US = 1_000_000
 LONGEST_RETRY_US = 8_000_000
-# A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
-MOST_RESTARTS_IN_A_ROW = 3
 
 
 class Backoff:
