@@ -18,6 +18,7 @@ WITH_HMX = (75, 79, 81, 85)
 BELOW_V85 = (68, 69, 73, 75, 79, 81)
 EVERY = (*BELOW_V85, 85, 89)
 DCVS = native_dcvs(1)
+DCVS_EXP, CENG_EXP = NativeConfig("DCVS_V3_EXP", {}), NativeConfig("CENG_EXP", {})
 NO_FLAG = dict.fromkeys(("setDcvsEnable", "setSleepLatency", "setSleepDisable", "setBusParams", "setCoreParams"), 0)
 OFF = {f"{clock}VoltageCorner{limit}": 16 for clock in ("bus", "core") for limit in ("Min", "Target", "Max")}
 LIMITS = ("hmxVoltageCornerMin", "hmxVoltageCornerTarget", "hmxVoltageCornerMax")
@@ -54,8 +55,10 @@ LINES: list[tuple[str, tuple[int, ...], list[list[NativeConfig] | None], int]] =
     ("CENG where there is none", WITHOUT_HMX, [[native_ceng()], [DCVS, native_ceng()]], 13004),
     ("CENG without DCVS_V3", WITH_HMX, [[native_ceng()], [native_ceng(), DCVS]], 13001),
     ("CENG after DCVS_V3", WITH_HMX, [[DCVS, native_ceng()]], 0),
-    ("CENG perf mode above 255", WITH_HMX, [[DCVS, native_ceng(256)]], 13001),
-    ("expanded", BELOW_V85, [[NativeConfig("DCVS_V3_EXP", {})], [NativeConfig("CENG_EXP", {})]], 13004),
+    ("CENG perf mode above 255", WITH_HMX, [[DCVS, native_ceng(256)]], 0),
+    ("expanded", BELOW_V85, [[DCVS_EXP], [CENG_EXP], [DCVS, CENG_EXP], [DCVS_EXP, DCVS]], 13004),
+    ("expanded after plain, clocks", BELOW_V85, [[DCVS, DCVS_EXP], [DCVS, native_scalar(RPC[0]), DCVS_EXP]], 13001),
+    ("expanded after plain, CENG", (75, 79, 81), [[DCVS, native_ceng(), CENG_EXP]], 13001),
     ("unknown", EVERY, [[native_unknown(0)], [native_unknown(11)], [native_unknown(2**31 - 1)]], 13002),
 ]
 
@@ -115,6 +118,45 @@ def test_create_on_an_unknown_device_or_core(device_id: int, core_id: int) -> No
     assert (code, written) == (13001, 1)
     assert simulated.native_set(written, [native_dcvs(written)]) == 13001
     assert simulated.native_create(0, 0) == (0, 2)
+
+
+def test_a_refused_id_is_refused_by_the_first_destroy() -> None:
+    """An id that a refused create has written answers 13001 to its first destroy, and 0 from then on."""
+    simulated = SimulatedHtp(arch=75)
+    _, written = simulated.native_create(0, 7)
+    assert [simulated.native_destroy(written) for _ in range(3)] == [13001, 0, 0]
+
+
+LEGACY_HMX = [DCVS, native_hmx(hmxVoltageCornerMin=1)]
+# Of each line: a list, the architecture, and the answers of QAIRT 2.47, 2.48, 2.49, 2.50 and 2.51.
+BY_VERSION: list[tuple[str, list[NativeConfig], int, tuple[int, ...]]] = [
+    ("legacy corner", LEGACY_HMX, 75, (0, 0, 0, 13001, 13001)),
+    ("perf mode 256", [DCVS, native_hmx(hmxPerfMode=256)], 81, (0, 0, 0, 13001, 13001)),
+    ("HMX on V89", [DCVS, native_hmx()], 89, (13004, 13004, 13004, 0, 13004)),
+    ("DCVS_V3_EXP", [DCVS_EXP], 75, (13002, 13004, 13004, 13004, 13004)),
+    ("CENG_EXP", [CENG_EXP], 68, (13002, 13004, 13004, 13004, 13004)),
+    ("both forms", [DCVS, DCVS_EXP], 79, (13002, 13001, 13001, 13001, 13001)),
+    ("CENG", [DCVS, native_ceng()], 75, (0, 0, 0, 0, 0)),
+    ("one above the highest", [native_unknown(11)], 81, (13002, 13002, 13002, 13002, 13002)),
+]
+
+
+@pytest.mark.parametrize(
+    ("configs", "arch", "answers"), [line[1:] for line in BY_VERSION], ids=[line[0] for line in BY_VERSION]
+)
+def test_versions_of_the_library_differ(configs: list[NativeConfig], arch: int, answers: tuple[int, ...]) -> None:
+    """Each version gives the answer that was measured on it."""
+    given = []
+    for version in ("2.47", "2.48.40", "2.49", "2.50.40", "2.51.0"):
+        simulated = SimulatedHtp(arch, library_version=version)
+        given.append(simulated.native_set(simulated.native_create(0, 0)[1], configs))
+    assert tuple(given) == answers
+
+
+def test_a_version_that_was_not_measured_is_refused() -> None:
+    """Nothing is made up for a version: the error names those that were measured."""
+    with pytest.raises(ValueError, match=r"no library version '2\.46'; one of 2\.47, 2\.48, 2\.49, 2\.50, 2\.51"):
+        SimulatedHtp(75, library_version="2.46")
 
 
 def test_every_destroy_is_answered_0() -> None:

@@ -12,6 +12,27 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
+class Device:
+    """One device of a platform, as the library tells of it.
+
+    Attributes:
+        device_id: as ``session`` takes it.
+        core_ids: its cores, likewise.
+        soc_model: the vendor's SoC model number.
+        arch: its Hexagon architecture, such as 75; 0 is unknown.
+        vtcm_mb: its vector memory in MB.
+        signed_pd: whether it has signed process domains.
+    """
+
+    device_id: int
+    core_ids: tuple[int, ...]
+    soc_model: int
+    arch: int
+    vtcm_mb: int
+    signed_pd: bool
+
+
+@attrs.frozen
 class Description:
     """What a backend is, and where.
 
@@ -20,12 +41,18 @@ class Description:
         library: which library answers, and where it was found.
         platform: what the votes act on, or None where the backend can't tell.
         hardware: whether votes reach hardware.
+        versions: of what answers, by name, such as ``build``; empty where there is nothing to tell.
+        devices: the devices that the library tells of.
+        tried: where the library was looked for, in order, with what came of each; the last was chosen.
     """
 
     name: str
     library: str
     platform: Platform | None
     hardware: bool
+    versions: tuple[tuple[str, str], ...] = ()
+    devices: tuple[Device, ...] = ()
+    tried: tuple[str, ...] = ()
 
 
 class Backend(Protocol):

@@ -1,8 +1,7 @@
 """The simulated HTP: answers as the vendor's library does, and keeps the clocks as the DSP would.
 
-Answers were measured on the real ``libQnnHtp.so`` of QAIRT 2.51.0 for x86-64 Linux, call by call. What it can't be
-asked there is assumed, and marked: the answer to RPC options on QNX (13004, as to any other option that a platform
-lacks), and what an id is worth after a restart of the subsystem.
+Answers are those of the real ``libQnnHtp.so``, by version (``answers.py``). What it can't be asked is assumed, and
+marked: what an id is worth after a restart of the subsystem.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.base import Description
+from htppower.backends.answers import NEWEST, answer, find_version
+from htppower.backends.base import Description, Device
 from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
 from htppower.backends.faults import FUNCTIONS, Faults, check_function
 from htppower.codes import (
@@ -21,23 +21,17 @@ from htppower.codes import (
     SUCCESS,
     SYSTEM_COMMUNICATION,
     SYSTEM_COMMUNICATION_FATAL,
-    UNSUPPORTED,
-    UNSUPPORTED_CONFIG,
 )
 from htppower.errors import VoteRejected
-from htppower.native import NativeConfig, Option
 from htppower.platforms import platform_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from htppower.native import NativeConfig
     from htppower.votes import VoteSet
 
 _LARGEST_UINT32 = 2**32 - 1
-_LARGEST_LEGACY_CORNER = 0xFF
-_LARGEST_PERF_MODE = 255
-_HMX_TIMEOUT_US = range(100, 1_000_001)
-_MIN_TARGET_MAX = ("Min", "Target", "Max")
 
 
 class SimulatedHtp:
@@ -48,11 +42,13 @@ class SimulatedHtp:
         soc_model: its SoC, by model number or part number, such as ``57`` or ``"SM8650"``.
         platform: its operating system: android, linux, windows or qnx.
         devices, cores: how many there are.
+        library_version: as which version of the library it answers, by QAIRT, 2.47 to 2.51.
         first_id: the first power config id; the real library starts anywhere, also above 2**31.
         sleep: waits for a number of seconds when calls are delayed.
 
     Raises:
         UnknownPlatform: an architecture, SoC or operating system that is not in the tables.
+        ValueError: a library version that was not measured, or no device or core.
     """
 
     def __init__(
@@ -63,6 +59,7 @@ class SimulatedHtp:
         *,
         devices: int = 1,
         cores: int = 1,
+        library_version: str = NEWEST,
         first_id: int = 1,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -71,12 +68,15 @@ class SimulatedHtp:
         if arch is None and soc_model is None:
             arch = 75
         self.platform = platform_of(soc_model, arch, platform)
+        self.library_version = find_version(library_version)
         self._devices = devices
         self._cores = cores
         self._next_id = first_id
         self._sleep = sleep
         self._lock = threading.Lock()
         self._clients: dict[int, Client] = {}
+        # The ids that were written by a create that was refused.
+        self._refused: set[int] = set()
         self._process = ProcessSettings()
         self._faults = Faults()
         self._delays_us: dict[str, int] = {}
@@ -113,7 +113,16 @@ class SimulatedHtp:
 
     def describe(self) -> Description:
         """Return what is simulated."""
-        return Description("simulated", "simulated HTP, as QAIRT 2.51.0 answers", self.platform, hardware=False)
+        soc, arch = self.platform.soc, self.platform.arch or 0
+        model, vtcm_mb = (0, 0) if soc is None else (soc.model, soc.vtcm_mb or 0)
+        cores = tuple(range(self._cores))
+        return Description(
+            "simulated",
+            f"simulated HTP, as QAIRT {self.library_version.name} answers",
+            self.platform,
+            hardware=False,
+            devices=tuple(Device(each, cores, model, arch, vtcm_mb, signed_pd=False) for each in range(self._devices)),
+        )
 
     def close(self) -> None:
         """Free every id, as freeing the device does."""
@@ -132,6 +141,8 @@ class SimulatedHtp:
             self._next_id = (self._next_id + 1) & _LARGEST_UINT32
             if code == SUCCESS:
                 self._clients[power_config_id] = Client(device_id, core_id)
+            else:
+                self._refused.add(power_config_id)
             return code, power_config_id
 
     def native_set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
@@ -145,20 +156,19 @@ class SimulatedHtp:
             client = self._clients.get(power_config_id)
             if fault == SUCCESS and (configs is None or client is None):
                 return INVALID_INPUT
-            limit = None if fault == SUCCESS else applied
-            for config in (configs or ())[:limit]:
-                if client is None:
-                    break
-                code = self._apply(power_config_id, client, config)
-                if code != SUCCESS:
-                    return code
-            return fault
+            if client is None:
+                return fault
+            votes = (configs or ())[: None if fault == SUCCESS else applied]
+            return self._apply(power_config_id, client, votes) or fault
 
     def native_destroy(self, power_config_id: int) -> int:
-        """Return the code of destroyPowerConfigId: 0, for unknown ids and 0, too."""
+        """Return code of destroyPowerConfigId: 0, for unknown ids and 0, too; 13001, once, for one that was refused."""
         self._wait("destroyPowerConfigId")
         with self._lock:
             code, _ = self._fault("destroyPowerConfigId")
+            if code == SUCCESS and power_config_id in self._refused:
+                self._refused.discard(power_config_id)
+                return INVALID_INPUT
             if code == SUCCESS:
                 self._clients.pop(power_config_id, None)
             return code
@@ -259,31 +269,19 @@ class SimulatedHtp:
             return SYSTEM_COMMUNICATION, 0
         return fault
 
-    def _apply(self, power_config_id: int, client: Client, config: NativeConfig) -> int:
-        code = self._answer(power_config_id, client, config)
-        if code == SUCCESS:
+    def _apply(self, power_config_id: int, client: Client, configs: Sequence[NativeConfig]) -> int:
+        """Apply options up to the first that is refused, and return its code."""
+        for place, config in enumerate(configs):
+            code = answer(
+                self.library_version,
+                self.platform,
+                config,
+                power_config_id,
+                has_hvx_vote=client.has_hvx_vote,
+                earlier={before.number for before in configs[:place]},
+            )
+            if code != SUCCESS:
+                return code
             client.apply(config)
             self._process = self._process.after(config)
-        return code
-
-    def _answer(self, power_config_id: int, client: Client, config: NativeConfig) -> int:
-        """Return the library's answer to one option."""
-        fields = config.fields
-        try:
-            option = Option(config.number)
-        except ValueError:
-            return UNSUPPORTED_CONFIG
-        # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
-        if option is Option.DDR_PERF_MODE or not self.platform.has(option):
-            return UNSUPPORTED
-        if option is Option.DCVS_V3 and fields["contextId"] != power_config_id:
-            return INVALID_INPUT
-        if option is Option.HMX_TIMEOUT_INTERVAL_US and fields["hmxTimeoutIntervalUsConfig"] not in _HMX_TIMEOUT_US:
-            return INVALID_INPUT
-        if option in (Option.HMX_V2, Option.CENG):
-            prefix = "hmx" if option is Option.HMX_V2 else "ceng"
-            corners = [fields[f"{prefix}VoltageCorner{limit}"] for limit in _MIN_TARGET_MAX]
-            legacy = option is Option.HMX_V2 and any(0 < corner <= _LARGEST_LEGACY_CORNER for corner in corners)
-            if not client.has_hvx_vote or legacy or fields[f"{prefix}PerfMode"] > _LARGEST_PERF_MODE:
-                return INVALID_INPUT
         return SUCCESS

@@ -1,0 +1,127 @@
+"""What the vendor's library answers to each power config option, by version, architecture and state of the id.
+
+Measured on the ``libQnnHtp.so`` of five QAIRT versions for x86-64 Linux, call by call; the tests hold it against the
+real library on every run. Assumed, since it can't be asked there: 13004 to RPC options on QNX.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
+from htppower.native import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from htppower.native import NativeConfig
+    from htppower.platforms import Platform
+
+_LARGEST_LEGACY_CORNER = 0xFF
+_LARGEST_PERF_MODE = 255
+_HMX_TIMEOUT_US = range(100, 1_000_001)
+_MIN_TARGET_MAX = ("Min", "Target", "Max")
+# The plain form of each expanded vote.
+_PLAIN = MappingProxyType({Option.DCVS_V3_EXP: Option.DCVS_V3, Option.CENG_EXP: Option.CENG})
+
+
+@attrs.frozen
+class LibraryVersion:
+    """What a version of the library does differently from the others.
+
+    Attributes:
+        name: of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
+        last_option: the highest option that it knows.
+        hmx_on_v89: whether it takes HMX votes on V89.
+        checks_hmx: whether it refuses legacy corners and perf modes above 255 in an HMX vote.
+    """
+
+    name: str
+    last_option: Option
+    hmx_on_v89: bool
+    checks_hmx: bool
+
+
+LIBRARY_VERSIONS = MappingProxyType(
+    {
+        version.name: version
+        for version in (
+            LibraryVersion("2.47", Option.CENG, hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.48", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.49", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.50", Option.CENG_EXP, hmx_on_v89=True, checks_hmx=True),
+            LibraryVersion("2.51", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=True),
+        )
+    }
+)
+NEWEST = "2.51"
+
+
+def find_version(name: str) -> LibraryVersion:
+    """Return the version of this name, such as ``2.51`` or ``2.51.0``.
+
+    Raises:
+        ValueError: it was not measured; the message names those that were.
+    """
+    found = LIBRARY_VERSIONS.get(".".join(name.split(".")[:2]))
+    if found is None:
+        raise ValueError(f"no library version {name!r}; one of {', '.join(LIBRARY_VERSIONS)}")
+    return found
+
+
+def answer(
+    version: LibraryVersion,
+    platform: Platform,
+    config: NativeConfig,
+    power_config_id: int,
+    *,
+    has_hvx_vote: bool,
+    earlier: Collection[int] = (),
+) -> int:
+    """Return the code that the library answers to one option in a list.
+
+    Args:
+        version: of the library.
+        platform: what it runs on.
+        config: the option.
+        power_config_id: the id of the call.
+        has_hvx_vote: whether a DCVS_V3 was accepted on the id, earlier or before it in the list.
+        earlier: the options before it in the list.
+    """
+    if not 1 <= config.number <= version.last_option:
+        return UNSUPPORTED_CONFIG
+    option = Option(config.number)
+    # A list holds a vote in one form, the plain or the expanded; checked before the architecture is.
+    if _PLAIN.get(option) in earlier:
+        return INVALID_INPUT
+    # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
+    if option is Option.DDR_PERF_MODE or not _has(version, platform, option):
+        return UNSUPPORTED
+    return SUCCESS if _is_valid(version, option, config.fields, power_config_id, has_hvx_vote) else INVALID_INPUT
+
+
+def _is_valid(
+    version: LibraryVersion, option: Option, fields: Mapping[str, int], power_config_id: int, has_hvx_vote: bool
+) -> bool:
+    if option is Option.DCVS_V3:
+        return fields["contextId"] == power_config_id
+    if option is Option.HMX_TIMEOUT_INTERVAL_US:
+        return fields["hmxTimeoutIntervalUsConfig"] in _HMX_TIMEOUT_US
+    if option is Option.HMX_V2:
+        return has_hvx_vote and (_is_expanded(fields) or not version.checks_hmx)
+    return has_hvx_vote or option is not Option.CENG
+
+
+def _has(version: LibraryVersion, platform: Platform, option: Option) -> bool:
+    if option in (Option.HMX_V2, Option.CENG) and platform.arch == 89 and version.hmx_on_v89:  # noqa: PLR2004 - V89
+        return True
+    return platform.has(option)
+
+
+def _is_expanded(fields: Mapping[str, int]) -> bool:
+    corners = [fields[f"hmxVoltageCorner{limit}"] for limit in _MIN_TARGET_MAX]
+    legacy = any(0 < corner <= _LARGEST_LEGACY_CORNER for corner in corners)
+    return not legacy and fields["hmxPerfMode"] <= _LARGEST_PERF_MODE
