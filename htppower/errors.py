@@ -71,16 +71,47 @@ class RuleBreach(ProfileError):  # noqa: N818 - reads as what it is
 class Unavailable(enum.Enum):
     """Why a backend can't be used."""
 
-    NOT_BOUND = "not bound"
     NO_SUCH_BACKEND = "no such backend"
+    NOT_FOUND = "library not found"
+    NOT_LOADABLE = "library not loadable"
+    WRONG_ARCHITECTURE = "library built for another machine"
+    SYMBOL_MISSING = "symbol missing"
+    NO_PROVIDER = "no HTP provider"
+    CORE_API_TOO_OLD = "core API too old"
+    CORE_API_UNKNOWN = "core API unknown"
+    BACKEND_CREATE_FAILED = "backend not created"
+    DEVICE_CREATE_FAILED = "device not created"
+    DEVICE_BUSY = "device busy or banned"
+    NO_POWER_INFRASTRUCTURE = "no power infrastructure"
 
 
 class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
-    """A backend that was asked for can't be used; nothing falls back to another in its place."""
+    """A backend that was asked for can't be used; nothing falls back to another in its place.
 
-    def __init__(self, reason: Unavailable, message: str) -> None:
+    Attributes:
+        reason: why.
+        message: what is wrong, in a sentence.
+        hint: what to do about it.
+        tried: where the library was looked for, in order, with what came of each; the last was chosen, if any was.
+        code: the native code that told so, or None.
+    """
+
+    def __init__(
+        self,
+        reason: Unavailable,
+        message: str,
+        *,
+        hint: str = "",
+        tried: Iterable[str] = (),
+        code: int | None = None,
+    ) -> None:
         self.reason = reason
-        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.tried = tuple(tried)
+        self.code = code
+        steps = "".join(f"\n  tried {step}" for step in self.tried)
+        super().__init__(message + (f": {hint}" if hint else "") + steps)
 
 
 class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

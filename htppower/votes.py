@@ -35,7 +35,7 @@ class VoltageRange:
         return cls(corner, corner, corner)
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class DcvsV3:
     """The HVX vote: core and bus clocks. None leaves a field as it is on the id (its set flag stays 0).
 
@@ -84,7 +84,7 @@ class DcvsV3:
         return NativeConfig(Option.DCVS_V3.name, fields, symbols)
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class HmxV2:
     """The HMX vote (Hexagon V75 and later).
 

@@ -174,9 +174,12 @@ def test_a_subscriber_that_raises_is_logged_and_the_others_are_told(
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize(("name", "reason"), [("qnn", Unavailable.NOT_BOUND), ("gpu", Unavailable.NO_SUCH_BACKEND)])
-def test_a_named_backend_that_can_not_be_used_is_an_error(name: str, reason: Unavailable) -> None:
+@pytest.mark.parametrize(("name", "reason"), [("qnn", Unavailable.NOT_FOUND), ("gpu", Unavailable.NO_SUCH_BACKEND)])
+def test_a_named_backend_that_can_not_be_used_is_an_error(
+    name: str, reason: Unavailable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing falls back from a named backend to another."""
+    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "/nowhere/libQnnHtp.so")
     with pytest.raises(BackendUnavailable) as caught:
         VoteController(backend=name)
     assert caught.value.reason is reason

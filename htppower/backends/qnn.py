@@ -1,29 +1,164 @@
-"""The vendor's library, ``libQnnHtp.so`` or ``QnnHtp.dll``."""
+"""The vendor's library, ``libQnnHtp.so`` or ``QnnHtp.dll``: votes as native calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+import ctypes
+import operator
+from typing import TYPE_CHECKING
 
-from htppower.errors import BackendUnavailable, Unavailable
+from htppower.backends import qnn_abi as abi
+from htppower.backends.base import Description
+from htppower.backends.qnn_device import OpenDevice
+from htppower.backends.qnn_library import load_library, machine, operating_system
+from htppower.backends.qnn_log import LOGGER
+from htppower.codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
+from htppower.errors import VoteRejected
+from htppower.native import Option
+from htppower.platforms import ARCHITECTURES, Platform, find_soc
+from htppower.socs import SOCS
+from htppower.votes import SEND_ORDER
 
 if TYPE_CHECKING:
     import os
 
+    from htppower.votes import VoteSet
+
+# A host that makes vote sets as it goes must not fill the memory with their structs.
+_MOST_VOTE_SETS = 1024
+# A vote set as a plain tuple: an equal set that is another object is found twice as fast by it (measured).
+_KEY = operator.attrgetter(*SEND_ORDER.values())
+
 
 class QnnHtp:
-    """Votes through the vendor's library. This version of htppower does not bind it yet.
+    """Votes through the vendor's library, for the life of this object; close it when no call is running.
+
+    Every native call is made on the caller's thread, without the interpreter's lock.
 
     Args:
-        library: the library's path.
-        soc_model: the SoC model to create the device for.
+        library: the library's path; without it, it is looked for (docs: "Platforms").
+        soc_model: the SoC to make the device for, by model number or part number. Leave it out on a device: the library
+            knows its SoC. It is a setting of the whole process.
 
     Raises:
-        BackendUnavailable: always, with the reason NOT_BOUND.
+        BackendUnavailable: with the reason, and where the library was looked for.
+        UnknownPlatform: a part number that is not in the tables.
     """
 
-    def __new__(cls, library: str | os.PathLike[str] | None = None, soc_model: int | None = None) -> NoReturn:  # noqa: ARG004, D102
-        raise BackendUnavailable(
-            Unavailable.NOT_BOUND,
-            "the vendor's library is not bound yet in this version of htppower, so no vote can reach hardware; "
-            "use --dry-run or the simulated backend",
+    def __init__(self, library: str | os.PathLike[str] | None = None, soc_model: int | str | None = None) -> None:
+        model = find_soc(soc_model).model if isinstance(soc_model, str) else soc_model
+        self._library = load_library(library)
+        self._device = OpenDevice(self._library, model)
+        self._description = self._describe(model)
+        self._ids: set[int] = set()
+        # Structs that no call is using, by vote set.
+        self._ready: dict[tuple[object, ...], list[_Structs]] = {}
+        self._set_config = self._device.set_config
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create an id.
+
+        Raises:
+            VoteRejected: 13001 on an unknown device or core; 14000 when closed; whatever else the library answers.
+        """
+        function = "createPowerConfigId"
+        if not self._device.alive:
+            raise VoteRejected(DEVICE_INVALID_HANDLE, function=function)
+        # The library writes the id also where it refuses: it is read after the check only.
+        created = ctypes.c_uint32()
+        self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function)
+        self._ids.add(created.value)
+        return created.value
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Send a vote set in one call.
+
+        Raises:
+            VoteRejected: with the library's code; with 13001 and no call for an id that is not this backend's.
+        """
+        if power_config_id not in self._ids:
+            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
+        key = _KEY(votes)
+        idle = self._ready.get(key)
+        if idle is None:
+            idle = self._keep(key)
+        # Taken out for the call, so that two threads never share structs, and no lock is held.
+        structs = idle.pop() if idle else _Structs(votes)
+        if structs.dcvs is not None:
+            structs.dcvs.contextId = power_config_id
+        handle = self._set_config(power_config_id, structs.address)
+        idle.append(structs)
+        if handle:
+            self._check(handle, "setPowerConfig", votes, power_config_id)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy an id and every vote on it; one that is gone, or not this backend's, makes no call.
+
+        Raises:
+            VoteRejected: with the library's code; the id can then be destroyed again.
+        """
+        if power_config_id in self._ids:
+            self._check(
+                self._device.destroy_id(power_config_id), "destroyPowerConfigId", power_config_id=power_config_id
+            )
+            self._ids.discard(power_config_id)
+
+    def describe(self) -> Description:
+        """Return which library answers, where it was found, and what it says of the platform."""
+        return self._description
+
+    def close(self) -> None:
+        """Destroy the ids that are left, free device, backend and log. Closing twice is fine.
+
+        Freeing the device alone is not enough: 2.47 keeps its ids, as the others do beside another user of the library.
+        """
+        for power_config_id in tuple(self._ids):
+            try:
+                self.destroy_power_config_id(power_config_id)
+            except VoteRejected as error:
+                LOGGER.warning("closing: %s", error)
+                self._ids.discard(power_config_id)
+        self._device.close()
+
+    def _keep(self, key: tuple[object, ...]) -> list[_Structs]:
+        if len(self._ready) >= _MOST_VOTE_SETS:
+            self._ready.clear()
+        return self._ready.setdefault(key, [])
+
+    @staticmethod
+    def _check(handle: int, function: str, votes: VoteSet | None = None, power_config_id: int | None = None) -> None:
+        """See to the return of a call of the power infrastructure: the one place that does."""
+        if handle:
+            raise VoteRejected(abi.code_of(handle), votes, function=function, power_config_id=power_config_id)
+
+    def _describe(self, model: int | None) -> Description:
+        device, library = self._device, self._library
+        first = device.devices[0] if device.devices else None
+        if model is None and first is not None:
+            model = first.soc_model
+        soc = next((soc for soc in SOCS if soc.model == model), None)
+        arch = soc.arch if soc is not None else first.arch if first is not None else None
+        return Description(
+            "qnn",
+            f"{library.path}, build {device.build}, from {library.origin}",
+            Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
+            # The library for x86-64 answers as the others do, and has no clocks.
+            hardware=machine() == "aarch64",
+            versions=(("build", device.build), ("core API", device.core_api), ("HTP API", device.htp_api)),
+            devices=device.devices,
+            tried=library.tried,
         )
+
+
+class _Structs:
+    """The structs of a vote set, ready for a call; only the id of the call is put in."""
+
+    __slots__ = ("_held", "address", "dcvs")
+
+    def __init__(self, votes: VoteSet) -> None:
+        configs = votes.native(0)
+        structs = [abi.power_config(config) for config in configs]
+        pointers = abi.null_terminated(structs)
+        dcvs = [each for each, config in zip(structs, configs, strict=True) if config.number == Option.DCVS_V3]
+        self.dcvs = dcvs[0].dcvsV3Config if dcvs else None
+        self.address = ctypes.addressof(pointers)
+        self._held = (pointers, structs)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from helpers import hvx
+from vendorlib import library_path
 
 from htppower import load_profile, profile_names
 from htppower.backends import Backend, Description, QnnHtp, RecordingBackend, SimulatedHtp
 from htppower.codes import code_name
-from htppower.errors import BackendUnavailable, VoteRejected
+from htppower.errors import VoteRejected
 from htppower.platforms import ARCHITECTURES
 from htppower.votes import VoteSet
 
@@ -33,9 +34,9 @@ def recorded_twice() -> Backend:
     return RecordingBackend(recorded())
 
 
-def vendors() -> Backend:
-    """Return the vendor's library."""
-    return QnnHtp()
+def vendors(soc_model: int) -> Backend:
+    """Return the vendor's library; skip where there is none."""
+    return QnnHtp(library_path(), soc_model)
 
 
 MAKERS: dict[str, Callable[[], Backend]] = {
@@ -45,17 +46,16 @@ MAKERS: dict[str, Callable[[], Backend]] = {
     "simulated-qnx": lambda: SimulatedHtp(arch=75, platform="qnx"),
     "recording": recorded,
     "recording-recording": recorded_twice,
-    "qnn": vendors,
+    "qnn-v68": lambda: vendors(30),
+    "qnn-v75": lambda: vendors(57),
+    "qnn-v81": lambda: vendors(87),
 }
 
 
 @pytest.fixture(params=list(MAKERS))
 def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
-    """Yield each backend in turn, and close it; one that can't be used here is skipped with its reason."""
-    try:
-        made = MAKERS[request.param]()
-    except BackendUnavailable as unavailable:
-        pytest.skip(f"{unavailable.reason.value}: {unavailable}")
+    """Yield each backend in turn, and close it; the vendor's library is skipped with the reason where there is none."""
+    made = MAKERS[request.param]()
     yield made
     made.close()
 

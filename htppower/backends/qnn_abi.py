@@ -1,0 +1,251 @@
+"""The C interface of the vendor's library: layouts, and the places of its functions.
+
+Source: interface facts of the QNN headers of SDK 2.48 (core API 2.37, HTP API 5.48), compiled and measured; no text of
+them. Every function returns a 64-bit error handle, whose low 16 bits are the code. The vendor's spelling is kept here,
+so that a line can be held against a header.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_bool, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.native import NativeConfig
+
+BACKEND_ID_HTP = 6
+# Before SDK 2.15 the functions stood at other places of the table.
+OLDEST_CORE_API = (2, 9)
+INFRASTRUCTURE_TYPE_PERF = 0
+DEVICE_CONFIG_CUSTOM = 0
+HTP_DEVICE_CONFIG_SOC = 0
+
+ErrorHandle = c_uint64
+LogCallback = ctypes.CFUNCTYPE(None, c_char_p, c_uint32, c_uint64, c_void_p)
+
+
+def code_of(handle: int) -> int:
+    """Return the code of an error handle: its low 16 bits, or all of it where they would read as success."""
+    return handle & 0xFFFF or handle
+
+
+class _Struct(ctypes.Structure):
+    """A C struct; equal ones are told apart by identity."""
+
+
+def _struct(name: str, fields: Sequence[tuple[str, Any]]) -> Any:
+    return type(name, (_Struct,), {"_fields_": list(fields)})
+
+
+def _uint32s(text: str) -> list[tuple[str, Any]]:
+    return [(name, c_uint32) for name in text.split()]
+
+
+class Version(_Struct):
+    """Qnn_Version_t."""
+
+    _fields_ = tuple(_uint32s("major minor patch"))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+class Interface(_Struct):
+    """QnnInterface_t. Of its 72 functions those that are called are named in ``FUNCTIONS``."""
+
+    _fields_: ClassVar = [
+        ("backendId", c_uint32),
+        ("providerName", c_char_p),
+        ("coreApiVersion", Version),
+        ("backendApiVersion", Version),
+        ("functions", c_void_p * 72),
+    ]
+
+
+Interfaces = ctypes.POINTER(ctypes.POINTER(Interface))
+PROVIDERS_SYMBOL = "QnnInterface_getProviders"
+
+
+class OnChipDevice(_Struct):
+    """QnnHtpDevice_OnChipDeviceInfoExtension_t; ``vtcmSize`` in MB."""
+
+    _fields_: ClassVar = [
+        ("vtcmSize", c_size_t),
+        ("socModel", c_uint32),
+        ("signedPdSupport", c_bool),
+        ("dlbcSupport", c_bool),
+        ("arch", c_uint32),
+    ]
+
+
+class DeviceExtension(_Struct):
+    """QnnHtpDevice_DeviceInfoExtension_t."""
+
+    _fields_: ClassVar = [("devType", c_uint32), ("onChipDevice", OnChipDevice)]
+
+
+class CoreInfo(_Struct):
+    """QnnDevice_CoreInfo_t, version 1."""
+
+    _fields_: ClassVar = [("version", c_uint64), ("coreId", c_uint32), ("coreType", c_uint32), ("extension", c_void_p)]
+
+
+class HardwareDevice(_Struct):
+    """QnnDevice_HardwareDeviceInfo_t, version 1."""
+
+    _fields_: ClassVar = [
+        ("version", c_uint64),
+        ("deviceId", c_uint32),
+        ("deviceType", c_uint32),
+        ("numCores", c_uint32),
+        ("cores", ctypes.POINTER(CoreInfo)),
+        ("deviceInfoExtension", ctypes.POINTER(DeviceExtension)),
+    ]
+
+
+class PlatformInfo(_Struct):
+    """QnnDevice_PlatformInfo_t, version 1."""
+
+    _fields_: ClassVar = [
+        ("version", c_uint64),
+        ("numHwDevices", c_uint32),
+        ("hwDevices", ctypes.POINTER(HardwareDevice)),
+    ]
+
+
+class DeviceConfig(_Struct):
+    """QnnDevice_Config_t."""
+
+    _fields_: ClassVar = [("option", c_uint32), ("customConfig", c_void_p)]
+
+
+class SocConfig(_Struct):
+    """QnnHtpDevice_CustomConfig_t with the SoC's model.
+
+    The union stands at byte 4 in some versions of the library and at byte 8 in others (measured: byte 4 up to the
+    headers of 2.43 and in QAIRT 2.49, byte 8 in 2.47, 2.48, 2.50, 2.51). At the wrong place it reads as a model 0. So
+    the model is written at both.
+    """
+
+    _fields_: ClassVar = [
+        ("option", c_uint32),
+        ("at_byte_4", c_uint32),
+        ("at_byte_8", c_uint32),
+        ("rest", c_uint32 * 5),
+    ]
+
+    @classmethod
+    def of(cls, soc_model: int) -> SocConfig:
+        """Return the configuration for a model."""
+        return cls(HTP_DEVICE_CONFIG_SOC, soc_model, soc_model)
+
+
+class PerfInfrastructure(_Struct):
+    """QnnHtpDevice_Infrastructure_t with its QnnHtpDevice_PerfInfrastructure_t."""
+
+    _fields_: ClassVar = [
+        ("infraType", c_uint32),
+        ("createPowerConfigId", c_void_p),
+        ("destroyPowerConfigId", c_void_p),
+        ("setPowerConfig", c_void_p),
+        ("setMemoryConfig", c_void_p),
+    ]
+
+
+DcvsV3 = _struct(
+    "DcvsV3",
+    _uint32s(
+        "contextId setDcvsEnable dcvsEnable powerMode setSleepLatency sleepLatency setSleepDisable sleepDisable "
+        "setBusParams busVoltageCornerMin busVoltageCornerTarget busVoltageCornerMax "
+        "setCoreParams coreVoltageCornerMin coreVoltageCornerTarget coreVoltageCornerMax"
+    ),
+)
+HmxV2 = _struct(
+    "HmxV2", _uint32s("hmxPickDefault hmxVoltageCornerMin hmxVoltageCornerTarget hmxVoltageCornerMax hmxPerfMode")
+)
+Ceng = _struct("Ceng", _uint32s("cengVoltageCornerMin cengVoltageCornerTarget cengVoltageCornerMax cengPerfMode"))
+
+
+class _Setting(ctypes.Union):
+    _fields_: ClassVar = [
+        ("dcvsV3Config", DcvsV3),
+        ("hmxV2Config", HmxV2),
+        ("cengConfig", Ceng),
+        *_uint32s(
+            "rpcControlLatencyConfig rpcPollingTimeConfig hmxTimeoutIntervalUsConfig adaptivePollingTimeConfig "
+            "ddrPerfModeConfig"
+        ),
+    ]
+
+
+class PowerConfig(_Struct):
+    """QnnHtpPerfInfrastructure_PowerConfig_t."""
+
+    _anonymous_ = ("setting",)
+    _fields_: ClassVar = [("option", c_uint32), ("setting", _Setting)]
+
+
+# The member of the union that holds the fields of an option; an option of one number is such a member itself.
+_MEMBERS = {"DCVS_V3": "dcvsV3Config", "HMX_V2": "hmxV2Config", "CENG": "cengConfig"}
+
+
+def power_config(config: NativeConfig) -> PowerConfig:
+    """Return the struct of one option: the fields have the names that they have in C."""
+    made = PowerConfig(config.number)
+    holder = getattr(made, _MEMBERS[config.option]) if config.option in _MEMBERS else made
+    for name, number in config.fields.items():
+        setattr(holder, name, number)
+    return made
+
+
+def null_terminated(structs: Sequence[ctypes.Structure]) -> Any:
+    """Return the NULL-terminated array of pointers to the structs. Whoever holds it must hold the structs, too."""
+    return (c_void_p * (len(structs) + 1))(*map(ctypes.addressof, structs), None)
+
+
+# Place in the table of functions, and what each takes.
+FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
+    "backendCreate": (1, (c_void_p, c_void_p, ctypes.POINTER(c_void_p))),
+    "backendGetBuildId": (4, (ctypes.POINTER(c_char_p),)),
+    "backendFree": (8, (c_void_p,)),
+    "logCreate": (25, (LogCallback, c_uint32, ctypes.POINTER(c_void_p))),
+    "logFree": (27, (c_void_p,)),
+    "deviceGetPlatformInfo": (37, (c_void_p, ctypes.POINTER(ctypes.POINTER(PlatformInfo)))),
+    "deviceFreePlatformInfo": (38, (c_void_p, ctypes.POINTER(PlatformInfo))),
+    "deviceGetInfrastructure": (39, (ctypes.POINTER(ctypes.POINTER(PerfInfrastructure)),)),
+    "deviceCreate": (40, (c_void_p, c_void_p, ctypes.POINTER(c_void_p))),
+    "deviceFree": (43, (c_void_p,)),
+}
+PERF_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "createPowerConfigId": (c_uint32, c_uint32, ctypes.POINTER(c_uint32)),
+    "setPowerConfig": (c_uint32, c_void_p),
+    "destroyPowerConfigId": (c_uint32,),
+}
+
+
+def providers_function(library: ctypes.CDLL) -> Any:
+    """Return the library's one exported function: ``(Interfaces* list, uint32* count)``.
+
+    Raises:
+        AttributeError: the library does not export it.
+    """
+    function = getattr(library, PROVIDERS_SYMBOL)
+    function.restype = ErrorHandle
+    function.argtypes = (ctypes.POINTER(Interfaces), ctypes.POINTER(c_uint32))
+    return function
+
+
+def interface_function(interface: Interface, name: str) -> Callable[..., int] | None:
+    """Return a function of the table, or None where the library leaves its place empty."""
+    place, arguments = FUNCTIONS[name]
+    address = interface.functions[place]
+    return ctypes.CFUNCTYPE(ErrorHandle, *arguments)(address) if address else None
+
+
+def perf_function(infrastructure: PerfInfrastructure, name: str) -> Callable[..., int] | None:
+    """Return a function of the performance infrastructure, or None where its place is empty."""
+    address = getattr(infrastructure, name)
+    return ctypes.CFUNCTYPE(ErrorHandle, *PERF_FUNCTIONS[name])(address) if address else None

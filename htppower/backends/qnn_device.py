@@ -1,0 +1,190 @@
+"""One use of the vendor's library, from its providers to its power infrastructure, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import weakref
+from ctypes import byref, c_char_p, c_uint32, c_void_p
+from typing import TYPE_CHECKING, Any
+
+from htppower.backends import qnn_abi as abi
+from htppower.backends.base import Device
+from htppower.backends.qnn_log import LOGGER, log_callback, wanted_level
+from htppower.codes import DEVICE_ACCESS_DENIED, code_name, what_to_do
+from htppower.errors import BackendUnavailable, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.qnn_library import Library
+
+OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
+
+
+class OpenDevice:
+    """What a backend holds of the library: log, backend and device; freed in reverse order, once.
+
+    That is at ``close``, at the latest at interpreter exit, and not in a forked child, where they are the parent's.
+
+    Args:
+        library: a loaded library.
+        soc_model: the SoC model to make the device for, or None for the one that the library finds. It is a setting of
+            the whole process, and stays when the device is freed.
+
+    Raises:
+        BackendUnavailable: with the reason; what was made up to then is freed.
+    """
+
+    def __init__(self, library: Library, soc_model: int | None = None) -> None:
+        self._library = library
+        with contextlib.ExitStack() as undo:
+            interface = self._provider()
+            self.core_api = str(interface.coreApiVersion)
+            self.htp_api = str(interface.backendApiVersion)
+            self._functions = {name: self._function(interface, name) for name in abi.FUNCTIONS}
+            log = self._create_log(undo)
+            self._create("backendCreate", "backendFree", undo, log, None)
+            self.build = self._build()
+            self.devices = self._devices(log)
+            self._create("deviceCreate", "deviceFree", undo, log, _device_configs(soc_model))
+            infrastructure = self._infrastructure()
+            self.create_id, self.set_config, self.destroy_id = (
+                self._perf_function(infrastructure, name) for name in abi.PERF_FUNCTIONS
+            )
+            self._finalizer = weakref.finalize(self, _free, undo.pop_all(), os.getpid())
+
+    def close(self) -> None:
+        """Free everything. Closing twice is fine."""
+        self._finalizer()
+
+    @property
+    def alive(self) -> bool:
+        """Whether nothing has been freed yet."""
+        return self._finalizer.alive
+
+    def _provider(self) -> abi.Interface:
+        path = self._library.path
+        try:
+            get_providers = abi.providers_function(self._library.handle)
+        except AttributeError:
+            hint = "give the path of libQnnHtp.so, or QnnHtp.dll"
+            raise self._unavailable(
+                Unavailable.SYMBOL_MISSING, f"{path} does not export {abi.PROVIDERS_SYMBOL}", hint
+            ) from None
+        providers, count = abi.Interfaces(), c_uint32()
+        handle = get_providers(byref(providers), byref(count))
+        self._check(handle, abi.PROVIDERS_SYMBOL, Unavailable.NO_PROVIDER)
+        places = range(count.value if providers else 0)
+        found: list[abi.Interface] = [providers[place].contents for place in places if providers[place]]
+        interface = next((each for each in found if each.backendId == abi.BACKEND_ID_HTP), None)
+        if interface is None:
+            names = ", ".join(f"{each.backendId} {(each.providerName or b'').decode()}" for each in found) or "none"
+            hint = "give the path of libQnnHtp.so, or QnnHtp.dll"
+            raise self._unavailable(
+                Unavailable.NO_PROVIDER, f"{path} has no provider of the HTP, backend id 6; it has {names}", hint
+            )
+        version = interface.coreApiVersion
+        if (version.major, version.minor) < abi.OLDEST_CORE_API:
+            hint = "use a library of QAIRT 2.15 or later"
+            message = f"{path} has core API {version}, older than {OLDEST}"
+            raise self._unavailable(Unavailable.CORE_API_TOO_OLD, message, hint)
+        if version.major != abi.OLDEST_CORE_API[0]:
+            message = f"{path} has core API {version}, and only major version {abi.OLDEST_CORE_API[0]} is known"
+            raise self._unavailable(Unavailable.CORE_API_UNKNOWN, message, "use an htppower that knows it")
+        return interface
+
+    def _function(self, interface: abi.Interface, name: str) -> Callable[..., int]:
+        function = abi.interface_function(interface, name)
+        if function is None:
+            reason = Unavailable.NO_POWER_INFRASTRUCTURE if name.startswith("device") else Unavailable.SYMBOL_MISSING
+            raise self._unavailable(reason, f"{self._library.path} has no {name}", "use another library")
+        return function
+
+    def _create_log(self, undo: contextlib.ExitStack) -> c_void_p | None:
+        """Create a log; without one the library is used all the same."""
+        log = c_void_p()
+        code = abi.code_of(self._functions["logCreate"](log_callback(), wanted_level(), byref(log)))
+        if code:
+            LOGGER.warning("logCreate returned %d %s: the vendor's log is not shown", code, code_name(code))
+            return None
+        undo.callback(_free_one, "logFree", self._functions["logFree"], log)
+        return log
+
+    def _create(self, create: str, free: str, undo: contextlib.ExitStack, log: c_void_p | None, configs: Any) -> None:
+        made = c_void_p()
+        reason = Unavailable.DEVICE_CREATE_FAILED if free == "deviceFree" else Unavailable.BACKEND_CREATE_FAILED
+        self._check(self._functions[create](log, configs, byref(made)), create, reason)
+        undo.callback(_free_one, free, self._functions[free], made)
+
+    def _build(self) -> str:
+        build = c_char_p()
+        code = abi.code_of(self._functions["backendGetBuildId"](byref(build)))
+        return "unknown" if code or not build.value else build.value.decode("utf-8", "replace")
+
+    def _devices(self, log: c_void_p | None) -> tuple[Device, ...]:
+        info = ctypes.POINTER(abi.PlatformInfo)()
+        handle = self._functions["deviceGetPlatformInfo"](log, byref(info))
+        self._check(handle, "deviceGetPlatformInfo", Unavailable.DEVICE_CREATE_FAILED)
+        try:
+            hardware = info.contents
+            return tuple(_device(hardware.hwDevices[place]) for place in range(hardware.numHwDevices))
+        finally:
+            _free_one("deviceFreePlatformInfo", self._functions["deviceFreePlatformInfo"], log, info)
+
+    def _infrastructure(self) -> abi.PerfInfrastructure:
+        found = ctypes.POINTER(abi.PerfInfrastructure)()
+        handle = self._functions["deviceGetInfrastructure"](byref(found))
+        self._check(handle, "deviceGetInfrastructure", Unavailable.NO_POWER_INFRASTRUCTURE)
+        if not found or found.contents.infraType != abi.INFRASTRUCTURE_TYPE_PERF:
+            message = f"{self._library.path} has an infrastructure, but not of power votes"
+            raise self._unavailable(Unavailable.NO_POWER_INFRASTRUCTURE, message, "use another library")
+        return found.contents
+
+    def _perf_function(self, infrastructure: abi.PerfInfrastructure, name: str) -> Any:
+        function = abi.perf_function(infrastructure, name)
+        if function is None:
+            message = f"{self._library.path} has a power infrastructure without {name}"
+            raise self._unavailable(Unavailable.NO_POWER_INFRASTRUCTURE, message, "use another library")
+        return function
+
+    def _check(self, handle: int, function: str, reason: Unavailable) -> None:
+        """See to the return of a call of the life cycle."""
+        code = abi.code_of(handle)
+        if code:
+            reason = Unavailable.DEVICE_BUSY if code == DEVICE_ACCESS_DENIED else reason
+            message = f"{function} of {self._library.path} returned {code} {code_name(code)}"
+            raise self._unavailable(reason, message, what_to_do(code), code)
+
+    def _unavailable(self, reason: Unavailable, message: str, hint: str, code: int | None = None) -> BackendUnavailable:
+        return BackendUnavailable(reason, message, hint=hint, tried=self._library.tried, code=code)
+
+
+def _device_configs(soc_model: int | None) -> Any:
+    """Return the list of configurations for deviceCreate, which holds what it points to."""
+    if soc_model is None:
+        return None
+    soc = abi.SocConfig.of(soc_model)
+    config = abi.DeviceConfig(abi.DEVICE_CONFIG_CUSTOM, ctypes.addressof(soc))
+    configs = abi.null_terminated([config])
+    configs.held = (soc, config)
+    return configs
+
+
+def _device(hardware: abi.HardwareDevice) -> Device:
+    cores = tuple(hardware.cores[place].coreId for place in range(hardware.numCores if hardware.cores else 0))
+    chip = hardware.deviceInfoExtension.contents.onChipDevice if hardware.deviceInfoExtension else abi.OnChipDevice()
+    return Device(hardware.deviceId, cores, chip.socModel, chip.arch, chip.vtcmSize, bool(chip.signedPdSupport))
+
+
+def _free(undo: contextlib.ExitStack, owner: int) -> None:
+    if os.getpid() == owner:
+        undo.close()
+
+
+def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:
+    """Free one thing. What fails is told, and the others are freed nevertheless."""
+    code = abi.code_of(free(*arguments))
+    if code:
+        LOGGER.warning("%s returned %d %s", name, code, code_name(code))

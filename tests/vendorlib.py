@@ -1,0 +1,94 @@
+"""The vendor's library in tests: where it is, a raw client of it, and what its log says that it decoded."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.backends import qnn_abi as abi
+from htppower.backends.qnn_device import OpenDevice
+from htppower.backends.qnn_library import load_library
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Iterable, Sequence
+
+    from htppower.native import NativeConfig
+
+# A SoC of each architecture. The model is a setting of the whole process, and stays: so V68 is asked for, too.
+SOC_OF_ARCHITECTURE = {68: 30, 73: 43, 75: 57, 79: 69, 81: 87}
+
+_SIGNED = 2**31
+_VALUE = re.compile(r"^(?P<name>[a-z]\w+) (?P<number>-?\d+)$", re.IGNORECASE)
+_BLOCK = re.compile(r"^set power settings (?P<option>DCVS V3|HMX V2) for context id (?P<id>-?\d+):$")
+_SCALAR = re.compile(r"^set power settings (?P<what>[a-z ]+?) (?P<number>\d+)$", re.IGNORECASE)
+
+
+def library_path() -> Path:
+    """Return the library of the installed package; skip the test where there is none that runs here.
+
+    With HTPPOWER_VENDOR=required, as where every check must run, its absence is a failure.
+    """
+    reason = ""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        reason = "the library answers without a Hexagon only on x86-64 Linux"
+    spec = find_spec("onnxruntime_qnn")
+    if spec is None or not spec.submodule_search_locations:
+        reason = "onnxruntime-qnn is not installed: pip install '.[vendor]'"
+    if reason:
+        if os.environ.get("HTPPOWER_VENDOR") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(next(iter(spec.submodule_search_locations))) / "libQnnHtp.so"
+
+
+class RawClient:
+    """Calls the three functions of the power infrastructure with anything, and returns their codes."""
+
+    def __init__(self, path: Path, soc_model: int) -> None:
+        self.device = OpenDevice(load_library(path), soc_model)
+        api = self.device.htp_api.split(".")
+        self.library_version = f"2.{api[1]}"
+
+    def create(self, device_id: int, core_id: int) -> tuple[int, int]:
+        """Return code and id of createPowerConfigId."""
+        made = ctypes.c_uint32()
+        handle = self.device.create_id(device_id, core_id, ctypes.byref(made))
+        return abi.code_of(handle), made.value
+
+    def set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
+        """Return the code of setPowerConfig; None is the NULL list."""
+        structs = None if configs is None else [abi.power_config(config) for config in configs]
+        pointers = None if structs is None else abi.null_terminated(structs)
+        return abi.code_of(self.device.set_config(power_config_id, pointers))
+
+    def destroy(self, power_config_id: int) -> int:
+        """Return the code of destroyPowerConfigId."""
+        return abi.code_of(self.device.destroy_id(power_config_id))
+
+
+def decoded(records: Iterable[logging.LogRecord]) -> list[tuple[str, dict[str, int]]]:
+    """Return what the library's log says that it decoded of vote sets: options in order, each with its fields."""
+    found: list[tuple[str, dict[str, int]]] = []
+    for record in records:
+        line = record.getMessage().strip()
+        if block := _BLOCK.match(line):
+            # Ids are printed signed here.
+            found.append((block["option"].replace(" ", "_"), {"contextId": int(block["id"]) % (2 * _SIGNED)}))
+        elif scalar := _SCALAR.match(line):
+            setting = (scalar["what"].lower().replace(" ", "_"), {"value": int(scalar["number"])})
+            if setting not in found[-1:]:  # polling is printed twice
+                found.append(setting)
+        elif found and (value := _VALUE.match(line)):
+            found[-1][1][value["name"]] = int(value["number"])
+    return found
