@@ -1,0 +1,222 @@
+"""The differential: the simulated HTP answers what the vendor's library answers, code by code, whatever it is sent.
+
+Sequences of creates, sets and destroys on one to three ids, with options that are valid or not, in any order, on ids
+that are alive, destroyed, refused, unknown or 0. Where the two differ, the simulated HTP is wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from vendorlib import SOC_OF_ARCHITECTURE, RawClient
+
+from htppower.backends import SimulatedHtp
+from htppower.codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
+from htppower.native import NativeConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SEQUENCES = 500
+SLOTS = 3
+UINT32 = st.integers(0, 2**32 - 1)
+CORNERS = st.sampled_from([16, 32, 48, 64, 80, 96, 112, 128, 144, 146, 149, 160]) | UINT32
+EXPANDED = st.sampled_from([0, 256, 304, 384, 512, 640, 736, 65535]) | st.integers(1, 300) | UINT32
+SCALARS = (
+    "RPC_CONTROL_LATENCY",
+    "RPC_POLLING_TIME",
+    "ADAPTIVE_POLLING_TIME",
+    "HMX_TIMEOUT_INTERVAL_US",
+    "DDR_PERF_MODE",
+)
+VALUES = st.sampled_from([0, 1, 99, 100, 9999, 10_000, 1_000_000, 1_000_001]) | UINT32
+LIMITS = ("Min", "Target", "Max")
+
+
+@attrs.frozen
+class Id:
+    """Which id a step names: the one that a create has put in a slot last, refused or not, or one that never was."""
+
+    slot: int | None = None
+    other: int = 0
+
+
+@attrs.frozen
+class Option:
+    """An option; of a DCVS_V3, with which context id: that of the call, or another."""
+
+    config: NativeConfig
+    context: Id | None = None
+
+
+@attrs.frozen
+class Create:
+    """A createPowerConfigId into a slot."""
+
+    slot: int
+    device_id: int
+    core_id: int
+
+
+@attrs.frozen
+class Set:
+    """A setPowerConfig; None is the NULL list."""
+
+    id: Id
+    options: tuple[Option, ...] | None
+
+
+@attrs.frozen
+class Destroy:
+    """A destroyPowerConfigId."""
+
+    id: Id
+
+
+Step = Create | Set | Destroy
+
+ids = st.builds(Id, st.integers(0, SLOTS - 1)) | st.builds(Id, st.none(), st.just(0) | UINT32)
+own_ids = st.builds(Id, st.integers(0, SLOTS - 1))
+flags = st.sampled_from([0, 1]) | UINT32
+dcvs = st.builds(
+    lambda fields, context: Option(native_dcvs(0, **fields), context),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(("setDcvsEnable", "dcvsEnable", "setSleepLatency", "setSleepDisable"), flags),
+            **dict.fromkeys(("sleepDisable", "setBusParams", "setCoreParams"), flags),
+            "powerMode": st.sampled_from([0, 1, 2, 4, 8, 16, 32]) | UINT32,
+            "sleepLatency": VALUES,
+            **{f"{clock}VoltageCorner{limit}": CORNERS for clock in ("bus", "core") for limit in LIMITS},
+        },
+    ),
+    st.none() | st.none() | st.none() | ids,
+)
+perf_modes = st.sampled_from([0, 1, 16, 17, 254, 255, 256]) | UINT32
+hmx = st.builds(
+    lambda fields: Option(native_hmx(**fields)),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "hmxPickDefault": st.sampled_from([0, 1]) | UINT32,
+            "hmxPerfMode": perf_modes,
+            **{f"hmxVoltageCorner{limit}": EXPANDED for limit in LIMITS},
+        },
+    ),
+)
+ceng = st.builds(lambda mode: Option(native_ceng(mode)), perf_modes)
+scalars = st.builds(lambda name, value: Option(native_scalar(name, value)), st.sampled_from(SCALARS), VALUES)
+extended = st.sampled_from(["DCVS_V3_EXP", "CENG_EXP"]).map(lambda name: Option(NativeConfig(name, {})))
+unknown = (st.sampled_from([0, 11, 12, 2**31 - 1]) | st.integers(11, 2**32 - 1)).map(
+    lambda n: Option(native_unknown(n))
+)
+options = st.lists(dcvs | dcvs | hmx | hmx | scalars | ceng | extended | unknown, max_size=5).map(tuple)
+where = st.sampled_from([0, 0, 0, 0, 1, 2**32 - 1])
+steps: st.SearchStrategy[list[Step]] = st.lists(
+    st.one_of(
+        st.builds(Create, st.integers(0, SLOTS - 1), where, where),
+        st.builds(Set, own_ids | own_ids | own_ids | ids, options | options | options | st.none()),
+        st.builds(Set, own_ids, options),
+        st.builds(Destroy, ids),
+    ),
+    min_size=1,
+    max_size=15,
+)
+
+
+class Pair:
+    """The real library and the simulated HTP, side by side."""
+
+    def __init__(self, real: RawClient, architecture: int) -> None:
+        self.real = real
+        self.architecture = architecture
+        self.simulated = SimulatedHtp(architecture)
+        self.seen: set[int] = set()
+        self._slots: list[int] = []
+        self._created: list[int] = []
+        self.start()
+
+    def start(self) -> None:
+        """Begin a sequence: with an id in the first slot, alike on both sides."""
+        _, probe = self.real.create(0, 0)
+        self.real.destroy(probe)
+        version = self.real.library_version
+        self.simulated = SimulatedHtp(self.architecture, library_version=version, first_id=(probe + 1) % 2**32)
+        self._created = []
+        # Ids that are unknown to both, up to a create.
+        self._slots = [(probe + 2**20 * (slot + 1)) % 2**32 for slot in range(SLOTS)]
+        self.play(Create(0, 0, 0))
+
+    def play(self, step: Step) -> tuple[int, int]:
+        """Play a step on both sides, and return both codes."""
+        if isinstance(step, Create):
+            real, made = self.real.create(step.device_id, step.core_id)
+            simulated, counted = self.simulated.native_create(step.device_id, step.core_id)
+            assert (real != SUCCESS) or made == counted, "ids are counted alike"
+            self._slots[step.slot] = made
+            self._created.append(made)
+        elif isinstance(step, Set):
+            power_config_id = self._number(step.id)
+            configs = None if step.options is None else [self._config(each, power_config_id) for each in step.options]
+            real = self.real.set(power_config_id, configs)
+            simulated = self.simulated.native_set(power_config_id, configs)
+        else:
+            power_config_id = self._number(step.id)
+            real = self.real.destroy(power_config_id)
+            simulated = self.simulated.native_destroy(power_config_id)
+        self.seen.add(real)
+        return real, simulated
+
+    def end(self) -> None:
+        """Leave no id behind."""
+        for made in self._created:
+            self.real.destroy(made)
+
+    def _number(self, which: Id) -> int:
+        return which.other if which.slot is None else self._slots[which.slot]
+
+    def _config(self, option: Option, power_config_id: int) -> NativeConfig:
+        if option.config.option != "DCVS_V3":
+            return option.config
+        context = power_config_id if option.context is None else self._number(option.context)
+        fields: dict[str, Any] = {**option.config.fields, "contextId": context}
+        return attrs.evolve(option.config, fields=fields)
+
+
+@pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format)
+def pair(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[Pair]:
+    """Yield both sides on each architecture, without the log of all that is refused."""
+    caplog.set_level(logging.CRITICAL, "htppower.qnn")
+    real = RawClient(vendors_library, SOC_OF_ARCHITECTURE[request.param])
+    yield Pair(real, request.param)
+    real.device.close()
+
+
+def test_both_answer_the_same_to_any_sequence(pair: Pair, request: pytest.FixtureRequest) -> None:
+    """At every step of every sequence the codes are equal, and what they must be able to tell apart occurs."""
+
+    @settings(
+        max_examples=request.config.getoption("--sequences", default=None) or SEQUENCES,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(steps)
+    def play(sequence: list[Step]) -> None:
+        pair.start()
+        try:
+            for step in sequence:
+                real, simulated = pair.play(step)
+                assert simulated == real, f"V{pair.architecture}: to {step} the library answers {real}, not {simulated}"
+        finally:
+            pair.end()
+
+    play()
+    assert pair.seen == {SUCCESS, INVALID_INPUT, UNSUPPORTED, UNSUPPORTED_CONFIG}

@@ -1,0 +1,189 @@
+"""The echo: what the vendor's library logs that it decoded is what the profile file says, field by field.
+
+The numbers that are expected come from the YAML text and from the tables below, and not from the code under test.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from helpers import enumerators
+from vendorlib import SOC_OF_ARCHITECTURE, decoded
+
+from htppower import load_profile, profile_names
+from htppower.backends import QnnHtp
+from htppower.files import shipped_folder
+from htppower.plans import Planner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from htppower.votes import VoteSet
+
+CORNERS = enumerators(
+    "",
+    "DISABLE 16 MIN_VOLTAGE_CORNER 32 SVS2 48 SVS 64 SVS_PLUS 80 NOM 96 NOM_PLUS 112 TURBO 128 TURBO_PLUS 144 "
+    "TURBO_L2 146 TURBO_L3 147 TURBO_L4 148 TURBO_L5 149 MAX_VOLTAGE_CORNER 160",
+)
+EXPANDED = enumerators(
+    "",
+    "DISABLE 0 MIN 256 MIN_SVS 304 LOW_SVS_D3 306 LOW_SVS_D2_1 307 LOW_SVS_D2 308 LOW_SVS_D1_1 310 LOW_SVS_D1 312 "
+    "LOW_SVS_D0 316 LOW_SVS 320 LOW_SVS_P1 328 LOW_SVS_L0 332 LOW_SVS_L1 336 LOW_SVS_L2 352 SVS 384 SVS_L0 400 "
+    "SVS_L1 448 SVS_L2 480 NOM 512 NOM_L0 544 NOM_L1 576 NOM_L2 592 TUR 640 TUR_L0 656 TUR_L1 672 TUR_L2 688 "
+    "TUR_L3 704 TUR_L4 708 TUR_L5 712 SUPER_TURBO 720 SUPER_TURBO_NO_CPR 736 MAX 65535",
+)
+POWER_MODES = enumerators(
+    "",
+    "ADJUST_UP_DOWN 1 ADJUST_ONLY_UP 2 POWER_SAVER 4 POWER_SAVER_AGGRESSIVE 8 PERFORMANCE 16 DUTY_CYCLE 32",
+)
+PERF_MODES = {"HIGH": 0, "LOW": 1, **{f"HIGH_D{step}": step + 1 for step in range(1, 16)}, "MAX": 255}
+LIMITS = ("Min", "Target", "Max")
+SCALARS = (
+    ("rpc_control_latency_us", "rpc_control_latency"),
+    ("rpc_polling_time_us", "rpc_polling_time"),
+    ("adaptive_polling_time_us", "adaptive_polling_time"),
+    ("hmx_timeout_us", "hmx_timeout"),
+)
+PROFILES = tuple(name for name in profile_names() if name != "system_settings")
+STATES = ("relaxed", "released", "extreme_released")
+
+
+def _votes_of(path: Path) -> dict[str, Any]:
+    votes: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["votes"]
+    return votes
+
+
+def _corners(at: Any, numbers: dict[str, int]) -> list[int]:
+    return [numbers[at if isinstance(at, str) else at[limit.lower()]] for limit in LIMITS]
+
+
+def expected(votes: dict[str, Any], power_config_id: int, architecture: int) -> list[tuple[str, dict[str, int]]]:
+    """Return what the library must have decoded of the votes of a file, on an architecture."""
+    dcvs = votes["dcvs_v3"]
+    fields: dict[str, int] = {"contextId": power_config_id, "powerMode": POWER_MODES[dcvs["power_mode"]]}
+    for key, name in (
+        ("dcvs_enable", "DcvsEnable"),
+        ("sleep_latency_us", "SleepLatency"),
+        ("sleep_disable", "SleepDisable"),
+    ):
+        given = dcvs[key] != "unset"
+        fields[f"set{name}"] = int(given)
+        fields[name[0].lower() + name[1:]] = int(dcvs[key]) if given else 0
+    for clock in ("bus", "core"):
+        fields[f"set{clock.capitalize()}Params"] = 1
+        for limit, corner in zip(LIMITS, _corners(dcvs[clock], CORNERS), strict=True):
+            fields[f"{clock}VoltageCorner{limit}"] = corner
+    found = [("DCVS_V3", fields)]
+    hmx = votes["hmx_v2"]
+    if hmx != "unset" and architecture >= 75:
+        given = (
+            {"min": "DISABLE", "target": "DISABLE", "max": "DISABLE", "perf_mode": "HIGH"} if hmx == "default" else hmx
+        )
+        corners = zip(LIMITS, _corners(given, EXPANDED), strict=True)
+        explicit = {f"hmxVoltageCorner{limit}": corner for limit, corner in corners}
+        found.append(
+            ("HMX_V2", {"contextId": power_config_id, **explicit, "hmxPerfMode": PERF_MODES[given["perf_mode"]]})
+        )
+    found += [(logged, {"value": votes[name]}) for name, logged in SCALARS if votes[name] != "unset"]
+    return found
+
+
+class Echo:
+    """The library on one architecture, and what it logs."""
+
+    def __init__(self, path: Path, architecture: int, caplog: pytest.LogCaptureFixture) -> None:
+        self.architecture = architecture
+        self.backend = QnnHtp(path, SOC_OF_ARCHITECTURE[architecture])
+        self.planner = Planner(self.backend.describe().platform, strict=False)
+        self._caplog = caplog
+        self._id = self.backend.create_power_config_id(0, 0)
+
+    def check(self, votes: VoteSet, file: dict[str, Any]) -> None:
+        """Cast the votes and hold the log against the file."""
+        self._caplog.clear()
+        self.backend.set_power_config(self._id, votes)
+        assert decoded(self._caplog.records) == expected(file, self._id, self.architecture)
+
+
+@pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format)
+def echo(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[Echo]:
+    """Yield the library on each architecture, with a log of everything."""
+    caplog.set_level(logging.DEBUG, "htppower.qnn")
+    made = Echo(vendors_library, request.param, caplog)
+    yield made
+    made.backend.close()
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_arrives_as_its_file_says(echo: Echo, name: str) -> None:
+    """Every field of every shipped profile reaches the library, in the order in which it must be sent."""
+    plan = echo.planner.plan(load_profile(name))
+    echo.check(plan.raised, _votes_of(shipped_folder() / f"{name}.yaml"))
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_power_state_arrives_as_its_file_says(echo: Echo, name: str) -> None:
+    """Every field of the power state that a profile relaxes to reaches the library."""
+    profile = load_profile(name)
+    assert profile.relax is not None
+    assert profile.relax.to.name in STATES
+    plan = echo.planner.plan(profile)
+    echo.check(plan.lowered, _votes_of(shipped_folder() / "states" / f"{profile.relax.to.name}.yaml"))
+
+
+def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
+    """Write a profile that overrides burst; return it and burst's votes with what it overrides."""
+    states = tmp_path / "states"
+    states.mkdir()
+    # Its power state clears what the override may set (rule DCVS-4).
+    awake = "state: awake\nextends: relaxed\nvotes: {dcvs_v3: {sleep_disable: false}}\n"
+    (states / "awake.yaml").write_text(awake, encoding="utf-8")
+    path = tmp_path / "mine.yaml"
+    mine = f"extends: burst\nprofile: mine\nvotes: {text}\nrelax: {{to: awake}}\n"
+    path.write_text(mine, encoding="utf-8")
+    votes = _votes_of(shipped_folder() / "burst.yaml")
+    for key, value in yaml.safe_load(text).items():
+        votes[key] = {**votes[key], **value} if key == "dcvs_v3" else value
+    return path, votes
+
+
+OVERRIDES = {
+    "explicit HMX": "{hmx_v2: {min: SVS, target: NOM_L1, max: TUR_L2, perf_mode: LOW}}",
+    "explicit HMX at the top": "{hmx_v2: {min: MAX, target: MAX, max: MAX, perf_mode: MAX}}",
+    "HMX unset": "{hmx_v2: unset}",
+    "RPC latency": "{rpc_control_latency_us: 4321}",
+    "no polling": "{rpc_polling_time_us: 0}",
+    "polling": "{rpc_polling_time_us: 1234}",
+    "RPC unset": "{rpc_control_latency_us: unset, rpc_polling_time_us: unset}",
+    "adaptive polling": "{adaptive_polling_time_us: 2500}",
+    "HMX timeout": "{hmx_timeout_us: 123456}",
+    "DCVS on, three corners": "{dcvs_v3: {dcvs_enable: true, core: {min: SVS2, target: NOM_PLUS, max: TURBO_L3}}}",
+    "sleep disabled": "{dcvs_v3: {sleep_disable: true}}",
+    "everything": (
+        "{dcvs_v3: {dcvs_enable: true, power_mode: DUTY_CYCLE, sleep_latency_us: 65535, sleep_disable: false,"
+        " bus: {min: MIN_VOLTAGE_CORNER, target: SVS_PLUS, max: TURBO_PLUS},"
+        " core: {min: DISABLE, target: TURBO_L2, max: TURBO_L5}},"
+        " hmx_v2: {min: MIN_SVS, target: LOW_SVS_D2_1, max: SUPER_TURBO_NO_CPR, perf_mode: HIGH_D15},"
+        " rpc_control_latency_us: 1, rpc_polling_time_us: 1, adaptive_polling_time_us: 1, hmx_timeout_us: 1000000}"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OVERRIDES)
+def test_overrides_arrive_as_their_file_says(echo: Echo, tmp_path: Path, case: str) -> None:
+    """Explicit HMX votes, RPC settings, adaptive polling and DCVS fields of a user's file reach the library."""
+    path, votes = _override(tmp_path, OVERRIDES[case])
+    echo.check(echo.planner.plan(load_profile(path)).raised, votes)
+
+
+@pytest.mark.parametrize("corner", EXPANDED)
+def test_every_expanded_corner_arrives(echo: Echo, tmp_path: Path, corner: str) -> None:
+    """Every expanded corner has the number that the library decodes, on every architecture with HMX votes."""
+    path, votes = _override(
+        tmp_path, f"{{hmx_v2: {{min: {corner}, target: {corner}, max: {corner}, perf_mode: HIGH}}}}"
+    )
+    echo.check(echo.planner.plan(load_profile(path)).raised, votes)
