@@ -20,6 +20,7 @@ INTERRUPTED = 130
 FOLDER = click.Path(exists=True, file_okay=False)
 
 _COMMANDS = {
+    "doctor": "htppower.cli.doctor",
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",
     "show": "htppower.cli.show",

@@ -1,17 +1,20 @@
-"""``htppower profile``: run a workload under a profile and show every vote."""
+"""``htppower profile``: hold a profile up on the device, or run a workload under it and show every vote."""
 
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from htppower.cli import FOLDER
 from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
+    from htppower.backends.base import Backend
     from htppower.cli.workload import Pace
+    from htppower.profiles import Profile
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
@@ -22,55 +25,83 @@ DURATION_US = click.IntRange(0, 3_600_000_000)
 SYSTEM = click.Choice(OPERATING_SYSTEMS)
 FORMAT = click.Choice(["text", "json"])
 BACKEND = click.Choice(["qnn", "simulated"])
+LIBRARY = click.Path(exists=True, dir_okay=False)
+SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
+ID = click.IntRange(0, 2**32 - 1)
+
+
+# What only a workload has, and what only a live run has.
+_OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "form", "arch", "platform")
+_OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
 
 
 @click.command(name="profile")
 @click.argument("profile", metavar="NAME|PATH")
+@click.argument("command_line", metavar="[-- COMMAND ARGS...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
-@click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [default: {DEFAULT_SOC}]")
+@click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]")
 @click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC.")
 @click.option("--platform", type=SYSTEM, default="linux", show_default=True, help="Operating system.")
 @click.option("--inferences", type=COUNT, default=3, show_default=True, help="How many inferences.")
 @click.option("--inference-us", type=DURATION_US, default=5000, show_default=True, help="How long each takes.")
 @click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each.")
 @click.option("--format", "form", type=FORMAT, default="text", show_default=True, help="Of the report.")
-@click.option("--backend", type=BACKEND, help="Run in real time on this.  [default: qnn]")
+@click.option("--backend", type=BACKEND, help="Vote on this.  [default: qnn]")
+@click.option("--library", type=LIBRARY, help="The vendor's library, instead of looking for it.")
+@click.option("--device", "device_id", type=ID, default=0, show_default=True, help="Vote on this device.")
+@click.option("--core", "core_ids", type=ID, multiple=True, default=(0,), help="Vote on this core; may be repeated.")
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
-def command(
-    profile: str,
-    dry_run: bool,
-    soc: str | None,
-    arch: str | None,
-    platform: str,
-    inferences: int,
-    inference_us: int,
-    gap_us: int,
-    form: str,
-    backend: str | None,
-    folders: tuple[str, ...],
-) -> None:
-    """Run INIT, some inferences and DE-INIT under a profile, and show every vote that it casts.
+def command(**options: Any) -> None:
+    """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
 
-    INIT and DE-INIT take as long as one inference; after the last inference the run idles until the sustain timer has
-    run out.
+    On the device the profile is raised, the command is run, and at its end, whichever that is, the votes are lowered
+    and the power config ids destroyed. Signals are passed on, and the command's exit code is returned.
+
+    A dry run is INIT, some inferences and DE-INIT. INIT and DE-INIT take as long as one inference; after the last
+    inference the run idles until the sustain timer has run out. --backend simulated does the same in real time.
     """
-    if dry_run and backend is not None:
-        raise click.UsageError("--dry-run chooses the simulated HTP in virtual time; leave --backend out")
-    if soc is not None and arch is not None:
-        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+    ctx = click.get_current_context()
+    live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
+    live = live and not options["dry_run"]
+    _refuse_what_does_not_go_together(ctx, live=live)
     from htppower.profiles import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
-    loaded = load_profile(profile, folders)
-    if not dry_run and backend != "simulated":
-        from htppower.backends import named_backend  # noqa: PLC0415
+    profile = load_profile(options["profile"], options["folders"])
+    if live:
+        ctx.exit(_hold(profile, options))
+    _show_workload(profile, options)
 
-        named_backend("qnn")
+
+def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None:
+    options = ctx.params
+    if options["dry_run"] and options["backend"] is not None:
+        raise click.UsageError("--dry-run chooses the simulated HTP in virtual time; leave --backend out")
+    if options["dry_run"] and options["command_line"]:
+        raise click.UsageError("--dry-run runs no command; leave it out")
+    if options["seconds"] is not None and options["command_line"]:
+        raise click.UsageError("the profile is up for as long as the command runs; leave --for out")
+    if options["soc"] is not None and options["arch"] is not None:
+        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+    if len(set(options["core_ids"])) < len(options["core_ids"]):
+        raise click.UsageError("--core names a core twice")
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+        if given and parameter.name in (_OF_A_WORKLOAD if live else _OF_A_LIVE_RUN):
+            kind = "a dry run" if live else "a run on the device"
+            raise click.UsageError(f"{parameter.opts[0]} is for {kind}; leave it out")
+
+
+def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
     from htppower.cli.workload import Workload, run  # noqa: PLC0415
 
-    simulated = SimulatedHtp(arch, soc if soc is not None or arch is not None else DEFAULT_SOC, platform)
-    report = run(loaded, simulated, Workload(inferences, inference_us, gap_us), _pace(dry_run), virtual=dry_run)
-    if form == "json":
+    soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
+    simulated = SimulatedHtp(options["arch"], soc, options["platform"])
+    workload = Workload(options["inferences"], options["inference_us"], options["gap_us"])
+    virtual = options["dry_run"]
+    report = run(profile, simulated, workload, _pace(virtual), virtual=virtual)
+    if options["form"] == "json":
         from htppower.cli.report_json import as_json  # noqa: PLC0415
 
         click.echo(as_json(report))
@@ -78,6 +109,32 @@ def command(
         from htppower.cli.report_text import as_text  # noqa: PLC0415
 
         click.echo(as_text(report))
+
+
+def _hold(profile: Profile, options: dict[str, Any]) -> int:
+    gc.enable()  # start-up has it off; this run takes as long as its command
+    from htppower.cli.child import CommandFailed  # noqa: PLC0415
+    from htppower.cli.hold import Holding, hold  # noqa: PLC0415
+    from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
+
+    holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], options["seconds"])
+
+    def open_backend() -> Backend:
+        if options["backend"] == "simulated":
+            from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
+
+            cores = max(options["core_ids"]) + 1
+            return SimulatedHtp(None, options["soc"], devices=options["device_id"] + 1, cores=cores)
+        from htppower.backends.qnn import QnnHtp  # noqa: PLC0415
+
+        return QnnHtp(options["library"], options["soc"])
+
+    with kept_off_stdout() as stdout:
+        try:
+            return hold(holding, open_backend, stdout)
+        except CommandFailed as failed:
+            click.echo(f"htppower: {failed}", err=True)
+            return failed.code
 
 
 def _pace(virtual: bool) -> Pace:

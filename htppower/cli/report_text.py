@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
 from htppower import rules
+from htppower.cli.layout import labelled
 from htppower.codes import SUCCESS, code_name
 from htppower.machine import State
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from htppower.cli.workload import Report, Row
     from htppower.native import NativeConfig
 
-_WIDTH = 100
 _COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"
 _INDENT = " " * 54
 _COLOURS = {State.RAISED: "red", State.LOWERED: "green", State.UNKNOWN: "yellow"}
@@ -40,20 +39,13 @@ def _head(report: Report) -> Iterator[str]:
     work = report.workload
     time = "virtual time" if report.virtual else "real time"
     count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
-    yield from _labelled("profile", f"{report.profile.name}: {report.profile.summary}")
-    yield from _labelled("file", str(report.profile.source or "none"))
-    yield from _labelled("platform", str(report.backend.platform))
+    yield from labelled("profile", f"{report.profile.name}: {report.profile.summary}")
+    yield from labelled("file", str(report.profile.source or "none"))
+    yield from labelled("platform", str(report.backend.platform))
     ran = f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
-    yield from _labelled("workload", ran)
-    yield from _labelled("hardware", "nothing was sent to hardware: this is the simulated HTP")
-    yield from _labelled("reading", "a call carries what differs from what is in force; corners are min / target / max")
-
-
-def _labelled(label: str, text: str) -> Iterator[str]:
-    lines = textwrap.wrap(text, _WIDTH - 12, break_on_hyphens=False, break_long_words=False) or [""]
-    yield f"{label:<10}  {lines[0]}"
-    for line in lines[1:]:
-        yield f"{'':<10}  {line}"
+    yield from labelled("workload", ran)
+    yield from labelled("hardware", "nothing was sent to hardware: this is the simulated HTP")
+    yield from labelled("reading", "a call carries what differs from what is in force; corners are min / target / max")
 
 
 def _timeline(report: Report) -> Iterator[str]:
@@ -125,17 +117,17 @@ def _short(config: NativeConfig, field: str) -> str:
 
 def _summary(report: Report) -> Iterator[str]:
     sets = report.count("setPowerConfig")
-    yield from _labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
+    yield from labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
     times = [
         f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]
     ]
-    yield from _labelled("time", ", ".join(times))
+    yield from labelled("time", ", ".join(times))
     if report.profile.votes and not report.degradations:
-        yield from _labelled("degraded", "no: this platform has every vote of the profile")
+        yield from labelled("degraded", "no: this platform has every vote of the profile")
     for lost in report.degradations:
         hint = f" ({lost.hint})" if lost.hint else ""
-        yield from _labelled("degraded", f"{lost.rule}: {lost.message}{hint}")
+        yield from labelled("degraded", f"{lost.rule}: {lost.message}{hint}")
     for finding in rules.check(report.profile.case(report.backend.platform)):
         if rules.RULES[finding.rule].breach is rules.Breach.WARNING:
             hint = f" ({finding.hint})" if finding.hint else ""
-            yield from _labelled("warning", f"{finding.rule}: {finding.message}{hint}")
+            yield from labelled("warning", f"{finding.rule}: {finding.message}{hint}")

@@ -92,13 +92,27 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
     assert real["calls"] == virtual["calls"]
 
 
-def test_the_vendors_library_is_said_not_to_be_bound(command: Command) -> None:
-    """Without --dry-run the vendor's library is asked for, which is not bound yet: exit 2, and nothing simulated."""
-    for arguments in (["burst"], ["burst", "--backend", "qnn"]):
-        result = command.run("profile", *arguments)
-        assert result.exit_code == 2
-        assert "not bound yet" in result.stderr
-        assert result.stdout == ""
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--dry-run", "--backend", "simulated"], "leave --backend out"),
+        (["--dry-run", "--", "ls"], "--dry-run runs no command"),
+        (["--dry-run", "--for", "1"], "--for is for a run on the device"),
+        (["--dry-run", "--core", "1"], "--core is for a run on the device"),
+        (["--for", "1", "--", "ls"], "leave --for out"),
+        (["--for", "1", "--inferences", "3"], "--inferences is for a dry run"),
+        (["--for", "1", "--format", "json"], "--format is for a dry run"),
+        (["--arch", "V75", "--", "ls"], "--arch is for a dry run"),
+        (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
+        (["--for", "0"], "0.0 is not in the range"),
+        (["--library", "/nowhere.so", "--for", "1"], "does not exist"),
+    ],
+)
+def test_options_that_do_not_go_together(command: Command, arguments: list[str], what: str) -> None:
+    """What a dry run and a run on the device do not share is a usage error, before anything is opened."""
+    result = command.run("profile", "burst", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert what in result.stderr
 
 
 def test_a_wrong_name_suggests_the_nearest(command: Command) -> None:

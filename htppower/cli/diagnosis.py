@@ -1,0 +1,160 @@
+"""What ``htppower doctor`` finds out: the library, the platform, which votes it takes, which profiles degrade."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.backends.qnn import QnnHtp
+from htppower.codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
+from htppower.errors import BackendUnavailable, ProfileError, Unavailable, VoteRejected
+from htppower.events import Degradation
+from htppower.ledger import TAKEN_BACK
+from htppower.native import Option
+from htppower.plans import RULE_OF_OPTION, Planner
+from htppower.profiles import load_profiles
+from htppower.votes import SEND_ORDER, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.backends.base import Backend, Description
+
+# Votes that ask for nothing, one of each option: what takes a vote back, and a control latency of 0, which is no vote.
+HARMLESS = {option: TAKEN_BACK.get(option, 0) for option in SEND_ORDER}
+VARIABLES = ("HTPPOWER_QNN_LIBRARY", "QNN_SDK_ROOT", "QAIRT_SDK_ROOT", "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
+
+_SKEL = (
+    "put the folder of the skeleton library (libQnnHtpV75Skel.so for Hexagon V75), of the same version, first in "
+    "ADSP_LIBRARY_PATH, folders separated by ';'"
+)
+_NEXT = {
+    Unavailable.BACKEND_CREATE_FAILED: _SKEL,
+    Unavailable.DEVICE_CREATE_FAILED: _SKEL,
+    Unavailable.DEVICE_BUSY: "end what else holds the device; a process that is banned must be started anew",
+    Unavailable.NOT_LOADABLE: "put what the library needs beside it, and that folder in LD_LIBRARY_PATH",
+}
+_ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
+
+
+@attrs.frozen
+class Answer:
+    """What the library answers to a vote that asks for nothing.
+
+    Attributes:
+        option: the option.
+        code: the native code, 0 where the platform has it.
+    """
+
+    option: Option
+    code: int
+
+
+@attrs.frozen
+class ProfileHere:
+    """A profile on this platform: what it lacks, or, with ``refused``, why it can't be used at all."""
+
+    name: str
+    degradations: tuple[Degradation, ...] = ()
+    refused: str = ""
+
+
+@attrs.frozen
+class Diagnosis:
+    """Everything that was found out.
+
+    Attributes:
+        description: what answers, or None.
+        problem: why it can't be used, or None.
+        answers: to votes that ask for nothing, in the order in which they are sent.
+        profiles: the profiles on this platform, where it can be used.
+        environment: the variables that matter, as far as they are set.
+        steps: what to do next.
+    """
+
+    description: Description | None
+    problem: BackendUnavailable | VoteRejected | None
+    answers: tuple[Answer, ...]
+    profiles: tuple[ProfileHere, ...]
+    environment: dict[str, str]
+    steps: tuple[str, ...]
+
+    @property
+    def what_is_wrong(self) -> str:
+        """The problem in a sentence, without what to do; empty where there is none."""
+        if isinstance(self.problem, VoteRejected):
+            return f"{self.problem.function} returned {self.problem.code} {self.problem.name}"
+        return "" if self.problem is None else self.problem.message
+
+    @property
+    def usable(self) -> bool:
+        """Whether votes are taken."""
+        return self.problem is None
+
+
+def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str]) -> Diagnosis:
+    """Open the library, cast a vote of each kind that asks for nothing, and close it."""
+    environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    try:
+        backend = QnnHtp(library, soc_model)
+    except BackendUnavailable as problem:
+        steps = tuple(step for step in (problem.hint, _NEXT.get(problem.reason, "")) if step)
+        return Diagnosis(None, problem, (), (), environment, steps)
+    try:
+        description = backend.describe()
+        answers, rejected = _ask(backend)
+        profiles = () if rejected is not None else _profiles(description, answers, folders)
+        return Diagnosis(description, rejected, answers, profiles, environment, _steps(description, rejected))
+    finally:
+        backend.close()
+
+
+def _ask(backend: Backend) -> tuple[tuple[Answer, ...], VoteRejected | None]:
+    """Return the answers, and the failure without which nothing can be voted."""
+    devices = backend.describe().devices
+    device_id = devices[0].device_id if devices else 0
+    core_ids = devices[0].core_ids if devices else ()
+    try:
+        power_config_id = backend.create_power_config_id(device_id, core_ids[0] if core_ids else 0)
+    except VoteRejected as rejected:
+        return (), rejected
+    answers: list[Answer] = []
+    failed: VoteRejected | None = None
+    for option, vote in HARMLESS.items():
+        try:
+            backend.set_power_config(power_config_id, VoteSet.of({option: vote}))
+            answers.append(Answer(option, SUCCESS))
+        except VoteRejected as rejected:
+            answers.append(Answer(option, rejected.code))
+            if option is Option.DCVS_V3 or rejected.code not in NOT_ON_THIS_PLATFORM:
+                failed = failed or rejected
+    try:
+        backend.destroy_power_config_id(power_config_id)
+    except VoteRejected as rejected:
+        failed = failed or rejected
+    return tuple(answers), failed
+
+
+def _profiles(description: Description, answers: Iterable[Answer], folders: Iterable[str]) -> tuple[ProfileHere, ...]:
+    planner = Planner(description.platform, strict=False)
+    for answer in answers:
+        # What the table of platforms lacks anyway is the planner's own affair: a default HMX vote is no loss there.
+        if answer.code != SUCCESS and (description.platform is None or description.platform.has(answer.option)):
+            message = f"the library answers {answer.code} {code_name(answer.code)} to {answer.option.name}"
+            planner.missing[answer.option] = Degradation(RULE_OF_OPTION[answer.option], message, answer.option)
+    loaded, errors = load_profiles(folders)
+    found = []
+    for profile in loaded:
+        try:
+            found.append(ProfileHere(profile.name, planner.plan(profile).degradations))
+        except ProfileError as error:
+            found.append(ProfileHere(profile.name, refused=str(error)))
+    return (*found, *(ProfileHere(error.path, refused=str(error)) for error in errors))
+
+
+def _steps(description: Description, rejected: VoteRejected | None) -> tuple[str, ...]:
+    if rejected is not None:
+        return (what_to_do(rejected.code),)
+    return () if description.hardware else (_ON_A_DEVICE,)

@@ -1,0 +1,144 @@
+"""``htppower doctor``: whether votes can be cast here, and what to do where they can't."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from htppower.cli import FOLDER
+from htppower.cli.layout import labelled
+from htppower.codes import SUCCESS, code_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.backends.base import Description
+    from htppower.cli.diagnosis import Answer, Diagnosis, ProfileHere
+
+FORMAT_VERSION = 1
+NOT_USABLE = 1
+
+
+@click.command(name="doctor")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--library", type=click.Path(), metavar="FILE", help="The vendor's library, instead of looking for it.")
+@click.option("--soc", metavar="NAME", help="Make the device for this SoC; leave it out on a device.")
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="See to these profiles, too.")
+def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
+    """Say which library is used, what it runs on, which votes it takes, and which profiles degrade.
+
+    Votes of every kind are cast that ask for nothing, and destroyed. The exit code is 0 where votes are taken, 1 where
+    they are not.
+    """
+    from htppower.cli.diagnosis import diagnose  # noqa: PLC0415 - help needs no library
+    from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
+
+    with kept_off_stdout():
+        diagnosis = diagnose(library, soc, folders)
+    if form == "json":
+        click.echo(json.dumps(_document(diagnosis), indent=2))
+    else:
+        click.echo("\n".join(_text(diagnosis)))
+    click.get_current_context().exit(0 if diagnosis.usable else NOT_USABLE)
+
+
+def _text(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from labelled("usable", "yes" if diagnosis.usable else "no")
+    if diagnosis.problem is not None:
+        yield from labelled("problem", diagnosis.what_is_wrong)
+    description = diagnosis.description
+    if description is not None:
+        yield from _text_of_platform(description)
+    for place, step in enumerate(_tried(diagnosis)):
+        yield from labelled("" if place else "tried", step)
+    for place, (name, value) in enumerate(diagnosis.environment.items()):
+        yield from labelled("" if place else "variables", f"{name}={value}")
+    for place, answer in enumerate(diagnosis.answers):
+        yield from labelled("" if place else "votes", f"{answer.option.name:<24} {_answer(answer)}")
+    for place, profile in enumerate(diagnosis.profiles):
+        yield from labelled("" if place else "profiles", f"{profile.name:<28} {_profile(profile)}")
+    for place, step in enumerate(diagnosis.steps or ("nothing",)):
+        yield from labelled("" if place else "to do", step)
+
+
+def _text_of_platform(description: Description) -> Iterator[str]:
+    yield from labelled("library", description.library)
+    yield from labelled("versions", ", ".join(f"{name} {version}" for name, version in description.versions))
+    yield from labelled("platform", str(description.platform))
+    for device in description.devices:
+        cores = ", ".join(map(str, device.core_ids))
+        signed = "yes" if device.signed_pd else "no"
+        text = (
+            f"SoC model {device.soc_model}, Hexagon V{device.arch}, cores {cores}, VTCM {device.vtcm_mb} MB, "
+            f"signed process domains: {signed}"
+        )
+        yield from labelled(f"device {device.device_id}", text)
+    yield from labelled("hardware", "yes" if description.hardware else "no: votes are answered, and move no clock")
+
+
+def _tried(diagnosis: Diagnosis) -> tuple[str, ...]:
+    if diagnosis.description is not None:
+        return diagnosis.description.tried
+    return getattr(diagnosis.problem, "tried", ())
+
+
+def _answer(answer: Answer) -> str:
+    return "taken" if answer.code == SUCCESS else f"{answer.code} {code_name(answer.code)}"
+
+
+def _profile(profile: ProfileHere) -> str:
+    if profile.refused:
+        return f"refused: {profile.refused}"
+    lost = ", ".join(f"{lost.option.name} ({lost.rule})" for lost in profile.degradations)
+    return f"without {lost}" if lost else "complete"
+
+
+def _document(diagnosis: Diagnosis) -> dict[str, Any]:
+    description, problem = diagnosis.description, diagnosis.problem
+    reason = getattr(problem, "reason", None)
+    code = getattr(problem, "code", None)
+    return {
+        "format_version": FORMAT_VERSION,
+        "usable": diagnosis.usable,
+        "problem": None
+        if problem is None
+        else {"message": diagnosis.what_is_wrong, "reason": reason and reason.name, "code": code},
+        "library": None if description is None else description.library,
+        "versions": {} if description is None else dict(description.versions),
+        "platform": None if description is None else _platform(description),
+        "devices": [] if description is None else [attrs.asdict(device) for device in description.devices],
+        "hardware": description is not None and description.hardware,
+        "tried": list(_tried(diagnosis)),
+        "environment": diagnosis.environment,
+        "votes": [
+            {"option": answer.option.name, "code": answer.code, "name": code_name(answer.code)}
+            for answer in diagnosis.answers
+        ],
+        "profiles": [
+            {
+                "name": profile.name,
+                "refused": profile.refused or None,
+                "degradations": [
+                    {"option": lost.option.name, "rule": lost.rule, "message": lost.message}
+                    for lost in profile.degradations
+                ],
+            }
+            for profile in diagnosis.profiles
+        ],
+        "next": list(diagnosis.steps),
+    }
+
+
+def _platform(description: Description) -> dict[str, Any] | None:
+    platform = description.platform
+    if platform is None:
+        return None
+    return {
+        "soc_model": None if platform.soc is None else platform.soc.model,
+        "soc": None if platform.soc is None else platform.soc.names[0],
+        "arch": None if platform.arch is None else f"V{platform.arch}",
+        "os": platform.os,
+    }

@@ -1,0 +1,42 @@
+"""Keeps what the vendor's library prints off the command's own output."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STDOUT, _STDERR = 1, 2
+
+
+@contextlib.contextmanager
+def kept_off_stdout() -> Iterator[int | None]:
+    """Send what C code prints on the standard output to the standard error; yield the standard output's descriptor.
+
+    The library prints a line when it is loaded, and into a buffer of C's, which a pipe gets only at the end. Python's
+    own output belongs outside of this. None is yielded where there is no standard output.
+    """
+    sys.stdout.flush()
+    try:
+        ours = os.dup(_STDOUT)
+    except OSError:
+        yield None
+        return
+    try:
+        os.dup2(_STDERR, _STDOUT)
+        yield ours
+    finally:
+        _flush_c()
+        os.dup2(ours, _STDOUT)
+        os.close(ours)
+
+
+def _flush_c() -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        runtime = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        runtime.fflush(None)
