@@ -32,19 +32,16 @@ def code_of(handle: int) -> int:
     return handle & 0xFFFF or handle
 
 
-class _Struct(ctypes.Structure):
-    """A C struct; equal ones are told apart by identity."""
-
-
 def _struct(name: str, fields: Sequence[tuple[str, Any]]) -> Any:
-    return type(name, (_Struct,), {"_fields_": list(fields)})
+    # Without a dictionary of its own a struct refuses a field that it does not have.
+    return type(name, (ctypes.Structure,), {"__slots__": (), "_fields_": list(fields)})
 
 
 def _uint32s(text: str) -> list[tuple[str, Any]]:
     return [(name, c_uint32) for name in text.split()]
 
 
-class Version(_Struct):
+class Version(ctypes.Structure):
     """Qnn_Version_t."""
 
     _fields_ = tuple(_uint32s("major minor patch"))
@@ -53,7 +50,7 @@ class Version(_Struct):
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-class Interface(_Struct):
+class Interface(ctypes.Structure):
     """QnnInterface_t. Of its 72 functions those that are called are named in ``FUNCTIONS``."""
 
     _fields_: ClassVar = [
@@ -69,7 +66,7 @@ Interfaces = ctypes.POINTER(ctypes.POINTER(Interface))
 PROVIDERS_SYMBOL = "QnnInterface_getProviders"
 
 
-class OnChipDevice(_Struct):
+class OnChipDevice(ctypes.Structure):
     """QnnHtpDevice_OnChipDeviceInfoExtension_t; ``vtcmSize`` in MB."""
 
     _fields_: ClassVar = [
@@ -81,19 +78,19 @@ class OnChipDevice(_Struct):
     ]
 
 
-class DeviceExtension(_Struct):
+class DeviceExtension(ctypes.Structure):
     """QnnHtpDevice_DeviceInfoExtension_t."""
 
     _fields_: ClassVar = [("devType", c_uint32), ("onChipDevice", OnChipDevice)]
 
 
-class CoreInfo(_Struct):
+class CoreInfo(ctypes.Structure):
     """QnnDevice_CoreInfo_t, version 1."""
 
     _fields_: ClassVar = [("version", c_uint64), ("coreId", c_uint32), ("coreType", c_uint32), ("extension", c_void_p)]
 
 
-class HardwareDevice(_Struct):
+class HardwareDevice(ctypes.Structure):
     """QnnDevice_HardwareDeviceInfo_t, version 1."""
 
     _fields_: ClassVar = [
@@ -106,7 +103,7 @@ class HardwareDevice(_Struct):
     ]
 
 
-class PlatformInfo(_Struct):
+class PlatformInfo(ctypes.Structure):
     """QnnDevice_PlatformInfo_t, version 1."""
 
     _fields_: ClassVar = [
@@ -116,13 +113,13 @@ class PlatformInfo(_Struct):
     ]
 
 
-class DeviceConfig(_Struct):
+class DeviceConfig(ctypes.Structure):
     """QnnDevice_Config_t."""
 
     _fields_: ClassVar = [("option", c_uint32), ("customConfig", c_void_p)]
 
 
-class SocConfig(_Struct):
+class SocConfig(ctypes.Structure):
     """QnnHtpDevice_CustomConfig_t with the SoC's model.
 
     The union stands at byte 4 in some versions of the library and at byte 8 in others (measured: byte 4 up to the
@@ -143,7 +140,7 @@ class SocConfig(_Struct):
         return cls(HTP_DEVICE_CONFIG_SOC, soc_model, soc_model)
 
 
-class PerfInfrastructure(_Struct):
+class PerfInfrastructure(ctypes.Structure):
     """QnnHtpDevice_Infrastructure_t with its QnnHtpDevice_PerfInfrastructure_t."""
 
     _fields_: ClassVar = [
@@ -170,6 +167,7 @@ Ceng = _struct("Ceng", _uint32s("cengVoltageCornerMin cengVoltageCornerTarget ce
 
 
 class _Setting(ctypes.Union):
+    __slots__ = ()
     _fields_: ClassVar = [
         ("dcvsV3Config", DcvsV3),
         ("hmxV2Config", HmxV2),
@@ -181,9 +179,10 @@ class _Setting(ctypes.Union):
     ]
 
 
-class PowerConfig(_Struct):
+class PowerConfig(ctypes.Structure):
     """QnnHtpPerfInfrastructure_PowerConfig_t."""
 
+    __slots__ = ()
     _anonymous_ = ("setting",)
     _fields_: ClassVar = [("option", c_uint32), ("setting", _Setting)]
 
@@ -193,7 +192,11 @@ _MEMBERS = {"DCVS_V3": "dcvsV3Config", "HMX_V2": "hmxV2Config", "CENG": "cengCon
 
 
 def power_config(config: NativeConfig) -> PowerConfig:
-    """Return the struct of one option: the fields have the names that they have in C."""
+    """Return the struct of one option: the fields have the names that they have in C.
+
+    Raises:
+        AttributeError: the option has no such field.
+    """
     made = PowerConfig(config.number)
     holder = getattr(made, _MEMBERS[config.option]) if config.option in _MEMBERS else made
     for name, number in config.fields.items():

@@ -45,8 +45,9 @@ def log_callback() -> Any:
                 vsnprintf(buffer, _LONGEST_LINE, form, arguments)
                 LOGGER.log(python_level, "%s", _text(buffer.value))
         except KeyboardInterrupt:
-            # C code can't pass an exception on: it is raised again in the main thread, once that is back in Python.
-            _thread.interrupt_main()
+            # C code can't pass an exception on. Another thread, which gets to run once this one is back in C, raises it
+            # again in the main thread.
+            _thread.start_new_thread(_thread.interrupt_main, ())
 
     callback = LogCallback(line)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))

@@ -1,0 +1,26 @@
+"""The stand-in library, compiled once for all tests here, and one copy of it for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from standin import Standin, compile_standin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the compiled stand-in."""
+    return compile_standin(tmp_path_factory.mktemp("standin"))
+
+
+@pytest.fixture
+def standin(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standin:
+    """Return a copy of the stand-in for this test, with a script and a trace of its own."""
+    made = Standin(compiled, tmp_path)
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    return made

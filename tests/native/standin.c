@@ -1,0 +1,321 @@
+/* A stand-in for the vendor's library: the same symbols and layouts, and answers by script, for what the real one can't
+ * do without a Hexagon.
+ *
+ * STANDIN_SCRIPT names a file that is read before every call; counts begin anew when its text changes. Its lines:
+ *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) take a time and answer a code
+ *   option NUMBER CODE                  setPowerConfig answers CODE to this option
+ *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
+ *   without FUNCTION                    the place of the function is empty
+ * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DCVS = 1, LATENCY, POLLING, HMX_TIMEOUT, HMX, ADAPTIVE, DDR, LAST_OPTION = 10 };
+enum { INVALID_INPUT = 13001, UNSUPPORTED_CONFIG = 13002, INVALID_HANDLE = 14000, INVALID_CONFIG = 14001 };
+enum { LINK_LOST = 1007, LINK_DEAD = 1011, MOST = 4096 };
+
+typedef uint64_t Handle;
+typedef void (*Callback)(const char *, uint32_t, uint64_t, va_list);
+typedef struct { uint32_t major, minor, patch; } Version;
+typedef struct {
+  uint32_t context, set_dcvs, dcvs, mode, set_latency, latency, set_disable, disable;
+  uint32_t set_bus, bus[3], set_core, core[3];
+} Dcvs;
+typedef struct { uint32_t pick_default, corners[3], perf_mode; } Hmx;
+typedef struct { uint32_t option; union { Dcvs dcvs; Hmx hmx; uint32_t number; uint32_t words[16]; }; } Config;
+typedef struct { size_t vtcm_mb; uint32_t soc; bool signed_pd, dlbc; uint32_t arch; } Chip;
+typedef struct { uint32_t type; Chip chip; } Extension;
+typedef struct { uint32_t version; struct { uint32_t id, type; void *extension; } v1; } Core;
+typedef struct { uint32_t version; struct { uint32_t id, type, count; Core *cores; Extension *extension; } v1; } Device;
+typedef struct { uint32_t version; struct { uint32_t count; Device *devices; } v1; } Platform;
+typedef struct { uint32_t option; const void *custom; } DeviceConfig;
+typedef struct {
+  uint32_t type;
+  struct { void *create, *destroy, *set, *memory; } perf;
+} Infrastructure;
+typedef struct { uint32_t id; const char *name; Version core, backend; void *functions[72]; } Interface;
+
+_Static_assert(sizeof(Config) == 68 && sizeof(Interface) == 616 && sizeof(Infrastructure) == 40, "layouts");
+_Static_assert(sizeof(Device) == 40 && sizeof(Core) == 24 && sizeof(Platform) == 24 && sizeof(Extension) == 32, "layouts");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char script[8192];
+static struct { char name[64]; long made; } counts[32];
+static struct { bool alive, hvx; } ids[MOST];
+static uint32_t last_id;
+static const uint32_t first_id = 0x90000000u; /* above 2^31, as the real one's may be */
+static Callback callback;
+static uint32_t log_level;
+
+static void read_script(void) {
+  char now[sizeof script] = "";
+  const char *path = getenv("STANDIN_SCRIPT");
+  FILE *file = path ? fopen(path, "r") : NULL;
+  if (file) {
+    now[fread(now, 1, sizeof now - 1, file)] = 0;
+    fclose(file);
+  }
+  if (strcmp(now, script)) {
+    strcpy(script, now);
+    memset(counts, 0, sizeof counts);
+  }
+}
+
+/* The numbers after a word at the beginning of a line; how many of them there are. */
+static int setting(const char *word, long *a, long *b) {
+  char form[80];
+  snprintf(form, sizeof form, "%s %%ld %%ld", word);
+  for (char *line = script; line; line = strchr(line, '\n'), line += line != NULL) {
+    int found = sscanf(line, form, a, b);
+    if (found > 0) return found;
+  }
+  return 0;
+}
+
+static long number(const char *word, long otherwise) {
+  long a, b;
+  return setting(word, &a, &b) ? a : otherwise;
+}
+
+static bool without(const char *function) {
+  char line[80];
+  snprintf(line, sizeof line, "without %s\n", function);
+  return strstr(script, line) != NULL;
+}
+
+static void trace(const char *function, Handle code, const char *form, ...) {
+  const char *path = getenv("STANDIN_TRACE");
+  FILE *file = path ? fopen(path, "a") : NULL;
+  if (!file) return;
+  char text[1024];
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  va_list arguments;
+  va_start(arguments, form);
+  vsnprintf(text, sizeof text, form, arguments);
+  va_end(arguments);
+  fprintf(file, "%lld %s %d%s\n", now.tv_sec * 1000000000LL + now.tv_nsec, function, (int)code, text);
+  fclose(file);
+}
+
+static void say(uint32_t level, const char *form, ...) {
+  va_list arguments;
+  va_start(arguments, form);
+  if (callback && level <= log_level) callback(form, level, 0, arguments);
+  va_end(arguments);
+}
+
+/* Begin a call with the lock held: wait as the script says, and return the code that it asks for. */
+static Handle begin(const char *function) {
+  pthread_mutex_lock(&lock);
+  read_script();
+  int place = 0;
+  while (counts[place].name[0] && strcmp(counts[place].name, function)) place++;
+  strcpy(counts[place].name, function);
+  long made = ++counts[place].made;
+  for (char *line = script; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    char name[64];
+    long first, last, code, delay_us;
+    if (sscanf(line, "%63s %ld %ld %ld %ld", name, &first, &last, &code, &delay_us) != 5) continue;
+    if (strcmp(name, function) || made < first || made > last) continue;
+    if (delay_us) {
+      struct timespec wait = {delay_us / 1000000, delay_us % 1000000 * 1000};
+      pthread_mutex_unlock(&lock);
+      nanosleep(&wait, NULL);
+      pthread_mutex_lock(&lock);
+    }
+    if (code == LINK_LOST || code == LINK_DEAD)
+      for (int each = 0; each < MOST; each++) ids[each].hvx = false;
+    return code;
+  }
+  return 0;
+}
+
+static Handle end(const char *function, Handle code, const char *arguments) {
+  trace(function, code, "%s", arguments);
+  pthread_mutex_unlock(&lock);
+  /* The code is the low 16 bits of a handle. */
+  return code ? code | 0x70000 : 0;
+}
+
+static int place_of(uint32_t id) {
+  uint32_t place = id - first_id;
+  return place < last_id && ids[place].alive ? (int)place : -1;
+}
+
+static Handle create_id(uint32_t device, uint32_t core, uint32_t *id) {
+  char text[80];
+  Handle code = begin("createPowerConfigId");
+  if (!code && (device >= number("devices", 1) || core >= number("cores", 1))) code = INVALID_INPUT;
+  *id = first_id + last_id;
+  if (!code) ids[last_id].alive = true, ids[last_id].hvx = false;
+  last_id = (last_id + 1) % MOST;
+  snprintf(text, sizeof text, " %u %u %u", device, core, *id);
+  return end("createPowerConfigId", code, text);
+}
+
+static Handle destroy_id(uint32_t id) {
+  char text[80];
+  Handle code = begin("destroyPowerConfigId");
+  int place = place_of(id);
+  if (!code && place >= 0) ids[place].alive = false;
+  snprintf(text, sizeof text, " %u", id);
+  return end("destroyPowerConfigId", code, text);
+}
+
+static Handle apply(int place, uint32_t id, const Config *config) {
+  char word[32];
+  snprintf(word, sizeof word, "option %u", config->option);
+  long refused = number(word, 0);
+  if (refused) return refused;
+  if (config->option < 1 || config->option > LAST_OPTION) return UNSUPPORTED_CONFIG;
+  if (config->option == DCVS && config->dcvs.context != id) return INVALID_INPUT;
+  if (config->option == DCVS) ids[place].hvx = true;
+  return config->option == HMX && !ids[place].hvx ? INVALID_INPUT : 0;
+}
+
+static Handle set_config(uint32_t id, const Config **configs) {
+  char text[1000];
+  Handle code = begin("setPowerConfig");
+  int place = place_of(id);
+  int used = snprintf(text, sizeof text, " %u", id);
+  if (!code && (place < 0 || !configs)) code = INVALID_INPUT;
+  for (int each = 0; configs && configs[each]; each++) {
+    const Config *config = configs[each];
+    int words = config->option == DCVS ? 16 : config->option == HMX ? 5 : 1;
+    used += snprintf(text + used, sizeof text - used, " %u:", config->option);
+    for (int word = 0; word < words; word++)
+      used += snprintf(text + used, sizeof text - used, word ? ",%u" : "%u", config->words[word]);
+    if (!code) code = apply(place, id, config);
+  }
+  return end("setPowerConfig", code, text);
+}
+
+static Handle log_create(Callback given, uint32_t level, void **made) {
+  Handle code = begin("logCreate");
+  if (!code) callback = given, log_level = level, *made = &callback;
+  say(3, " <I> log of level %u, %s and %.1f\n", level, "a string", 2.5);
+  say(1, " <E> an error");
+  return end("logCreate", code, "");
+}
+
+static Handle log_free(void *log) {
+  Handle code = begin("logFree");
+  if (!code) code = log == &callback && callback ? 0 : INVALID_HANDLE;
+  callback = NULL;
+  return end("logFree", code, "");
+}
+
+static Handle backend_create(void *log, const void *configs, void **made) {
+  (void)log, (void)configs;
+  Handle code = begin("backendCreate");
+  if (!code) *made = &counts;
+  return end("backendCreate", code, "");
+}
+
+static Handle backend_free(void *backend) {
+  (void)backend;
+  return end("backendFree", begin("backendFree"), "");
+}
+
+static Handle build_id(const char **text) {
+  Handle code = begin("backendGetBuildId");
+  *text = code ? NULL : "stand-in";
+  return end("backendGetBuildId", code, "");
+}
+
+static Handle get_platform(void *log, const Platform **info) {
+  (void)log;
+  Handle code = begin("deviceGetPlatformInfo");
+  long soc = 57, arch = 75, devices = number("devices", 1), cores = number("cores", 1);
+  setting("soc", &soc, &arch);
+  if (!code) {
+    Platform *made = calloc(1, sizeof *made);
+    made->version = 1, made->v1.count = devices, made->v1.devices = calloc(devices, sizeof(Device));
+    for (long device = 0; device < devices; device++) {
+      Device *each = made->v1.devices + device;
+      each->version = 1, each->v1.id = device, each->v1.count = cores, each->v1.cores = calloc(cores, sizeof(Core));
+      each->v1.extension = calloc(1, sizeof(Extension));
+      each->v1.extension->chip = (Chip){8, soc, true, false, arch};
+      for (long core = 0; core < cores; core++) each->v1.cores[core].version = 1, each->v1.cores[core].v1.id = core;
+    }
+    *info = made;
+  }
+  return end("deviceGetPlatformInfo", code, "");
+}
+
+static Handle free_platform(void *log, const Platform *info) {
+  (void)log;
+  Handle code = begin("deviceFreePlatformInfo");
+  for (uint32_t device = 0; device < info->v1.count; device++)
+    free(info->v1.devices[device].v1.cores), free(info->v1.devices[device].v1.extension);
+  free(info->v1.devices), free((void *)info);
+  return end("deviceFreePlatformInfo", code, "");
+}
+
+static Handle device_create(void *log, const DeviceConfig **configs, void **made) {
+  (void)log;
+  char text[80] = "";
+  Handle code = begin("deviceCreate");
+  if (!code && configs && configs[0]) {
+    uint32_t model;
+    memcpy(&model, (const char *)configs[0]->custom + number("unionAt", 8), sizeof model);
+    snprintf(text, sizeof text, " %u", model);
+    if (!model) code = INVALID_CONFIG;
+  }
+  if (!code) *made = &last_id;
+  return end("deviceCreate", code, text);
+}
+
+static Handle device_free(void *device) {
+  Handle code = begin("deviceFree");
+  if (!code && device != &last_id) code = INVALID_HANDLE;
+  return end("deviceFree", code, "");
+}
+
+static Handle get_infrastructure(const Infrastructure **found) {
+  static Infrastructure infrastructure;
+  Handle code = begin("deviceGetInfrastructure");
+  infrastructure.type = number("infraType", 0);
+  infrastructure.perf.create = without("createPowerConfigId") ? NULL : create_id;
+  infrastructure.perf.destroy = without("destroyPowerConfigId") ? NULL : destroy_id;
+  infrastructure.perf.set = without("setPowerConfig") ? NULL : set_config;
+  if (!code) *found = &infrastructure;
+  return end("deviceGetInfrastructure", code, "");
+}
+
+#ifndef WITHOUT_PROVIDERS
+static const struct { int place; const char *name; void *function; } table[] = {
+  {1, "backendCreate", backend_create}, {4, "backendGetBuildId", build_id}, {8, "backendFree", backend_free},
+  {25, "logCreate", log_create}, {27, "logFree", log_free}, {37, "deviceGetPlatformInfo", get_platform},
+  {38, "deviceFreePlatformInfo", free_platform}, {39, "deviceGetInfrastructure", get_infrastructure},
+  {40, "deviceCreate", device_create}, {43, "deviceFree", device_free},
+};
+
+Handle QnnInterface_getProviders(const Interface ***list, uint32_t *count) {
+  static Interface interface;
+  static const Interface *providers[] = {&interface};
+  Handle code = begin("QnnInterface_getProviders");
+  long major = 2, minor = 40;
+  setting("coreApi", &major, &minor);
+  interface.id = number("backendId", 6);
+  interface.name = "STANDIN";
+  interface.core = (Version){major, minor, 0};
+  interface.backend = (Version){5, 51, 0};
+  for (size_t each = 0; each < sizeof table / sizeof *table; each++)
+    interface.functions[table[each].place] = without(table[each].name) ? NULL : table[each].function;
+  *list = providers;
+  *count = number("providers", 1);
+  return end("QnnInterface_getProviders", code, "");
+}
+#else
+void *const kept[] = {backend_create, build_id, backend_free, log_create, log_free, get_platform, free_platform,
+                            get_infrastructure, device_create, device_free};
+#endif

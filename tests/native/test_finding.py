@@ -1,0 +1,218 @@
+"""Finding the library: the order of the search, what is never searched, and what is said where it fails."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import struct
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from standin import Standin, compile_standin
+
+from htppower.backends import QnnHtp, qnn_library
+from htppower.errors import BackendUnavailable, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TARGET = {"x86_64": "x86_64-linux-clang", "aarch64": "aarch64-oe-linux-gcc11.2"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Leave out what this machine may have: variables, and packages of the environment."""
+    for name in (qnn_library.VARIABLE, *qnn_library.SDK_VARIABLES, "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site-packages")])
+
+
+@pytest.fixture
+def places(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Put the library in every place that is searched."""
+    sdk = {name: tmp_path / name / "lib" / TARGET[qnn_library.machine()] for name in qnn_library.SDK_VARIABLES}
+    package = tmp_path / "site-packages" / "onnxruntime_qnn"
+    found = {"the path given": tmp_path / "given", qnn_library.VARIABLE: tmp_path / "variable", **sdk}
+    found["onnxruntime_qnn"] = package
+    for folder in found.values():
+        folder.mkdir(parents=True)
+        shutil.copy(standin.path, folder / "libQnnHtp.so")
+    (package / "__init__.py").write_text("raise AssertionError('imported')\n", encoding="utf-8")
+    monkeypatch.setenv(qnn_library.VARIABLE, str(found[qnn_library.VARIABLE] / "libQnnHtp.so"))
+    for name in qnn_library.SDK_VARIABLES:
+        monkeypatch.setenv(name, str(tmp_path / name))
+    return found
+
+
+def _origin(given: Path | None = None) -> str:
+    backend = QnnHtp(given)
+    backend.close()
+    described = backend.describe()
+    assert described.tried[-1].endswith(": loaded")
+    return described.tried[-1].split(": ")[0]
+
+
+def test_the_order_of_the_search(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path given, the variable, the SDK by either variable, the installed package: the first that is there."""
+    assert _origin(places["the path given"] / "libQnnHtp.so") == "the path given"
+    assert _origin() == "HTPPOWER_QNN_LIBRARY"
+    monkeypatch.delenv("HTPPOWER_QNN_LIBRARY")
+    assert _origin() == "QNN_SDK_ROOT"
+    shutil.rmtree(places["QNN_SDK_ROOT"])
+    assert _origin() == "QAIRT_SDK_ROOT"
+    monkeypatch.delenv("QAIRT_SDK_ROOT")
+    assert _origin() == "onnxruntime_qnn"
+
+
+def test_what_was_tried_is_described(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step up to the one that was chosen is described, with what came of it; and the choice."""
+    monkeypatch.delenv("HTPPOWER_QNN_LIBRARY")
+    shutil.rmtree(places["QNN_SDK_ROOT"])
+    backend = QnnHtp()
+    backend.close()
+    missing, chosen = backend.describe().tried
+    assert missing == f"QNN_SDK_ROOT: {places['QNN_SDK_ROOT']}/libQnnHtp.so: no such file"
+    assert chosen == f"QAIRT_SDK_ROOT: {places['QAIRT_SDK_ROOT']}/libQnnHtp.so: loaded"
+    assert str(places["QAIRT_SDK_ROOT"] / "libQnnHtp.so") in backend.describe().library
+
+
+def test_the_newest_compiler_of_an_sdk_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several folders for a target, that of the newest compiler is taken, by number and not by letter."""
+    monkeypatch.setattr(qnn_library, "machine", lambda: "aarch64")
+    monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
+    for compiler in ("gcc9.3", "gcc11.2", "gcc8.2"):
+        folder = tmp_path / "lib" / f"aarch64-oe-linux-{compiler}"
+        folder.mkdir(parents=True)
+        (folder / "libQnnHtp.so").write_bytes(_elf(40))
+    with pytest.raises(BackendUnavailable) as caught:
+        QnnHtp()
+    assert "gcc11.2" in caught.value.message
+
+
+def _unavailable(given: Path | None = None) -> BackendUnavailable:
+    with pytest.raises(BackendUnavailable) as caught:
+        QnnHtp(given)
+    return caught.value
+
+
+def test_nothing_found_says_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is found the error lists every place, and says what to do."""
+    monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
+    error = _unavailable()
+    assert error.reason is Unavailable.NOT_FOUND
+    origins = [step.split(": ")[0] for step in error.tried]
+    assert origins == ["QNN_SDK_ROOT", "the system's loader"]
+    assert all(step in str(error) for step in error.tried)
+    assert "set HTPPOWER_QNN_LIBRARY" in error.hint
+
+
+@pytest.mark.parametrize("how", ["current directory", "package there", "empty search path", "relative search path"])
+def test_the_current_directory_is_never_searched(
+    standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Neither a library nor a package in the current directory is taken, whatever the search paths say."""
+    here = tmp_path / "here"
+    (here / "onnxruntime_qnn").mkdir(parents=True)
+    (here / "onnxruntime_qnn" / "__init__.py").touch()
+    for folder in (here, here / "onnxruntime_qnn"):
+        shutil.copy(standin.path, folder / "libQnnHtp.so")
+    monkeypatch.chdir(here)
+    if how == "package there":
+        monkeypatch.setattr(sys, "path", ["", str(here), "."])
+    if "search path" in how:
+        monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere:" if how.startswith("empty") else "/nowhere:lib")
+    error = _unavailable()
+    assert error.reason is Unavailable.NOT_FOUND
+    assert standin.trace == []
+    assert ("not asked" in error.tried[-1]) == ("search path" in how)
+
+
+def test_a_named_library_is_not_replaced(
+    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A path or variable that names nothing, or a relative one, is an error, although there are libraries further on."""
+    assert places
+    assert _unavailable(tmp_path / "missing.so").tried == (f"the path given: {tmp_path}/missing.so: no such file",)
+    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so")
+    error = _unavailable()
+    assert error.reason is Unavailable.NOT_FOUND
+    assert error.tried == ("HTPPOWER_QNN_LIBRARY: libQnnHtp.so: not an absolute path",)
+
+
+def _elf(machine: int, *, little: bool = True) -> bytes:
+    order = "<" if little else ">"
+    return b"\x7fELF" + bytes([2, 1 if little else 2, 1]) + bytes(9) + struct.pack(f"{order}HH", 3, machine) + bytes(44)
+
+
+def _pe(machine: int) -> bytes:
+    return b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", machine)
+
+
+@pytest.mark.parametrize(
+    ("content", "built_for"),
+    [
+        (_elf(183), "aarch64"), (_elf(62), "x86_64"), (_elf(40), "arm"), (_elf(164), "hexagon"), (_elf(3), "x86"),
+        (_elf(183, little=False), "aarch64"), (_elf(8), "ELF machine 8"), (_pe(0xAA64), "aarch64"),
+        (_pe(0x8664), "x86_64"), (_pe(0x14C), "x86"), (_pe(0x1C4), "PE machine 0x1c4"), (b"\x7fELF", None),
+        (b"MZ" + bytes(62), None), (b"", None), (b"a text", None),
+    ],
+)  # fmt: skip
+def test_what_a_binary_is_built_for(tmp_path: Path, content: bytes, built_for: str | None) -> None:
+    """The header of an ELF or PE file says its machine; anything else says nothing."""
+    path = tmp_path / "library"
+    path.write_bytes(content)
+    assert qnn_library.machine_of(path) == built_for
+
+
+def test_a_binary_for_another_machine(tmp_path: Path) -> None:
+    """A library for another machine is named as that, before the loader is asked."""
+    path = tmp_path / "libQnnHtp.so"
+    path.write_bytes(_elf(164))
+    error = _unavailable(path)
+    assert error.reason is Unavailable.WRONG_ARCHITECTURE
+    assert f"{path} is built for hexagon, and this process for {qnn_library.machine()}" in str(error)
+
+
+def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
+    """What the loader says of a broken file is in the error."""
+    path = tmp_path / "libQnnHtp.so"
+    path.write_text("not a library\n" * 10, encoding="utf-8")
+    error = _unavailable(path)
+    assert error.reason is Unavailable.NOT_LOADABLE
+    assert "invalid ELF header" in str(error)
+    assert path.name in error.tried[-1]
+
+
+def test_a_library_without_the_symbol(tmp_path: Path) -> None:
+    """A library that does not export the providers is named as that."""
+    error = _unavailable(compile_standin(tmp_path, "-DWITHOUT_PROVIDERS"))
+    assert error.reason is Unavailable.SYMBOL_MISSING
+    assert "does not export QnnInterface_getProviders" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        ("libQnnHtp.so: cannot open shared object file: No such file or directory", True),
+        ("Error loading shared library libQnnHtp.so: No such file or directory", True),
+        ('dlopen failed: library "libQnnHtp.so" not found', True),
+        ("Could not find module 'libQnnHtp.so' (or one of its dependencies)", True),
+        ("libcdsprpc.so: cannot open shared object file: No such file or directory", False),
+        ('dlopen failed: library "libcdsprpc.so" not found: needed by /vendor/lib64/libQnnHtp.so', False),
+        ("libQnnHtp.so: undefined symbol: remote_handle_open", False),
+    ],
+)
+def test_a_missing_library_is_told_from_a_missing_dependency(
+    words: str, absent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system's loader says tells whether the library is not there, or what it needs."""
+
+    def refuse(_name: str) -> Iterator[None]:
+        raise OSError(words)
+
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    error = _unavailable()
+    assert error.reason is (Unavailable.NOT_FOUND if absent else Unavailable.NOT_LOADABLE)
+    assert words in error.tried[-1]

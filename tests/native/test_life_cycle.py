@@ -1,0 +1,286 @@
+"""The life of a backend: what is made in which order, and freed in the reverse, once, whatever fails."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from helpers import hvx
+from standin import ALWAYS, FIRST_ID, functions
+
+from htppower import VoteController
+from htppower.backends import Description, QnnHtp
+from htppower.backends.base import Device
+from htppower.errors import BackendUnavailable, Unavailable
+from htppower.platforms import platform_of
+from htppower.votes import VoteSet
+
+if TYPE_CHECKING:
+    from standin import Standin
+
+STARTED = [
+    "QnnInterface_getProviders",
+    "logCreate",
+    "backendCreate",
+    "backendGetBuildId",
+    "deviceGetPlatformInfo",
+    "deviceFreePlatformInfo",
+    "deviceCreate",
+    "deviceGetInfrastructure",
+]
+FREED = ["deviceFree", "backendFree", "logFree"]
+MADE = {"logCreate": "logFree", "backendCreate": "backendFree", "deviceCreate": "deviceFree"}
+
+
+def test_made_in_order_and_freed_in_reverse_once(standin: Standin) -> None:
+    """Log, backend, platform info and device are made, and freed once in the reverse order."""
+    backend = QnnHtp(standin.path)
+    assert functions(standin.trace) == STARTED
+    backend.close()
+    backend.close()
+    del backend
+    gc.collect()
+    assert functions(standin.trace) == STARTED + FREED
+
+
+def test_a_backend_that_is_let_go_is_freed(standin: Standin) -> None:
+    """A backend that nobody closed is freed when it is collected."""
+    backend = QnnHtp(standin.path)
+    del backend
+    gc.collect()
+    assert functions(standin.trace) == STARTED + FREED
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "reason"),
+    [
+        ("QnnInterface_getProviders", 1004, Unavailable.NO_PROVIDER),
+        ("backendCreate", 4000, Unavailable.BACKEND_CREATE_FAILED),
+        ("backendCreate", 14004, Unavailable.DEVICE_BUSY),
+        ("deviceGetPlatformInfo", 1007, Unavailable.DEVICE_CREATE_FAILED),
+        ("deviceGetPlatformInfo", 14004, Unavailable.DEVICE_BUSY),
+        ("deviceCreate", 14001, Unavailable.DEVICE_CREATE_FAILED),
+        ("deviceCreate", 1008, Unavailable.DEVICE_CREATE_FAILED),
+        ("deviceCreate", 14004, Unavailable.DEVICE_BUSY),
+        ("deviceGetInfrastructure", 4950, Unavailable.NO_POWER_INFRASTRUCTURE),
+        ("deviceGetInfrastructure", 1000, Unavailable.NO_POWER_INFRASTRUCTURE),
+    ],
+)
+def test_a_half_built_start_is_freed(standin: Standin, function: str, code: int, reason: Unavailable) -> None:
+    """Whichever step fails, the reason and the code are told, and what was made before is freed in reverse, once."""
+    standin.script(f"{function} 1 {ALWAYS} {code} 0")
+    with pytest.raises(BackendUnavailable) as caught:
+        QnnHtp(standin.path)
+    assert (caught.value.reason, caught.value.code) == (reason, code)
+    assert f"{function} of {standin.path} returned {code} " in str(caught.value)
+    assert caught.value.hint
+    called = functions(standin.trace)
+    begun = called[: called.index(function) + 1]
+    expected = [MADE[name] for name in reversed(begun) if name in MADE and name != function]
+    assert called == begun + expected
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "words"),
+    [
+        ("coreApi 2 8", Unavailable.CORE_API_TOO_OLD, "core API 2.8.0, older than 2.9"),
+        ("coreApi 1 40", Unavailable.CORE_API_TOO_OLD, "core API 1.40.0"),
+        ("coreApi 3 0", Unavailable.CORE_API_UNKNOWN, "core API 3.0.0"),
+        ("backendId 3", Unavailable.NO_PROVIDER, "it has 3 STANDIN"),
+        ("providers 0", Unavailable.NO_PROVIDER, "it has none"),
+        ("infraType 7", Unavailable.NO_POWER_INFRASTRUCTURE, "not of power votes"),
+        ("without deviceGetInfrastructure", Unavailable.NO_POWER_INFRASTRUCTURE, "has no deviceGetInfrastructure"),
+        ("without deviceCreate", Unavailable.NO_POWER_INFRASTRUCTURE, "has no deviceCreate"),
+        ("without backendCreate", Unavailable.SYMBOL_MISSING, "has no backendCreate"),
+        ("without setPowerConfig", Unavailable.NO_POWER_INFRASTRUCTURE, "without setPowerConfig"),
+        ("without createPowerConfigId", Unavailable.NO_POWER_INFRASTRUCTURE, "without createPowerConfigId"),
+        ("without destroyPowerConfigId", Unavailable.NO_POWER_INFRASTRUCTURE, "without destroyPowerConfigId"),
+    ],
+)
+def test_a_library_that_lacks_something(standin: Standin, line: str, reason: Unavailable, words: str) -> None:
+    """An older core API, no provider of the HTP, no infrastructure and empty places are each told apart."""
+    standin.script(line)
+    with pytest.raises(BackendUnavailable, match=words) as caught:
+        QnnHtp(standin.path)
+    assert caught.value.reason is reason
+    called = functions(standin.trace)
+    assert [called.count(name) for name in MADE] == [called.count(name) for name in MADE.values()]
+
+
+def test_the_oldest_core_api_is_taken(standin: Standin) -> None:
+    """Core API 2.9 is new enough."""
+    standin.script("coreApi 2 9")
+    backend = QnnHtp(standin.path)
+    assert dict(backend.describe().versions)["core API"] == "2.9.0"
+    backend.close()
+
+
+def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
+    """Without the vendor's log votes are cast all the same; a warning says so."""
+    standin.script("logCreate 1 1 1002 0")
+    backend = QnnHtp(standin.path)
+    backend.create_power_config_id(0, 0)
+    backend.close()
+    assert "logCreate returned 1002 QNN_COMMON_ERROR_MEM_ALLOC" in caplog.text
+    assert "logFree" not in functions(standin.trace)
+
+
+@pytest.mark.parametrize("function", FREED)
+def test_what_can_not_be_freed_does_not_stop_the_rest(
+    standin: Standin, caplog: pytest.LogCaptureFixture, function: str
+) -> None:
+    """A free that fails is told, and the others are made."""
+    backend = QnnHtp(standin.path)
+    standin.script(f"{function} 1 1 1100 0")
+    backend.close()
+    assert functions(standin.trace)[-3:] == FREED
+    assert f"{function} returned 1100 QNN_COMMON_ERROR_GENERAL" in caplog.text
+
+
+@pytest.mark.parametrize("at", [4, 8])
+@pytest.mark.parametrize("model", [57, "SM8650"])
+def test_the_soc_model_is_read_at_either_place(standin: Standin, at: int, model: int | str) -> None:
+    """The model reaches a library that reads it at byte 4, and one that reads it at byte 8."""
+    standin.script(f"unionAt {at}")
+    backend = QnnHtp(standin.path, model)
+    backend.close()
+    (create,) = standin.calls("deviceCreate")
+    assert create.arguments == ("57",)
+    assert backend.describe().platform == platform_of(57)
+
+
+def test_the_platform_is_read(standin: Standin) -> None:
+    """SoC, architecture, devices, cores, VTCM and versions are those that the library tells of."""
+    standin.script("devices 2", "cores 3", "soc 72 81")
+    backend = QnnHtp(standin.path)
+    backend.close()
+    described = backend.describe()
+    assert isinstance(described, Description)
+    assert described.platform == platform_of("SA8797")
+    assert described.devices == tuple(Device(each, (0, 1, 2), 72, 81, 8, signed_pd=True) for each in (0, 1))
+    assert dict(described.versions) == {"build": "stand-in", "core API": "2.40.0", "HTP API": "5.51.0"}
+
+
+def test_an_unknown_soc_keeps_its_architecture(standin: Standin) -> None:
+    """A SoC that is not in the tables is known by the architecture that the library tells of."""
+    standin.script("soc 4711 79")
+    backend = QnnHtp(standin.path)
+    backend.close()
+    platform = backend.describe().platform
+    assert platform is not None
+    assert (platform.soc, platform.arch) == (None, 79)
+
+
+@pytest.mark.parametrize(
+    ("level", "lines"),
+    [
+        (logging.DEBUG, [("INFO", "log of level 4, a string and 2.5"), ("ERROR", "an error")]),
+        (logging.DEBUG // 2, [("INFO", "log of level 5, a string and 2.5"), ("ERROR", "an error")]),
+        (logging.WARNING, [("ERROR", "an error")]),
+        (logging.CRITICAL, []),
+    ],
+)
+def test_the_vendors_lines_go_to_the_logger(
+    standin: Standin, caplog: pytest.LogCaptureFixture, level: int, lines: list[tuple[str, str]]
+) -> None:
+    """The vendor's lines are formatted and logged with their level, as far as the logger is enabled."""
+    caplog.set_level(level, "htppower.qnn")
+    QnnHtp(standin.path).close()
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == lines
+
+
+def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
+    """An interrupt that arrives while the vendor logs is raised once Python is back in charge."""
+
+    class Interrupting(logging.Handler):
+        interrupts = 1
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if self.interrupts:
+                self.interrupts = 0
+                raise KeyboardInterrupt
+
+    def start_and_wait() -> None:
+        QnnHtp(standin.path)
+        time.sleep(10)
+
+    caplog.set_level(logging.INFO, "htppower.qnn")
+    handler = Interrupting()
+    logging.getLogger("htppower.qnn").addHandler(handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start_and_wait()
+    finally:
+        logging.getLogger("htppower.qnn").removeHandler(handler)
+
+
+_HOST = """
+import os, sys
+import htppower
+from htppower.backends import QnnHtp
+from htppower.votes import VoteSet
+how = sys.argv[2]
+backend = QnnHtp(sys.argv[1])
+if how == "alone":
+    made = backend.create_power_config_id(0, 0)
+    sys.exit(0)
+controller = htppower.VoteController(backend)
+session = controller.session("burst")
+session.inference().__enter__()
+if how == "fork":
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    os.waitpid(child, 0)
+elif how == "exception":
+    raise RuntimeError("of the host")
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("exit", 0), ("exception", 1), ("fork", 0), ("alone", 0)])
+def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how: str, code: int) -> None:
+    """An exit, an exception and an exit beside a forked child end with every id destroyed and everything freed once."""
+    command = [sys.executable, "-c", _HOST, str(standin.path), how]
+    done = subprocess.run(
+        command, env={**os.environ, **standin.environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert functions(standin.trace)[-3:] == FREED
+    assert [functions(standin.trace).count(name) for name in FREED] == [1, 1, 1]
+    if how != "alone":
+        standin.assert_nothing_left()
+
+
+def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A controller that is told "qnn" opens the library, votes on it, and frees it."""
+    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", str(standin.path))
+    with VoteController("qnn", handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        with session.inference():
+            assert standin.sets[-1].core_target == 112
+            assert standin.sets[-1].power_config_id == FIRST_ID
+        assert standin.sets[-1].core_target == 64
+    assert functions(standin.trace)[-4:] == ["destroyPowerConfigId", *FREED]
+
+
+def test_closing_destroys_the_ids_that_are_left(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
+    """Each id is destroyed before the device is freed, also after one that can't be; none takes a vote after that."""
+    backend = QnnHtp(standin.path)
+    made = [backend.create_power_config_id(0, 0) for _ in range(3)]
+    standin.script("destroyPowerConfigId 2 2 1011 0")
+    backend.close()
+    destroys = standin.calls("destroyPowerConfigId")
+    assert sorted(line.power_config_id for line in destroys) == made
+    assert functions(standin.trace)[-3:] == FREED
+    assert "destroyPowerConfigId" in caplog.text
+    with pytest.raises(Exception, match="13001"):
+        backend.set_power_config(made[0], VoteSet(hvx()))
+    with pytest.raises(Exception, match="createPowerConfigId returned 14000"):
+        backend.create_power_config_id(0, 0)
+    assert standin.sets == []

@@ -1,0 +1,128 @@
+"""The stand-in for the vendor's library: compiled once, copied for each test, scripted, and its trace read back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SOURCE = Path(__file__).parent / "native" / "standin.c"
+FIRST_ID = 0x90000000
+DCVS_V3, RPC_POLLING_TIME, HMX_V2 = 1, 3, 5
+ALWAYS = 10**6
+_CORE_TARGET, _CORE_SET = 14, 12
+
+
+def compile_standin(folder: Path, *flags: str) -> Path:
+    """Compile it; skip, or with HTPPOWER_VENDOR=required fail, where there is no compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None or os.name == "nt":
+        reason = "no C compiler (cc) for the stand-in library"
+        if os.environ.get("HTPPOWER_VENDOR") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    path = folder / "libQnnHtp.so"
+    warnings = ("-Wall", "-Wextra", "-Werror")
+    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, str(SOURCE), "-o", str(path), "-lpthread"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@attrs.frozen
+class Line:
+    """One call of the trace: when it ended, what it was, what it answered, what it carried."""
+
+    time_ns: int
+    function: str
+    code: int
+    arguments: tuple[str, ...]
+
+    @property
+    def power_config_id(self) -> int:
+        """The id of a call that has one."""
+        return int(self.arguments[2 if self.function == "createPowerConfigId" else 0])
+
+    def option(self, number: int) -> tuple[int, ...] | None:
+        """Return the words of an option of a setPowerConfig, None where it is not in the list."""
+        for argument in self.arguments[1:]:
+            option, words = argument.split(":")
+            if int(option) == number:
+                return tuple(map(int, words.split(",")))
+        return None
+
+    @property
+    def core_target(self) -> int | None:
+        """The core target that a setPowerConfig votes, None where it votes none."""
+        dcvs = self.option(DCVS_V3)
+        return dcvs[_CORE_TARGET] if dcvs is not None and dcvs[_CORE_SET] else None
+
+
+class Standin:
+    """A copy of the library for one test, with its script and its trace.
+
+    Attributes:
+        path: the library.
+    """
+
+    def __init__(self, compiled: Path, folder: Path) -> None:
+        self.path = folder / "libQnnHtp.so"
+        shutil.copy(compiled, self.path)
+        self.script_path, self.trace_path = folder / "script", folder / "trace"
+        self.trace_path.touch()
+        self.script()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the library reads."""
+        return {"STANDIN_SCRIPT": str(self.script_path), "STANDIN_TRACE": str(self.trace_path)}
+
+    def script(self, *lines: str) -> None:
+        """Say what it answers from now on; calls are counted from 1 anew."""
+        written = self.script_path.with_suffix(".new")
+        written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        written.replace(self.script_path)
+
+    @property
+    def trace(self) -> list[Line]:
+        """The calls so far."""
+        lines = []
+        for text in self.trace_path.read_text(encoding="utf-8").splitlines():
+            time_ns, function, code, *arguments = text.split()
+            lines.append(Line(int(time_ns), function, int(code), tuple(arguments)))
+        return lines
+
+    def calls(self, function: str) -> list[Line]:
+        """Return the calls of one function so far."""
+        return [line for line in self.trace if line.function == function]
+
+    @property
+    def sets(self) -> list[Line]:
+        """The setPowerConfig calls so far."""
+        return self.calls("setPowerConfig")
+
+    def assert_nothing_left(self) -> None:
+        """Assert that every id that was created is destroyed, and that polling is off."""
+        alive: set[int] = set()
+        polling_us = 0
+        for line in self.trace:
+            if line.code == 0 and line.function == "createPowerConfigId":
+                alive.add(line.power_config_id)
+            elif line.code == 0 and line.function == "destroyPowerConfigId":
+                alive.discard(line.power_config_id)
+            elif line.code == 0 and line.function == "setPowerConfig":
+                (polling_us,) = line.option(RPC_POLLING_TIME) or (polling_us,)
+        assert (alive, polling_us) == (set(), 0)
+
+
+def functions(trace: Iterable[Line]) -> list[str]:
+    """Return the names of the functions that were called, in order."""
+    return [line.function for line in trace]
