@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from htppower.cli.signals import Taken
     from htppower.events import Event
     from htppower.profiles import Profile
+    from htppower.session import Session
 
 
 @attrs.frozen
@@ -36,6 +37,8 @@ class Holding:
         device_id, core_ids: where.
         command: what is run meanwhile; empty for none.
         seconds: for how long; None for as long as the command runs, or until Ctrl-C.
+        revote_s: how often everything is voted again. Only a call tells that the DSP has restarted, and a command that
+            restarts it would go on without its votes.
     """
 
     profile: Profile
@@ -43,6 +46,7 @@ class Holding:
     core_ids: tuple[int, ...]
     command: tuple[str, ...]
     seconds: float | None
+    revote_s: float = 10
 
 
 def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | None) -> int:
@@ -89,10 +93,10 @@ class _Wait:
     def run(self) -> int:
         """Wait to the end, lowered while the process is stopped; return the exit code."""
         while True:
-            with self._raised():
+            with self._raised() as session:
                 if self._child is None and self._holding.command:
                     self._child = self._start()
-                taken = self._wait()
+                taken = self._wait(session)
             if isinstance(taken, int):
                 return taken
             self._stop(taken)
@@ -103,7 +107,7 @@ class _Wait:
         return PlainChild(self._holding.command, self._stdout)
 
     @contextlib.contextmanager
-    def _raised(self) -> Iterator[None]:
+    def _raised(self) -> Iterator[Session]:
         holding = self._holding
         session = self._controller.session(
             holding.profile, device_id=holding.device_id, core_ids=holding.core_ids, owner="htppower profile"
@@ -117,21 +121,26 @@ class _Wait:
                 for lost in () if self._child is not None else session.degradations:
                     click.echo(f"htppower: without {lost.option.name}: {lost.rule}: {lost.message}", err=True)
                 unsubscribe = self._controller.subscribe(_tell)
-                yield
+                yield session
         finally:
             session.close()
             if unsubscribe is not None:
                 unsubscribe()
 
-    def _wait(self) -> int | Taken:
+    def _wait(self, session: Session) -> int | Taken:
         """Wait for the end, and return the exit code; or for SIGTSTP, and return that."""
+        revote_s = time.monotonic() + self._holding.revote_s
         while True:
             if self._child is not None and (code := self._child.ended()) is not None:
                 return code
-            left_s = None if self._until_s is None else self._until_s - time.monotonic()
-            if left_s is not None and left_s <= 0:
+            now_s = time.monotonic()
+            if self._until_s is not None and now_s >= self._until_s:
                 return 0
-            taken = self._signals.next(left_s)
+            if now_s >= revote_s:
+                _vote_again(session)
+                revote_s = time.monotonic() + self._holding.revote_s
+            until_s = revote_s if self._until_s is None else min(revote_s, self._until_s)
+            taken = self._signals.next(until_s - now_s)
             if taken is None or taken.number == getattr(signal, "SIGCHLD", None):
                 continue
             if taken.number == getattr(signal, "SIGTSTP", None):
@@ -148,6 +157,14 @@ class _Wait:
         os.kill(os.getpid(), signal.SIGSTOP)
         if self._child is not None and not taken.to_the_group:
             self._child.send(signal.SIGCONT)
+
+
+def _vote_again(session: Session) -> None:
+    """Cast everything again, as after an INIT: what was cast before it may be lost."""
+    with session.init():
+        pass
+    with session.inference():
+        pass
 
 
 def _tell(event: Event) -> None:

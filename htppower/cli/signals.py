@@ -7,6 +7,7 @@ and a wait.
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from typing import Protocol
@@ -37,7 +38,7 @@ class Taken:
 class Signals(Protocol):
     """Where signals come from."""
 
-    def next(self, timeout_s: float | None) -> Taken | None:
+    def next(self, timeout_s: float) -> Taken | None:
         """Wait for a signal, and return it; None where the time has run out first."""
 
 
@@ -53,25 +54,19 @@ class BlockedSignals:
         self._taken = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
         self.mask = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, self._taken))
 
-    def next(self, timeout_s: float | None) -> Taken | None:
+    def next(self, timeout_s: float) -> Taken | None:
         """Wait for a signal, and return it; None where the time has run out first."""
-        if timeout_s is None:
-            info = signal.sigwaitinfo(self._taken)
-        else:
-            found = signal.sigtimedwait(self._taken, max(timeout_s, 0))
-            if found is None:
-                return None
-            info = found
-        return Taken(info.si_signo, info.si_code == _SI_KERNEL)
+        info = signal.sigtimedwait(self._taken, max(timeout_s, 0))
+        return None if info is None else Taken(info.si_signo, info.si_code == _SI_KERNEL)
 
 
 class PolledSignals:
     """Ctrl-C only, where signals can't be waited for, as on Windows; a child is looked after every 50 ms."""
 
-    def next(self, timeout_s: float | None) -> Taken | None:
+    def next(self, timeout_s: float) -> Taken | None:
         """Wait for Ctrl-C, or for some time; None where the time has run out first."""
         try:
-            time.sleep(_POLL_S if timeout_s is None else min(max(timeout_s, 0), _POLL_S))
+            time.sleep(min(max(timeout_s, 0), _POLL_S))
         except KeyboardInterrupt:
             return Taken(signal.SIGINT, to_the_group=True)
         return None
@@ -79,6 +74,4 @@ class PolledSignals:
 
 def can_block() -> bool:
     """Whether this system lets a process wait for blocked signals and start a child without them."""
-    import os  # noqa: PLC0415 - one question
-
     return hasattr(signal, "sigtimedwait") and hasattr(os, "posix_spawnp")

@@ -132,7 +132,7 @@ def test_the_current_directory_is_never_searched(
 def test_a_named_library_is_not_replaced(
     places: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A path or variable that names nothing, or a relative one, is an error, although there are libraries further on."""
+    """A path or variable that names nothing, or a relative one, is an error, though there are libraries further on."""
     assert places
     assert _unavailable(tmp_path / "missing.so").tried == (f"the path given: {tmp_path}/missing.so: no such file",)
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so")

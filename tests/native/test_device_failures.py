@@ -1,0 +1,253 @@
+"""Recovery end to end, through ctypes, from what only a device does: restarts, a dead DSP, slow calls, refusals."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import explicit_hmx, voting
+from standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
+
+from htppower import State, VoteController
+from htppower.backends import QnnHtp
+from htppower.corners import ExpandedCorner
+from htppower.events import Transition
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standin import Standin
+
+    from htppower import Profile, Relax, Session
+    from htppower.events import Event
+
+RECOVERY_NS = 50_000_000
+SECOND_US = 1_000_000
+FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+
+
+def hmx_profile() -> Profile:
+    """Return burst with an explicit HMX vote."""
+    return attrs.evolve(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)), name="with HMX")
+
+
+@attrs.define
+class Host:
+    """A controller on the stand-in, in the system's time or by hand."""
+
+    standin: Standin
+    controller: VoteController
+    time: VirtualTime | None
+    events: list[Event] = attrs.field(factory=list)
+
+    @classmethod
+    def make(cls, standin: Standin, time: VirtualTime | None = None) -> Host:
+        """Return a host; its controller records its events."""
+        controller = VoteController(QnnHtp(standin.path), time=time, handle_sigterm=False)
+        host = cls(standin, controller, time)
+        controller.subscribe(host.events.append)
+        return host
+
+    def close(self) -> None:
+        """Close the controller and assert that nothing is left."""
+        self.standin.script()
+        self.controller.close()
+        self.standin.assert_nothing_left()
+
+
+@pytest.fixture
+def host(standin: Standin) -> Iterator[Host]:
+    """Yield a host in the system's time."""
+    made = Host.make(standin)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def timed(standin: Standin) -> Iterator[Host]:
+    """Yield a host whose time is driven by hand."""
+    made = Host.make(standin, VirtualTime())
+    yield made
+    made.close()
+
+
+def in_force(standin: Standin) -> dict[int, tuple[int | None, bool]]:
+    """Return, by id, the core target and whether an explicit HMX vote is in force, after all that the trace tells."""
+    found: dict[int, tuple[int | None, bool]] = {}
+    for line in standin.trace:
+        if line.code in (1007, 1011):
+            found = dict.fromkeys(found, (None, False))
+        elif line.code == 0 and line.function == "setPowerConfig":
+            target, explicit = found.get(line.power_config_id, (None, False))
+            hmx = line.option(HMX_V2)
+            target = target if line.core_target is None else line.core_target
+            found[line.power_config_id] = (target, explicit if hmx is None else not hmx[0])
+        elif line.code == 0 and line.function == "destroyPowerConfigId":
+            found.pop(line.power_config_id, None)
+    return found
+
+
+def _trigger(host: Host, function: str, first: Session) -> None:
+    """Make a call of this function."""
+    if function == "createPowerConfigId":
+        host.controller.session("balanced")
+    elif function == "setPowerConfig":
+        first.use("balanced")
+    else:
+        host.controller.session("balanced").close()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_restart_told_by_any_call_votes_everything_again(standin: Standin, host: Host, function: str) -> None:
+    """All sessions are voted again, HMX too, within 50 ms of the call that told, without an inference beginning."""
+    first, second, third = (host.controller.session(profile) for profile in ("burst", hmx_profile(), "low_balanced"))
+    with first.inference(), second.inference():
+        with third.inference():
+            pass
+        ids = [session.power_config_ids[0] for session in (first, second, third)]
+        standin.script(f"{function} 1 1 1007 0")
+        _trigger(host, function, first)
+        (told,) = [line for line in standin.trace if line.code == 1007]
+        voted = in_force(standin)
+        expected = 112 if function == "setPowerConfig" else 160
+        assert [voted[made] for made in ids] == [(expected, False), (160, True), (64, False)]
+        again = [line for line in standin.sets if line.time_ns > told.time_ns and line.power_config_id in ids]
+        assert {line.power_config_id for line in again} == set(ids)
+        assert max(line.time_ns for line in again) - told.time_ns < RECOVERY_NS
+        assert [session.state for session in (first, second, third)] == [State.RAISED, State.RAISED, State.LOWERED]
+
+
+def test_a_restart_in_the_middle_of_recovery_is_recovered_from(standin: Standin, host: Host) -> None:
+    """A second restart, told while sessions are being voted again, votes them again once more."""
+    sessions = [host.controller.session("burst") for _ in range(3)]
+    for session in sessions:
+        session.inference().__enter__()
+    standin.script("setPowerConfig 1 1 1007 0", "setPowerConfig 3 3 1007 0")
+    sessions[0].use("balanced")
+    assert [session.state for session in sessions] == [State.RAISED] * 3
+    assert [in_force(standin)[session.power_config_ids[0]][0] for session in sessions] == [112, 160, 160]
+
+
+def test_hmx_is_voted_after_the_clocks_again(standin: Standin, host: Host) -> None:
+    """After a restart an HMX vote comes with its DCVS_V3 again, in one call, and is taken."""
+    session = host.controller.session(hmx_profile())
+    with session.inference():
+        standin.script("createPowerConfigId 1 1 1007 0")
+        host.controller.session("balanced")
+        last = [line for line in standin.sets if line.power_config_id == session.power_config_ids[0]][-1]
+        assert last.code == 0
+        assert last.option(DCVS_V3) is not None
+        assert last.option(HMX_V2) == (0, 640, 640, 640, 0)
+
+
+def test_a_dead_dsp_costs_at_most_one_failed_call_a_second(standin: Standin, timed: Host) -> None:
+    """While every call answers 1011, 10,000 inferences over 10 s make at most one failed call a second."""
+    time = timed.time
+    assert time is not None
+    session = timed.controller.session("burst")
+    standin.script(*(f"{function} 1 {ALWAYS} 1011 0" for function in FUNCTIONS))
+    before = len(standin.trace)
+    for _ in range(10_000):
+        with session.inference():
+            time.advance_us(500)
+        time.advance_us(500)
+    failed = [line for line in standin.trace[before:] if line.code == 1011]
+    assert 1 <= len(failed) <= 10
+    assert session.state is State.UNKNOWN
+    standin.script()
+    time.advance_us(8 * SECOND_US)
+    with session.inference():
+        assert session.state is State.RAISED
+
+
+@pytest.mark.parametrize("code", [13003, 13005, 13006, 1100, 11003])
+def test_a_call_that_fails_is_made_again_with_everything(standin: Standin, timed: Host, code: int) -> None:
+    """After a transport error, or any other, the inference goes on, and the next one sends every vote."""
+    session = timed.controller.session(hmx_profile())
+    standin.script(f"setPowerConfig 1 1 {code} 0")
+    with session.inference():
+        assert session.state is State.UNKNOWN
+    standin.script()
+    with session.inference():
+        assert session.state is State.RAISED
+        assert [option.split(":")[0] for option in standin.sets[-1].arguments[1:]] == ["1", "5", "2", "3"]
+
+
+@pytest.mark.parametrize("code", [13002, 13004])
+def test_polling_that_is_refused_is_left_out(standin: Standin, host: Host, code: int) -> None:
+    """A platform that refuses polling gets every other vote, is asked once, and the session says what it lacks."""
+    standin.script(f"option {RPC_POLLING_TIME} {code}")
+    first, second = host.controller.session("burst"), host.controller.session("burst")
+    with first.inference(), second.inference():
+        assert first.state is second.state is State.RAISED
+        assert [lost.rule for lost in second.degradations] == ["RPC-4"]
+    refused = [line for line in standin.sets if line.option(RPC_POLLING_TIME) is not None]
+    assert [line.code for line in refused] == [code] * len(refused)
+    assert len(refused) <= 2
+    assert {line.power_config_id for line in refused} == {first.power_config_ids[0]}
+
+
+def test_two_cores(standin: Standin) -> None:
+    """A session on two cores of the second device has an id on each, and votes and recovers on both."""
+    standin.script("devices 2", "cores 2")
+    host = Host.make(standin)
+    session = host.controller.session("burst", device_id=1, core_ids=(0, 1))
+    assert [line.arguments[:2] for line in standin.calls("createPowerConfigId")] == [("1", "0"), ("1", "1")]
+    with session.inference():
+        assert sorted(in_force(standin).values()) == [(160, False)] * 2
+        standin.script("devices 2", "cores 2", "setPowerConfig 1 1 1007 0")
+        session.use("balanced")
+        assert sorted(in_force(standin).values()) == [(112, False)] * 2
+    standin.script("devices 2", "cores 2")
+    session.close()
+    assert in_force(standin) == {}
+    host.close()
+
+
+def test_a_slow_call_does_not_hold_up_an_inference_inside_a_window(standin: Standin, host: Host) -> None:
+    """While a call of one session takes half a second, inferences inside another's window go on."""
+    windowed, slow = host.controller.session("sustained_high_performance"), host.controller.session("high_performance")
+    windowed.use(attrs.evolve(windowed.profile, relax=_longer(windowed.profile)))
+    with windowed.inference():
+        pass
+    standin.script(f"setPowerConfig 1 {ALWAYS} 0 500000")
+    begun, done = threading.Event(), threading.Event()
+
+    def infer_slowly() -> None:
+        begun.set()
+        with slow.inference():
+            done.set()
+
+    thread = threading.Thread(target=infer_slowly)
+    thread.start()
+    begun.wait(10)
+    inferences = 0
+    longest_s = 0.0
+    while not done.is_set():
+        start_s = time.perf_counter()
+        with windowed.inference():
+            inferences += 1
+        longest_s = max(longest_s, time.perf_counter() - start_s)
+    thread.join()
+    assert inferences > 100
+    assert longest_s < 0.25
+
+
+def _longer(profile: Profile) -> Relax:
+    assert profile.relax is not None
+    return attrs.evolve(profile.relax, after_inference_us=60 * SECOND_US)
+
+
+def test_events_tell_of_the_restart(standin: Standin, host: Host) -> None:
+    """Each session that is lost and voted again says so, in that order."""
+    session = host.controller.session("burst")
+    with session.inference():
+        host.events.clear()
+        standin.script("createPowerConfigId 1 1 1007 0")
+        host.controller.session("balanced")
+    told = [event.trigger.value for event in host.events if isinstance(event, Transition) and event.session == 1]
+    assert told[:2] == ["lose", "raise"]

@@ -1,0 +1,291 @@
+"""``htppower profile`` on the device, and ``htppower doctor``: processes on the stand-in library."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from standin import ALWAYS, functions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from standin import Standin
+
+FREED = ["destroyPowerConfigId", "deviceFree", "backendFree", "logFree"]
+HTPPOWER = [sys.executable, "-m", "htppower"]
+LONGEST_S = 30
+
+
+def command(standin: Standin, *arguments: str) -> subprocess.Popen[str]:
+    """Start the command on the stand-in."""
+    environment = {**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)}
+    return subprocess.Popen(
+        [*HTPPOWER, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Return exit code, output and errors."""
+    output, errors = process.communicate(timeout=LONGEST_S)
+    assert "Traceback" not in errors
+    return process.returncode, output, errors
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    give_up_s = time.monotonic() + LONGEST_S
+    while not condition():
+        assert time.monotonic() < give_up_s
+        time.sleep(0.01)
+
+
+def raised(standin: Standin) -> bool:
+    """Whether the profile is up."""
+    return bool(standin.sets) and standin.sets[-1].core_target == 160
+
+
+def assert_lowered_and_destroyed(standin: Standin) -> None:
+    """Assert that the end was orderly."""
+    assert standin.sets[-1].core_target == 64
+    assert functions(standin.trace)[-4:] == FREED
+    standin.assert_nothing_left()
+
+
+def test_a_command_runs_under_the_profile(standin: Standin) -> None:
+    """The command starts when the votes are in force; its output and exit code are its own; then all is lowered."""
+    script = "import pathlib, sys; print(len(pathlib.Path(sys.argv[1]).read_text())); sys.exit(7)"
+    process = command(standin, "profile", "burst", "--", sys.executable, "-c", script, str(standin.trace_path))
+    code, output, _ = finish(process)
+    assert code == 7
+    before = sum(len(line) for line in standin.trace_path.read_text(encoding="utf-8").splitlines(keepends=True)[:-6])
+    assert int(output) >= before > 0
+    assert [line.core_target for line in standin.sets] == [160, 64]
+    assert_lowered_and_destroyed(standin)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGQUIT"])
+def test_signals_are_passed_on(standin: Standin, name: str) -> None:
+    """A signal that this process alone gets reaches the command; its exit code is returned, and all is lowered."""
+    number = getattr(signal, name)
+    script = (
+        "import signal, sys, time\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(30)\n"
+    )
+    process = command(standin, "profile", "burst", "--", sys.executable, "-c", script)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    code, _, _ = finish(process)
+    assert code == 42
+    assert_lowered_and_destroyed(standin)
+
+
+def test_a_command_that_dies_of_a_signal(standin: Standin) -> None:
+    """A command that dies of a signal is told of as a shell does, 128 and its number."""
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    code, _, _ = finish(command(standin, "profile", "burst", "--", sys.executable, "-c", script))
+    assert code == 128 + signal.SIGKILL
+    assert_lowered_and_destroyed(standin)
+
+
+def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
+    """The command blocks no signal and ignores none, SIGPIPE included, which Python ignores."""
+    _, output, _ = finish(command(standin, "profile", "burst", "--", "cat", "/proc/self/status"))
+    blocked, ignored = (
+        int(line.split()[1], 16) for line in output.splitlines() if line.startswith(("SigBlk", "SigIgn"))
+    )
+    assert blocked == 0
+    assert ignored & 1 << (signal.SIGPIPE - 1) == 0
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 0), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: int) -> None:
+    """Ctrl-C is the way to end it, exit 0; another signal ends it as it would any process; both lower everything."""
+    process = command(standin, "profile", "burst")
+    until(lambda: raised(standin))
+    process.send_signal(getattr(signal, name))
+    given, output, errors = finish(process)
+    assert (given, output) == (code, "")
+    assert "burst until Ctrl-C" in errors
+    assert_lowered_and_destroyed(standin)
+
+
+def test_for_some_seconds(standin: Standin) -> None:
+    """--for holds the profile up for that long, and then lowers it, whatever its sustain time."""
+    code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3"))
+    assert (code, output) == (0, "")
+    up, down = standin.sets
+    assert down.time_ns - up.time_ns >= 300_000_000
+    assert_lowered_and_destroyed(standin)
+
+
+def test_stopped_and_continued(standin: Standin) -> None:
+    """Ctrl-Z leaves nothing voted while the process is stopped; it is raised again when the shell continues it."""
+    process = command(standin, "profile", "burst")
+    until(lambda: raised(standin))
+    process.send_signal(signal.SIGTSTP)
+    until(lambda: functions(standin.trace)[-1] == "destroyPowerConfigId")
+    standin.assert_nothing_left()
+    # The process stops a moment after its votes are gone; only then can it be continued.
+    until(lambda: _is_stopped(process.pid))
+    process.send_signal(signal.SIGCONT)
+    until(lambda: raised(standin))
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[0] == 0
+    assert_lowered_and_destroyed(standin)
+
+
+def _is_stopped(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:  # noqa: PTH123 - a pseudo file
+        return stat.read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+@pytest.mark.parametrize(("words", "code"), [(["no-such-command"], 127), (["/etc/passwd"], 126)])
+def test_a_command_that_can_not_be_run(standin: Standin, words: list[str], code: int) -> None:
+    """A command that is not there is 127, one that can't be executed 126, as in a shell; and nothing stays voted."""
+    given, output, errors = finish(command(standin, "profile", "burst", "--", *words))
+    assert (given, output) == (code, "")
+    assert f"can't run {words[0]}" in errors
+    assert_lowered_and_destroyed(standin)
+
+
+def test_a_vote_that_fails_runs_no_command(standin: Standin, tmp_path: Path) -> None:
+    """Where the profile can't be raised the command is not run, and the exit code is 2."""
+    standin.script(f"setPowerConfig 1 {ALWAYS} 13006 0")
+    ran = tmp_path / "ran"
+    code, _, errors = finish(command(standin, "profile", "burst", "--", "touch", str(ran)))
+    assert code == 2
+    assert "setPowerConfig on power config id" in errors
+    assert "returned 13006" in errors
+    assert not ran.exists()
+    assert functions(standin.trace)[-4:] == FREED
+
+
+_HOLD = """
+import sys
+from htppower import load_profile
+from htppower.backends import QnnHtp
+from htppower.cli.hold import Holding, hold
+wait = (sys.executable, "-c", "print('ready', flush=True); input()")
+sys.exit(hold(Holding(load_profile("burst"), 0, (0,), wait, None, revote_s=0.05), QnnHtp, None))
+"""
+
+
+def test_a_restart_while_the_command_runs(standin: Standin) -> None:
+    """Everything is voted again from time to time, so that a restart is noticed, told and recovered from."""
+    environment = {**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLD],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    standin.script("setPowerConfig 1 1 1007 0")
+    until(lambda: 1007 in [line.code for line in standin.sets])
+    until(lambda: standin.sets[-1].code == 0 and raised(standin))
+    process.stdin.write("\n")  # type: ignore[union-attr]
+    code, _, errors = finish(process)
+    assert code == 0
+    assert errors.index("nothing is known to be voted") < errors.index("voted again")
+    assert_lowered_and_destroyed(standin)
+
+
+@pytest.mark.parametrize("arguments", [["--core", "1"], ["--device", "1"]])
+def test_an_unknown_core_or_device(standin: Standin, arguments: list[str]) -> None:
+    """A core or device that is not there is exit 2, with the native code and its name."""
+    code, _, errors = finish(command(standin, "profile", "burst", *arguments, "--for", "1"))
+    assert code == 2
+    assert "createPowerConfigId returned 13001 QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT" in errors
+
+
+def test_what_the_platform_lacks_is_said(standin: Standin) -> None:
+    """A vote that the library refuses is said once, and the rest is held up."""
+    standin.script("option 3 13004")
+    code, _, errors = finish(command(standin, "profile", "burst", "--for", "0.1"))
+    assert code == 0
+    assert errors.count("without RPC_POLLING_TIME: RPC-4") == 1
+    assert 160 in [line.core_target for line in standin.sets]
+
+
+def _doctor(standin: Standin, *arguments: str) -> tuple[int, dict[str, Any]]:
+    code, output, _ = finish(command(standin, "doctor", "--format", "json", *arguments))
+    document: dict[str, Any] = json.loads(output)
+    return code, document
+
+
+def test_doctor_where_everything_is_there(standin: Standin) -> None:
+    """The document says library, versions, platform, cores, votes and profiles; nothing is left voted; exit 0."""
+    standin.script("cores 2", "soc 87 81")
+    code, document = _doctor(standin)
+    assert (code, document["usable"], document["problem"]) == (0, True, None)
+    assert document["platform"] == {"soc_model": 87, "soc": "SM8850", "arch": "V81", "os": "linux"}
+    assert document["devices"] == [
+        {"device_id": 0, "core_ids": [0, 1], "soc_model": 87, "arch": 81, "vtcm_mb": 8, "signed_pd": True}
+    ]
+    assert document["versions"] == {"build": "stand-in", "core API": "2.40.0", "HTP API": "5.51.0"}
+    assert document["tried"] == [f"HTPPOWER_QNN_LIBRARY: {standin.path}: loaded"]
+    assert {vote["option"]: vote["code"] for vote in document["votes"]} == dict.fromkeys(
+        ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME",
+         "HMX_TIMEOUT_INTERVAL_US", "DDR_PERF_MODE"], 0
+    )  # fmt: skip
+    assert {profile["name"] for profile in document["profiles"]} >= {"burst", "system_settings"}
+    assert all(profile["degradations"] == [] for profile in document["profiles"])
+    standin.assert_nothing_left()
+    # What it votes asks for nothing: every corner is DISABLE.
+    assert {line.core_target for line in standin.sets} <= {16, None}
+
+
+def test_doctor_where_votes_are_missing(standin: Standin) -> None:
+    """A vote that the library refuses is listed with its code, and the profiles that degrade with the rule."""
+    standin.script("option 3 13004", "option 5 13002")
+    code, document = _doctor(standin)
+    assert code == 0
+    assert {vote["option"]: vote["code"] for vote in document["votes"] if vote["code"]} == {
+        "HMX_V2": 13002, "RPC_POLLING_TIME": 13004,
+    }  # fmt: skip
+    burst = next(profile for profile in document["profiles"] if profile["name"] == "burst")
+    assert {lost["rule"] for lost in burst["degradations"]} == {"HMX-1", "RPC-4"}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "native"),
+    [
+        (f"deviceCreate 1 {ALWAYS} 14001 0", "DEVICE_CREATE_FAILED", 14001),
+        (f"deviceCreate 1 {ALWAYS} 14004 0", "DEVICE_BUSY", 14004),
+        ("coreApi 2 8", "CORE_API_TOO_OLD", None),
+        (f"setPowerConfig 1 {ALWAYS} 1011 0", None, 1011),
+        (f"createPowerConfigId 1 {ALWAYS} 13001 0", None, 13001),
+        ("option 1 13004", None, 13004),
+        (f"destroyPowerConfigId 1 {ALWAYS} 13003 0", None, 13003),
+    ],
+)
+def test_doctor_where_nothing_can_be_voted(standin: Standin, line: str, reason: str | None, native: int | None) -> None:
+    """What is wrong is told with its reason and code, and what to do next; exit 1."""
+    standin.script(line)
+    code, document = _doctor(standin)
+    assert (code, document["usable"]) == (1, False)
+    assert (document["problem"]["reason"], document["problem"]["code"]) == (reason, native)
+    assert document["next"]
+    code, output, _ = finish(command(standin, "doctor"))
+    assert (code, output.splitlines()[0]) == (1, "usable      no")
+    assert "to do" in output
+
+
+def test_doctor_without_a_library(standin: Standin) -> None:
+    """Where there is no library the document says where it was looked for; exit 1."""
+    standin.path.unlink()
+    code, document = _doctor(standin)
+    assert code == 1
+    assert document["problem"]["reason"] == "NOT_FOUND"
+    assert document["tried"] == [f"HTPPOWER_QNN_LIBRARY: {standin.path}: no such file"]
+    assert document["environment"]["HTPPOWER_QNN_LIBRARY"] == str(standin.path)
