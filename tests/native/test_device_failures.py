@@ -40,6 +40,7 @@ class Host:
     """A controller on the stand-in, in the system's time or by hand."""
 
     standin: Standin
+    backend: QnnHtp
     controller: VoteController
     time: VirtualTime | None
     events: list[Event] = attrs.field(factory=list)
@@ -47,8 +48,9 @@ class Host:
     @classmethod
     def make(cls, standin: Standin, time: VirtualTime | None = None) -> Host:
         """Return a host; its controller records its events."""
-        controller = VoteController(QnnHtp(standin.path), time=time, handle_sigterm=False)
-        host = cls(standin, controller, time)
+        backend = QnnHtp(standin.path)
+        controller = VoteController(backend, time=time, handle_sigterm=False)
+        host = cls(standin, backend, controller, time)
         controller.subscribe(host.events.append)
         return host
 
@@ -56,6 +58,7 @@ class Host:
         """Close the controller and assert that nothing is left."""
         self.standin.script()
         self.controller.close()
+        self.backend.close()
         self.standin.assert_nothing_left()
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import shutil
 import struct
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from standin import Standin, compile_standin
+from standin import Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp, qnn_library
 from htppower.errors import BackendUnavailable, Unavailable
@@ -97,36 +100,64 @@ def _unavailable(given: Path | None = None) -> BackendUnavailable:
     return caught.value
 
 
-def test_nothing_found_says_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing is found the error lists every place, and says what to do."""
-    monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
-    error = _unavailable()
-    assert error.reason is Unavailable.NOT_FOUND
-    origins = [step.split(": ")[0] for step in error.tried]
-    assert origins == ["QNN_SDK_ROOT", "the system's loader"]
+_SEARCH = """
+import json, sys
+from htppower.backends import QnnHtp
+from htppower.errors import BackendUnavailable
+sys.path[:] = sys.argv[1:]
+try:
+    QnnHtp()
+except BackendUnavailable as error:
     assert all(step in str(error) for step in error.tried)
-    assert "set HTPPOWER_QNN_LIBRARY" in error.hint
+    print(json.dumps([error.reason.name, error.tried, error.hint]))
+"""
+
+
+def _search(folder: Path, *entries: str, **environment: str) -> tuple[str, list[str], str]:
+    """Search in a process of its own: the system's loader knows a library that this one may have loaded already."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SEARCH, *entries],
+        cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    reason, tried, hint = json.loads(done.stdout)
+    return reason, tried, hint
+
+
+def test_nothing_found_says_every_step(tmp_path: Path) -> None:
+    """Where nothing is found the error lists every place, and says what to do."""
+    reason, tried, hint = _search(tmp_path, QNN_SDK_ROOT=str(tmp_path), QAIRT_SDK_ROOT="relative")
+    assert reason == "NOT_FOUND"
+    assert [step.split(": ")[0] for step in tried] == ["QNN_SDK_ROOT", "the system's loader"]
+    assert "set HTPPOWER_QNN_LIBRARY" in hint
 
 
 @pytest.mark.parametrize("how", ["current directory", "package there", "empty search path", "relative search path"])
-def test_the_current_directory_is_never_searched(
-    standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Path, how: str) -> None:
     """Neither a library nor a package in the current directory is taken, whatever the search paths say."""
     here = tmp_path / "here"
     (here / "onnxruntime_qnn").mkdir(parents=True)
     (here / "onnxruntime_qnn" / "__init__.py").touch()
-    for folder in (here, here / "onnxruntime_qnn"):
+    (here / "lib").mkdir()
+    for folder in (here, here / "onnxruntime_qnn", here / "lib"):
         shutil.copy(standin.path, folder / "libQnnHtp.so")
-    monkeypatch.chdir(here)
-    if how == "package there":
-        monkeypatch.setattr(sys, "path", ["", str(here), "."])
-    if "search path" in how:
-        monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere:" if how.startswith("empty") else "/nowhere:lib")
-    error = _unavailable()
-    assert error.reason is Unavailable.NOT_FOUND
+    entries = ["", str(here), "."] if how == "package there" else []
+    searched = {"empty search path": "/nowhere:", "relative search path": "/nowhere:lib"}
+    environment = {"LD_LIBRARY_PATH": searched[how]} if how in searched else {}
+    reason, tried, _ = _search(here, *entries, **environment)
+    assert reason == "NOT_FOUND"
     assert standin.trace == []
-    assert ("not asked" in error.tried[-1]) == ("search path" in how)
+    assert ("not asked" in tried[-1]) == (how in searched)
+
+
+def test_a_library_on_the_search_path_is_found(standin: Standin, tmp_path: Path) -> None:
+    """The system's loader finds a library in a folder that LD_LIBRARY_PATH names absolutely."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SEARCH, str(tmp_path)],
+        env={**os.environ, "LD_LIBRARY_PATH": str(standin.path.parent)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert functions(standin.trace)[0] == "QnnInterface_getProviders"
 
 
 def test_a_named_library_is_not_replaced(
