@@ -1,6 +1,7 @@
 """The vendor's error codes: their names, and what to do about each.
 
-Source: the enumerators of the QNN headers (QnnHtpPerfInfrastructure.h, QnnCommon.h, QnnDevice.h), SDK 2.48.
+Source: the enumerators of the QNN headers of SDK 2.48 (QnnHtpPerfInfrastructure.h, QnnCommon.h, QnnBackend.h,
+QnnDevice.h).
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ LINK_LOST = frozenset({SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL})
 NOT_ON_THIS_PLATFORM = frozenset({UNSUPPORTED_CONFIG, UNSUPPORTED})
 
 _ANOTHER_VOTE = "check the vote set against the rules"
+_SKELETON = (
+    "put the folder of the skeleton library of the same version (libQnnHtpV75Skel.so for V75) first in "
+    "ADSP_LIBRARY_PATH, folders separated by ';'"
+)
 _RETRIED = "the votes are sent again at the next transition"
 
 _CODES = MappingProxyType(
@@ -37,11 +42,18 @@ _CODES = MappingProxyType(
         1005: ("QNN_COMMON_ERROR_OPERATION_NOT_PERMITTED", "check the permissions of the process"),
         1006: ("QNN_COMMON_ERROR_PLATFORM_NOT_SUPPORTED", "use a library built for this platform"),
         1007: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION", "the DSP restarted; every session is voted again"),
-        1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", "match the library and its skeleton by version"),
-        1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", "check the search path of the skeleton library"),
+        1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", f"match the library and its skeleton by version; {_SKELETON}"),
+        1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", _SKELETON),
         1010: ("QNN_COMMON_ERROR_RESOURCE_UNAVAILABLE", _RETRIED),
         1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the DSP is gone; it is retried with back-off"),
         1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
+        4000: ("QNN_BACKEND_ERROR_CANNOT_INITIALIZE", _SKELETON),
+        4002: ("QNN_BACKEND_ERROR_TERMINATE_FAILED", "end the process; the driver cleans up"),
+        4003: ("QNN_BACKEND_ERROR_NOT_SUPPORTED", "use a library built for this platform"),
+        4004: ("QNN_BACKEND_ERROR_INVALID_ARGUMENT", "use a library of a known version"),
+        4010: ("QNN_BACKEND_ERROR_INCONSISTENT_CONFIG", "use a library of a known version"),
+        4011: ("QNN_BACKEND_ERROR_INVALID_HANDLE", "open the library anew"),
+        4012: ("QNN_BACKEND_ERROR_INVALID_CONFIG", "use a library of a known version"),
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
         13001: (
             "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT",
@@ -56,7 +68,7 @@ _CODES = MappingProxyType(
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
         13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED),
         14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device anew"),
-        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", "check the SoC model"),
+        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", f"check the SoC model, if one was given; {_SKELETON}"),
         14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
         14003: ("QNN_DEVICE_ERROR_ASSOCIATED_TO_CONTEXT", "free the contexts of the device first"),
         14004: ("QNN_DEVICE_ERROR_ACCESS_DENIED", "the device is busy or banned for this process"),
@@ -67,6 +79,12 @@ _CODES = MappingProxyType(
 def code_name(code: int) -> str:
     """Return the vendor's name for a native code, or ``UNKNOWN`` for one that the headers do not name."""
     return _CODES[code][0] if code in _CODES else "UNKNOWN"
+
+
+def what_to_do_at_start(code: int) -> str:
+    """Return what an operator should do about a native code that the start of the library gave."""
+    advice = what_to_do(code)
+    return "try again, and look into the vendor's log" if advice == _RETRIED else advice
 
 
 def what_to_do(code: int) -> str:

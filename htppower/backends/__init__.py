@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from htppower.backends.base import Backend as Backend
     from htppower.backends.base import Description as Description
+    from htppower.backends.base import Device as Device
     from htppower.backends.clocks import Effective as Effective
     from htppower.backends.qnn import QnnHtp as QnnHtp
     from htppower.backends.recording import Call as Call
@@ -21,13 +22,14 @@ _HOME = {
     "Backend": "base",
     "Call": "recording",
     "Description": "base",
+    "Device": "base",
     "Effective": "clocks",
     "QnnHtp": "qnn",
     "RecordingBackend": "recording",
     "SimulatedHtp": "simulated",
 }
 
-__all__ = ["Backend", "Call", "Description", "Effective", "QnnHtp", "RecordingBackend", "SimulatedHtp"]
+__all__ = ["Backend", "Call", "Description", "Device", "Effective", "QnnHtp", "RecordingBackend", "SimulatedHtp"]
 
 
 def __getattr__(name: str) -> Any:

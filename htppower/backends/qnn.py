@@ -35,7 +35,7 @@ class QnnHtp:
     Every native call is made on the caller's thread, without the interpreter's lock.
 
     Args:
-        library: the library's path; without it, it is looked for (docs: "Platforms").
+        library: the library's path; without it, it is looked for (docs: "Linux", "Android", "Windows").
         soc_model: the SoC to make the device for, by model number or part number. Leave it out on a device: the library
             knows its SoC. It is a setting of the whole process.
 

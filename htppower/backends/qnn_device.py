@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.backends import qnn_abi as abi
 from htppower.backends.base import Device
 from htppower.backends.qnn_log import LOGGER, log_callback, wanted_level
-from htppower.codes import DEVICE_ACCESS_DENIED, code_name, what_to_do
+from htppower.codes import DEVICE_ACCESS_DENIED, code_name, what_to_do_at_start
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class OpenDevice:
         if code:
             reason = Unavailable.DEVICE_BUSY if code == DEVICE_ACCESS_DENIED else reason
             message = f"{function} of {self._library.path} returned {code} {code_name(code)}"
-            raise self._unavailable(reason, message, what_to_do(code), code)
+            raise self._unavailable(reason, message, what_to_do_at_start(code), code)
 
     def _unavailable(self, reason: Unavailable, message: str, hint: str, code: int | None = None) -> BackendUnavailable:
         return BackendUnavailable(reason, message, hint=hint, tried=self._library.tried, code=code)

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import sys
+import sysconfig
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ _TARGETS = {
 _PACKAGE_FOLDERS = ("", "libs/amd64")
 _ELF_MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 164: "hexagon", 183: "aarch64"}
 _PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
-_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "arm64_v8a": "aarch64"}
 
 
 @attrs.frozen
@@ -67,9 +68,7 @@ def operating_system() -> str:
 
 def machine() -> str:
     """Return what this process is built for, such as ``aarch64``."""
-    import platform  # noqa: PLC0415 - only where a library is loaded
-
-    name = platform.machine().lower()
+    name = sysconfig.get_platform().lower().rpartition("-")[2]
     return _MACHINES.get(name, name)
 
 
@@ -130,7 +129,11 @@ def _package_folders() -> list[Path]:
 def _ask_the_system(tried: list[str]) -> Library:
     origin, name = "the system's loader", library_name()
     search_path = os.environ.get("LD_LIBRARY_PATH", "")
-    if search_path and any(not entry.startswith("/") for entry in re.split("[:;]", search_path)):
+    if (
+        search_path
+        and operating_system() != "windows"
+        and any(not entry.startswith("/") for entry in re.split("[:;]", search_path))
+    ):
         tried.append(f"{origin}: {name}: not asked, LD_LIBRARY_PATH has an empty or relative entry")
         raise _not_found(name, tried)
     try:
@@ -178,7 +181,9 @@ def machine_of(path: Path) -> str | None:
 
 
 def _not_found(what: str, tried: list[str]) -> BackendUnavailable:
-    hint = f"set {VARIABLE} to its absolute path, or pip install onnxruntime-qnn"
+    # There is no wheel for the others.
+    or_install = ", or pip install onnxruntime-qnn" if operating_system() in ("linux", "windows") else ""
+    hint = f"set {VARIABLE} to its absolute path{or_install}"
     return BackendUnavailable(Unavailable.NOT_FOUND, f"no {what} was found", hint=hint, tried=tried)
 
 

@@ -27,7 +27,7 @@ _ERROR = 1
 def wanted_level() -> int:
     """Return the vendor's level that shows what the logger is enabled for, now; at least its errors.
 
-    Without a log of its own the library prints its errors on the standard output.
+    Errors that the library has no log for, it prints on the standard output.
     """
     effective = LOGGER.getEffectiveLevel()
     return max((level for level, python in _LEVELS.items() if python >= effective), default=_ERROR)

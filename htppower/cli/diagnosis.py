@@ -9,7 +9,7 @@ import attrs
 
 from htppower.backends.qnn import QnnHtp
 from htppower.codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
-from htppower.errors import BackendUnavailable, ProfileError, Unavailable, VoteRejected
+from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import TAKEN_BACK
 from htppower.native import Option
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 HARMLESS = {option: TAKEN_BACK.get(option, 0) for option in SEND_ORDER}
 VARIABLES = ("HTPPOWER_QNN_LIBRARY", "QNN_SDK_ROOT", "QAIRT_SDK_ROOT", "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
 
-_SKEL = (
-    "put the folder of the skeleton library (libQnnHtpV75Skel.so for Hexagon V75), of the same version, first in "
-    "ADSP_LIBRARY_PATH, folders separated by ';'"
-)
-_NEXT = {
-    Unavailable.BACKEND_CREATE_FAILED: _SKEL,
-    Unavailable.DEVICE_CREATE_FAILED: _SKEL,
-    Unavailable.DEVICE_BUSY: "end what else holds the device; a process that is banned must be started anew",
-    Unavailable.NOT_LOADABLE: "put what the library needs beside it, and that folder in LD_LIBRARY_PATH",
-}
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
 
 
@@ -100,8 +90,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
     try:
         backend = QnnHtp(library, soc_model)
     except BackendUnavailable as problem:
-        steps = tuple(step for step in (problem.hint, _NEXT.get(problem.reason, "")) if step)
-        return Diagnosis(None, problem, (), (), environment, steps)
+        return Diagnosis(None, problem, (), (), environment, (problem.hint,))
     try:
         description = backend.describe()
         answers, rejected = _ask(backend)

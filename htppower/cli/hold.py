@@ -16,6 +16,7 @@ from htppower.cli.signals import SIGNALED, BlockedSignals, PolledSignals, can_bl
 from htppower.controller import VoteController
 from htppower.events import Cause, ReleaseFailed, Transition
 from htppower.machine import State, Trigger
+from htppower.votes import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,13 +64,24 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         CommandFailed: the command could not be started.
     """
     signals = BlockedSignals() if can_block() else PolledSignals()
-    with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=False) as controller:
+    holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
+    polled = isinstance(signals, PolledSignals)
+    with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=polled) as controller:
         backend_is = backend.describe()
         if not holding.command:
             click.echo(f"htppower: {_what(holding)} on {backend_is.library}", err=True)
         if not backend_is.hardware:
             click.echo("htppower: no clock is moved: this has no Hexagon behind it", err=True)
         return _Wait(holding, controller, signals, stdout).run()
+
+
+def _without_process_settings(profile: Profile) -> Profile:
+    """Leave out what acts on the process that casts it: the inferences are another's, and polling would cost CPU."""
+    if profile.relax is None:
+        return profile
+    state = attrs.evolve(profile.relax.to, votes=profile.relax.to.votes.without(*PROCESS_WIDE))
+    relax = attrs.evolve(profile.relax, to=state)
+    return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 
 def _what(holding: Holding) -> str:

@@ -10,6 +10,7 @@ import argparse
 
 import hot_path
 import lateness
+import native_call
 import scale
 import startup
 
@@ -20,7 +21,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="a short run that shows that everything can be measured")
     smoke = parser.parse_args().smoke
     print(f"{'what':<58} {'measured':>10} {'':<5} {'budget':>12}")
-    for part in (hot_path, lateness, scale, startup):
+    for part in (hot_path, native_call, lateness, scale, startup):
         for figure in part.measure(smoke=smoke):
             print(figure.line(), flush=True)
 

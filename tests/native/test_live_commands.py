@@ -68,6 +68,8 @@ def test_a_command_runs_under_the_profile(standin: Standin) -> None:
     before = sum(len(line) for line in standin.trace_path.read_text(encoding="utf-8").splitlines(keepends=True)[:-6])
     assert int(output) >= before > 0
     assert [line.core_target for line in standin.sets] == [160, 64]
+    # RPC settings act on the process that casts them, which runs no inference.
+    assert not any(line.option(number) for line in standin.sets for number in (2, 3, 6))
     assert_lowered_and_destroyed(standin)
 
 
@@ -210,10 +212,10 @@ def test_an_unknown_core_or_device(standin: Standin, arguments: list[str]) -> No
 
 def test_what_the_platform_lacks_is_said(standin: Standin) -> None:
     """A vote that the library refuses is said once, and the rest is held up."""
-    standin.script("option 3 13004")
+    standin.script("option 5 13004")
     code, _, errors = finish(command(standin, "profile", "burst", "--for", "0.1"))
     assert code == 0
-    assert errors.count("without RPC_POLLING_TIME: RPC-4") == 1
+    assert errors.count("without HMX_V2: HMX-1") == 1
     assert 160 in [line.core_target for line in standin.sets]
 
 

@@ -117,7 +117,12 @@ extended = st.sampled_from(["DCVS_V3_EXP", "CENG_EXP"]).map(lambda name: Option(
 unknown = (st.sampled_from([0, 11, 12, 2**31 - 1]) | st.integers(11, 2**32 - 1)).map(
     lambda n: Option(native_unknown(n))
 )
-options = st.lists(dcvs | dcvs | hmx | hmx | scalars | ceng | extended | unknown, max_size=5).map(tuple)
+ddr = st.builds(lambda value: Option(native_scalar("DDR_PERF_MODE", value)), VALUES)
+# Valid ones, too, since a list is read no further than to the first that is refused.
+valid = st.sampled_from(
+    [Option(native_dcvs(0)), Option(native_hmx()), Option(native_ceng()), Option(native_scalar(SCALARS[0]))]
+)
+options = st.lists(valid | dcvs | dcvs | valid | hmx | scalars | ddr | ceng | extended | unknown, max_size=5).map(tuple)
 where = st.sampled_from([0, 0, 0, 0, 1, 2**32 - 1])
 steps: st.SearchStrategy[list[Step]] = st.lists(
     st.one_of(

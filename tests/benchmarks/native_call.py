@@ -1,0 +1,94 @@
+"""A vote through the backend of the vendor's library, against a bare ctypes call of the same function, in one run."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+from figures import Figure
+from hot_path import paired
+
+from htppower import VoteController, load_profile
+from htppower.backends import QnnHtp
+from htppower.backends import qnn_abi as abi
+from htppower.cli.vendor_output import kept_off_stdout
+from htppower.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from htppower.votes import VoteSet
+
+BUDGET = 2.0
+SOC_MODEL = 57
+
+
+def measure(*, smoke: bool) -> Iterator[Figure]:
+    """Measure on the library that is found; nothing where there is none."""
+    rounds, pairs = (2000, 5) if smoke else (20_000, 25)
+    try:
+        with kept_off_stdout():
+            backend = QnnHtp(os.environ.get("HTPPOWER_QNN_LIBRARY"), SOC_MODEL)
+    except BackendUnavailable as unavailable:
+        yield Figure("a vote / a bare ctypes call: not measured", 0.0, None, "x", unavailable.message)
+        return
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    made = backend.create_power_config_id(0, 0)
+    own = [burst.votes, burst.relax.to.votes]
+    # Equal sets that are other objects each time, as the controller makes them.
+    fresh = [attrs.evolve(votes) for _ in range(rounds) for votes in own]
+    for what, votes in (("the same vote sets", own), ("equal vote sets", fresh)):
+        bare = _bare(backend, made, own, rounds)
+        vote_s, bare_s, ratio = paired(_through(backend, made, votes, rounds), bare, pairs)
+        detail = f"{vote_s * 1e6:.2f} us, bare {bare_s * 1e6:.2f} us, {backend.describe().versions[0][1]}"
+        yield Figure(f"{what} through the backend / bare ctypes call", ratio, BUDGET, "x", detail)
+    backend.destroy_power_config_id(made)
+    yield _through_the_controller(backend, rounds)
+    with kept_off_stdout():
+        backend.close()
+
+
+def _bare(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], rounds: int) -> Callable[[], float]:
+    """Return what calls the same function with ready structs, and gives the seconds of a call."""
+    structs = [[abi.power_config(config) for config in each.native(power_config_id)] for each in votes]
+    pointers = [abi.null_terminated(each) for each in structs]
+    addresses = [ctypes.addressof(each) for each in pointers]
+    function = backend._device.set_config
+
+    def run() -> float:
+        start = time.perf_counter()
+        for _, address in zip(range(rounds), itertools.cycle(addresses), strict=False):
+            function(power_config_id, address)
+        return (time.perf_counter() - start) / rounds
+
+    run.held = (structs, pointers)  # type: ignore[attr-defined]
+    return run
+
+
+def _through(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], rounds: int) -> Callable[[], float]:
+    def run() -> float:
+        start = time.perf_counter()
+        for _, each in zip(range(rounds), itertools.cycle(votes), strict=False):
+            backend.set_power_config(power_config_id, each)
+        return (time.perf_counter() - start) / rounds
+
+    return run
+
+
+def _through_the_controller(backend: QnnHtp, rounds: int) -> Figure:
+    """Return what an isolated inference costs: raise and lower, ledger, machine and journal included."""
+    with VoteController(backend, handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        start = time.perf_counter()
+        for _ in range(rounds // 20):
+            with session.inference():
+                pass
+        each_us = (time.perf_counter() - start) / (rounds // 20) * 1e6
+    return Figure(
+        "isolated inference on the vendor's library", each_us, None, "us", "raise and lower, two native calls"
+    )

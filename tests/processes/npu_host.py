@@ -1,0 +1,158 @@
+"""A host with ONNX Runtime and the controller on the same library of the vendor, in one process.
+
+Argument: the order in which the two are made and freed. What must hold is asserted here; the last line printed is "ok".
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import onnxruntime_qnn
+
+from htppower import State, VoteController
+from htppower.backends import QnnHtp, RecordingBackend
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from docs.examples.onnxruntime_npu import load_on_npu, quantized_model
+
+X = np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)
+LIBRARY = onnxruntime_qnn.get_qnn_htp_path()
+
+
+def run(model: Any) -> np.ndarray:
+    """Run the model."""
+    (y,) = model.run(None, {"x": X})
+    return np.asarray(y)
+
+
+class Host:
+    """Both users of the library, and the answer that the model must give."""
+
+    def __init__(self) -> None:
+        self.model_bytes = quantized_model()
+        on_cpu = onnxruntime.InferenceSession(self.model_bytes, providers=["CPUExecutionProvider"])
+        self.expected = run(on_cpu)
+
+    def load(self) -> Any:
+        """Return the model on the HTP, after a run that gives what the CPU gives, to one step of quantization."""
+        model = load_on_npu(self.model_bytes)
+        self.check(model)
+        return model
+
+    def check(self, model: Any) -> None:
+        """Run the model and hold it against the CPU."""
+        assert np.abs(run(model) - self.expected).max() <= 0.1 + 1e-6
+
+    def vote(self, recorder: RecordingBackend, models: list[Any]) -> None:
+        """Infer from four threads under profiles that change; leave the recorder's backend with nothing voted."""
+        with VoteController(recorder, handle_sigterm=False) as controller:
+            sessions = [controller.session("burst", owner=f"model {place}") for place in range(len(models))]
+            failures: list[BaseException] = []
+
+            def infer(number: int) -> None:
+                try:
+                    place = number % len(models)
+                    with sessions[place].inference():
+                        assert sessions[place].state is State.RAISED
+                        self.check(models[place])
+                except BaseException as error:  # noqa: BLE001 - shown by the assertion below
+                    failures.append(error)
+
+            def change() -> None:
+                for profile in ("balanced", "high_performance", "power_saver", "burst") * 5:
+                    for session in sessions:
+                        session.use(profile)
+
+            changing = threading.Thread(target=change)
+            changing.start()
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(infer, range(100)))
+            changing.join()
+            assert failures == []
+            assert all(call.code == 0 for call in recorder.calls)
+        recorder.assert_nothing_left()
+
+    def onnxruntime_first(self) -> None:
+        """A model before the controller, one after it; the controller's side is freed first."""
+        before = self.load()
+        backend = QnnHtp(LIBRARY, 57)
+        after = self.load()
+        self.vote(RecordingBackend(backend), [before, after])
+        backend.close()
+        self.check(before)
+        self.check(after)
+        self.check(self.load())
+
+    def controller_first(self) -> None:
+        """The controller before any model; the models are freed first, and the ids live on."""
+        backend = QnnHtp(LIBRARY, 57)
+        models = [self.load(), self.load()]
+        recorder = RecordingBackend(backend)
+        self.vote(recorder, models)
+        with VoteController(backend, handle_sigterm=False) as controller:
+            session = controller.session("burst")
+            with session.inference():
+                models.clear()
+                gc.collect()
+                session.use("balanced")
+                assert session.state is State.RAISED
+            assert session.error is None
+            self.load()
+        backend.close()
+        self.check(self.load())
+
+    def votes_of_both(self) -> None:
+        """The provider casts votes of its own on ids of its own, and neither disturbs the other."""
+        backend = QnnHtp(LIBRARY, 57)
+        recorder = RecordingBackend(backend)
+        name = onnxruntime_qnn.get_ep_name()
+        self.load()
+        device = next(device for device in onnxruntime.get_ep_devices() if device.ep_name == name)
+        options = onnxruntime.SessionOptions()
+        settings = {"backend_path": LIBRARY, "htp_performance_mode": "burst"}
+        options.add_provider_for_devices([device], settings)
+        model = onnxruntime.InferenceSession(self.model_bytes, options)
+        self.vote(recorder, [model, self.load()])
+        backend.close()
+        self.check(model)
+
+    def again_and_again(self) -> None:
+        """The library is opened and closed beside a model, many times."""
+        model = self.load()
+        for soc_model in (57, 69, 87, 30, 57) * 4:
+            backend = QnnHtp(LIBRARY, soc_model)
+            backend.create_power_config_id(0, 0)
+            backend.close()
+            self.check(model)
+
+    def logged(self) -> None:
+        """Every line of the vendor's log goes through Python, from the threads of both."""
+        logging.basicConfig(level=logging.DEBUG, filename="/dev/null")
+        backend = QnnHtp(LIBRARY, 57)
+        self.vote(RecordingBackend(backend), [self.load(), self.load()])
+        model = self.load()
+        backend.close()
+        self.check(model)
+
+    def nothing_is_closed(self) -> None:
+        """The process ends with everything alive."""
+        backend = QnnHtp(LIBRARY, 57)
+        controller = VoteController(backend)
+        session = controller.session("burst")
+        session.inference().__enter__()
+        kept.extend([self.load(), backend, controller, session])
+
+
+kept: list[Any] = []
+
+if __name__ == "__main__":
+    getattr(Host(), sys.argv[1])()
+    print("ok", flush=True)  # noqa: T201
