@@ -303,6 +303,7 @@ Handle QnnInterface_getProviders(const Interface ***list, uint32_t *count) {
   static Interface interface;
   static const Interface *providers[] = {&interface};
   Handle code = begin("QnnInterface_getProviders");
+  printf(" # a line on the standard output, as the vendor's library prints one\n");
   long major = 2, minor = 40;
   setting("coreApi", &major, &minor);
   interface.id = number("backendId", 6);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from bench import explicit_hmx, voting
 from standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
 
 from htppower import State, VoteController
-from htppower.backends import QnnHtp
+from htppower.backends import QnnHtp, RecordingBackend
 from htppower.corners import ExpandedCorner
 from htppower.events import Transition
 from htppower.testing import VirtualTime
@@ -41,6 +42,7 @@ class Host:
 
     standin: Standin
     backend: QnnHtp
+    recorder: RecordingBackend
     controller: VoteController
     time: VirtualTime | None
     events: list[Event] = attrs.field(factory=list)
@@ -49,8 +51,9 @@ class Host:
     def make(cls, standin: Standin, time: VirtualTime | None = None) -> Host:
         """Return a host; its controller records its events."""
         backend = QnnHtp(standin.path)
-        controller = VoteController(backend, time=time, handle_sigterm=False)
-        host = cls(standin, backend, controller, time)
+        recorder = RecordingBackend(backend) if time is None else RecordingBackend(backend, time=time)
+        controller = VoteController(recorder, time=time, handle_sigterm=False)
+        host = cls(standin, backend, recorder, controller, time)
         controller.subscribe(host.events.append)
         return host
 
@@ -153,13 +156,13 @@ def test_a_dead_dsp_costs_at_most_one_failed_call_a_second(standin: Standin, tim
     assert time is not None
     session = timed.controller.session("burst")
     standin.script(*(f"{function} 1 {ALWAYS} 1011 0" for function in FUNCTIONS))
-    before = len(standin.trace)
     for _ in range(10_000):
         with session.inference():
             time.advance_us(500)
         time.advance_us(500)
-    failed = [line for line in standin.trace[before:] if line.code == 1011]
-    assert 1 <= len(failed) <= 10
+    failed_us = [call.time_us for call in timed.recorder.calls if call.code == 1011]
+    assert len(failed_us) == len([line for line in standin.trace if line.code == 1011]) >= 3
+    assert all(later - earlier >= SECOND_US for earlier, later in itertools.pairwise(failed_us))
     assert session.state is State.UNKNOWN
     standin.script()
     time.advance_us(8 * SECOND_US)
