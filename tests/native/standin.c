@@ -8,6 +8,9 @@
  *   without FUNCTION                    the place of the function is empty
  * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
 #define _GNU_SOURCE
+#ifdef WITHOUT_PROVIDERS
+#define QnnInterface_getProviders another_name
+#endif
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,10 +39,7 @@ typedef struct { uint32_t version; struct { uint32_t id, type; void *extension; 
 typedef struct { uint32_t version; struct { uint32_t id, type, count; Core *cores; Extension *extension; } v1; } Device;
 typedef struct { uint32_t version; struct { uint32_t count; Device *devices; } v1; } Platform;
 typedef struct { uint32_t option; const void *custom; } DeviceConfig;
-typedef struct {
-  uint32_t type;
-  struct { void *create, *destroy, *set, *memory; } perf;
-} Infrastructure;
+typedef struct { uint32_t type; struct { void *create, *destroy, *set, *memory; } perf; } Infrastructure;
 typedef struct { uint32_t id; const char *name; Version core, backend; void *functions[72]; } Interface;
 
 _Static_assert(sizeof(Config) == 68 && sizeof(Interface) == 616 && sizeof(Infrastructure) == 40, "layouts");
@@ -58,14 +58,8 @@ static void read_script(void) {
   char now[sizeof script] = "";
   const char *path = getenv("STANDIN_SCRIPT");
   FILE *file = path ? fopen(path, "r") : NULL;
-  if (file) {
-    now[fread(now, 1, sizeof now - 1, file)] = 0;
-    fclose(file);
-  }
-  if (strcmp(now, script)) {
-    strcpy(script, now);
-    memset(counts, 0, sizeof counts);
-  }
+  if (file) now[fread(now, 1, sizeof now - 1, file)] = 0, fclose(file);
+  if (strcmp(now, script)) strcpy(script, now), memset(counts, 0, sizeof counts);
 }
 
 /* The numbers after a word at the beginning of a line; how many of them there are. */
@@ -86,22 +80,16 @@ static long number(const char *word, long otherwise) {
 
 static bool without(const char *function) {
   char line[80];
-  snprintf(line, sizeof line, "without %s\n", function);
-  return strstr(script, line) != NULL;
+  return snprintf(line, sizeof line, "without %s\n", function) && strstr(script, line);
 }
 
-static void trace(const char *function, Handle code, const char *form, ...) {
+static void trace(const char *function, Handle code, const char *arguments) {
   const char *path = getenv("STANDIN_TRACE");
   FILE *file = path ? fopen(path, "a") : NULL;
   if (!file) return;
-  char text[1024];
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  va_list arguments;
-  va_start(arguments, form);
-  vsnprintf(text, sizeof text, form, arguments);
-  va_end(arguments);
-  fprintf(file, "%lld %s %d%s\n", now.tv_sec * 1000000000LL + now.tv_nsec, function, (int)code, text);
+  fprintf(file, "%lld %s %d%s\n", now.tv_sec * 1000000000LL + now.tv_nsec, function, (int)code, arguments);
   fclose(file);
 }
 
@@ -139,7 +127,7 @@ static Handle begin(const char *function) {
 }
 
 static Handle end(const char *function, Handle code, const char *arguments) {
-  trace(function, code, "%s", arguments);
+  trace(function, code, arguments);
   pthread_mutex_unlock(&lock);
   /* The code is the low 16 bits of a handle. */
   return code ? code | 0x70000 : 0;
@@ -220,10 +208,7 @@ static Handle backend_create(void *log, const void *configs, void **made) {
   return end("backendCreate", code, "");
 }
 
-static Handle backend_free(void *backend) {
-  (void)backend;
-  return end("backendFree", begin("backendFree"), "");
-}
+static Handle backend_free(void *backend) { return (void)backend, end("backendFree", begin("backendFree"), ""); }
 
 static Handle build_id(const char **text) {
   Handle code = begin("backendGetBuildId");
@@ -291,7 +276,6 @@ static Handle get_infrastructure(const Infrastructure **found) {
   return end("deviceGetInfrastructure", code, "");
 }
 
-#ifndef WITHOUT_PROVIDERS
 static const struct { int place; const char *name; void *function; } table[] = {
   {1, "backendCreate", backend_create}, {4, "backendGetBuildId", build_id}, {8, "backendFree", backend_free},
   {25, "logCreate", log_create}, {27, "logFree", log_free}, {37, "deviceGetPlatformInfo", get_platform},
@@ -316,7 +300,3 @@ Handle QnnInterface_getProviders(const Interface ***list, uint32_t *count) {
   *count = number("providers", 1);
   return end("QnnInterface_getProviders", code, "");
 }
-#else
-void *const kept[] = {backend_create, build_id, backend_free, log_create, log_free, get_platform, free_platform,
-                            get_infrastructure, device_create, device_free};
-#endif
