@@ -106,13 +106,12 @@ static Handle begin(const char *function) {
   read_script();
   int place = 0;
   while (counts[place].name[0] && strcmp(counts[place].name, function)) place++;
-  strcpy(counts[place].name, function);
-  long made = ++counts[place].made;
+  strcpy(counts[place].name, function), counts[place].made++;
   for (char *line = script; line && *line; line = strchr(line, '\n'), line += line != NULL) {
     char name[64];
     long first, last, code, delay_us;
     if (sscanf(line, "%63s %ld %ld %ld %ld", name, &first, &last, &code, &delay_us) != 5) continue;
-    if (strcmp(name, function) || made < first || made > last) continue;
+    if (strcmp(name, function) || counts[place].made < first || counts[place].made > last) continue;
     if (delay_us) {
       struct timespec wait = {delay_us / 1000000, delay_us % 1000000 * 1000};
       pthread_mutex_unlock(&lock);
@@ -197,8 +196,7 @@ static Handle log_create(Callback given, uint32_t level, void **made) {
 static Handle log_free(void *log) {
   Handle code = begin("logFree");
   if (!code) code = log == &callback && callback ? 0 : INVALID_HANDLE;
-  callback = NULL;
-  return end("logFree", code, "");
+  return callback = NULL, end("logFree", code, "");
 }
 
 static Handle backend_create(void *log, const void *configs, void **made) {
