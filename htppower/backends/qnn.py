@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import os
+import weakref
 from typing import TYPE_CHECKING
 
 from htppower.backends import qnn_abi as abi
 from htppower.backends.base import Description
 from htppower.backends.qnn_device import OpenDevice
 from htppower.backends.qnn_library import load_library, machine, operating_system
-from htppower.backends.qnn_log import LOGGER
 from htppower.codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
 from htppower.errors import VoteRejected
 from htppower.native import Option
@@ -19,12 +20,13 @@ from htppower.socs import SOCS
 from htppower.votes import SEND_ORDER
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Callable
 
     from htppower.votes import VoteSet
 
 # A host that makes vote sets as it goes must not fill the memory with their structs.
 _MOST_VOTE_SETS = 1024
+_LARGEST_UINT32 = 2**32 - 1
 # A vote set as a plain tuple: an equal set that is another object is found twice as fast by it (measured).
 _KEY = operator.attrgetter(*SEND_ORDER.values())
 
@@ -49,10 +51,15 @@ class QnnHtp:
         self._library = load_library(library)
         self._device = OpenDevice(self._library, model)
         self._description = self._describe(model)
-        self._ids: set[int] = set()
+        # Those that are alive. The device destroys what is left of them when it is freed.
+        self._ids = self._device.ids
         # Structs that no call is using, by vote set.
         self._ready: dict[tuple[object, ...], list[_Structs]] = {}
         self._set_config = self._device.set_config
+        if hasattr(os, "register_at_fork"):
+            # A registration can't be taken back, so it holds the ids weakly: a forked child has none.
+            forget = weakref.WeakMethod(self._disown)
+            os.register_at_fork(after_in_child=lambda: _call(forget))
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id.
@@ -63,6 +70,8 @@ class QnnHtp:
         function = "createPowerConfigId"
         if not self._device.alive:
             raise VoteRejected(DEVICE_INVALID_HANDLE, function=function)
+        if not (0 <= device_id <= _LARGEST_UINT32 and 0 <= core_id <= _LARGEST_UINT32):
+            raise VoteRejected(INVALID_INPUT, function=function)
         # The library writes the id also where it refuses: it is read after the check only.
         created = ctypes.c_uint32()
         self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function)
@@ -82,7 +91,10 @@ class QnnHtp:
         if idle is None:
             idle = self._keep(key)
         # Taken out for the call, so that two threads never share structs, and no lock is held.
-        structs = idle.pop() if idle else _Structs(votes)
+        try:
+            structs = idle.pop()
+        except IndexError:
+            structs = _Structs(votes)
         if structs.dcvs is not None:
             structs.dcvs.contextId = power_config_id
         handle = self._set_config(power_config_id, structs.address)
@@ -96,28 +108,26 @@ class QnnHtp:
         Raises:
             VoteRejected: with the library's code; the id can then be destroyed again.
         """
-        if power_config_id in self._ids:
-            self._check(
-                self._device.destroy_id(power_config_id), "destroyPowerConfigId", power_config_id=power_config_id
-            )
-            self._ids.discard(power_config_id)
+        try:
+            self._ids.remove(power_config_id)
+        except KeyError:
+            return
+        handle = self._device.destroy_id(power_config_id)
+        if handle:
+            self._ids.add(power_config_id)
+            self._check(handle, "destroyPowerConfigId", power_config_id=power_config_id)
 
     def describe(self) -> Description:
         """Return which library answers, where it was found, and what it says of the platform."""
         return self._description
 
     def close(self) -> None:
-        """Destroy the ids that are left, free device, backend and log. Closing twice is fine.
-
-        Freeing the device alone is not enough: 2.47 keeps its ids, as the others do beside another user of the library.
-        """
-        for power_config_id in tuple(self._ids):
-            try:
-                self.destroy_power_config_id(power_config_id)
-            except VoteRejected as error:
-                LOGGER.warning("closing: %s", error)
-                self._ids.discard(power_config_id)
+        """Destroy the ids that are left, free device, backend and log. Closing twice is fine."""
         self._device.close()
+
+    def _disown(self) -> None:
+        self._ids.clear()
+        self._device.disown()
 
     def _keep(self, key: tuple[object, ...]) -> list[_Structs]:
         if len(self._ready) >= _MOST_VOTE_SETS:
@@ -147,6 +157,12 @@ class QnnHtp:
             devices=device.devices,
             tried=library.tried,
         )
+
+
+def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
+    bound = method()
+    if bound is not None:
+        bound()
 
 
 class _Structs:

@@ -20,8 +20,11 @@ BACKEND_ID_HTP = 6
 # Before SDK 2.15 the functions stood at other places of the table.
 OLDEST_CORE_API = (2, 9)
 INFRASTRUCTURE_TYPE_PERF = 0
+DEVICE_TYPE_ON_CHIP = 0
 DEVICE_CONFIG_CUSTOM = 0
 HTP_DEVICE_CONFIG_SOC = 0
+
+_LARGEST_UINT32 = 2**32 - 1
 
 ErrorHandle = c_uint64
 LogCallback = ctypes.CFUNCTYPE(None, c_char_p, c_uint32, c_uint64, c_void_p)
@@ -196,10 +199,13 @@ def power_config(config: NativeConfig) -> PowerConfig:
 
     Raises:
         AttributeError: the option has no such field.
+        ValueError: a number does not fit into 32 bits; ctypes would cut it off.
     """
     made = PowerConfig(config.number)
     holder = getattr(made, _MEMBERS[config.option]) if config.option in _MEMBERS else made
     for name, number in config.fields.items():
+        if not 0 <= number <= _LARGEST_UINT32:
+            raise ValueError(f"{config.option}: {name} is {number}: not in 0..{_LARGEST_UINT32}")
         setattr(holder, name, number)
     return made
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import weakref
 from ctypes import byref, c_char_p, c_uint32, c_void_p
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,15 @@ OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
 
 
 class OpenDevice:
-    """What a backend holds of the library: log, backend and device; freed in reverse order, once.
+    """What a backend holds of the library: log, backend, device and ids; freed in reverse order, once.
 
-    That is at ``close``, at the latest at interpreter exit, and not in a forked child, where they are the parent's.
+    That is at ``close``, when it is collected, or at interpreter exit; not in a forked child, where all is the
+    parent's. Ids are destroyed one by one: freeing the device is not enough, since 2.47 keeps its ids then, as the
+    others do beside another user of the library.
+
+    Attributes:
+        ids: the ids that are alive; whoever creates and destroys them keeps this.
+        create_id, set_config, destroy_id: the native functions.
 
     Args:
         library: a loaded library.
@@ -39,6 +44,7 @@ class OpenDevice:
 
     def __init__(self, library: Library, soc_model: int | None = None) -> None:
         self._library = library
+        self.ids: set[int] = set()
         with contextlib.ExitStack() as undo:
             interface = self._provider()
             self.core_api = str(interface.coreApiVersion)
@@ -53,11 +59,16 @@ class OpenDevice:
             self.create_id, self.set_config, self.destroy_id = (
                 self._perf_function(infrastructure, name) for name in abi.PERF_FUNCTIONS
             )
-            self._finalizer = weakref.finalize(self, _free, undo.pop_all(), os.getpid())
+            undo.callback(_destroy_left, self.ids, self.destroy_id)
+            self._finalizer = weakref.finalize(self, undo.pop_all().close)
 
     def close(self) -> None:
         """Free everything. Closing twice is fine."""
         self._finalizer()
+
+    def disown(self) -> None:
+        """In a forked child: free nothing."""
+        self._finalizer.detach()
 
     @property
     def alive(self) -> bool:
@@ -127,6 +138,9 @@ class OpenDevice:
         info = ctypes.POINTER(abi.PlatformInfo)()
         handle = self._functions["deviceGetPlatformInfo"](log, byref(info))
         self._check(handle, "deviceGetPlatformInfo", Unavailable.DEVICE_CREATE_FAILED)
+        if not info:
+            message = f"deviceGetPlatformInfo of {self._library.path} tells of no platform"
+            raise self._unavailable(Unavailable.DEVICE_CREATE_FAILED, message, "use another library")
         try:
             hardware = info.contents
             return tuple(_device(hardware.hwDevices[place]) for place in range(hardware.numHwDevices))
@@ -174,13 +188,16 @@ def _device_configs(soc_model: int | None) -> Any:
 
 def _device(hardware: abi.HardwareDevice) -> Device:
     cores = tuple(hardware.cores[place].coreId for place in range(hardware.numCores if hardware.cores else 0))
-    chip = hardware.deviceInfoExtension.contents.onChipDevice if hardware.deviceInfoExtension else abi.OnChipDevice()
+    extension = hardware.deviceInfoExtension.contents if hardware.deviceInfoExtension else abi.DeviceExtension()
+    # The extension of a device off the chip has another layout.
+    on_chip = extension.devType == abi.DEVICE_TYPE_ON_CHIP
+    chip = extension.onChipDevice if on_chip else abi.OnChipDevice()
     return Device(hardware.deviceId, cores, chip.socModel, chip.arch, chip.vtcmSize, bool(chip.signedPdSupport))
 
 
-def _free(undo: contextlib.ExitStack, owner: int) -> None:
-    if os.getpid() == owner:
-        undo.close()
+def _destroy_left(ids: set[int], destroy_id: Callable[[int], int]) -> None:
+    while ids:
+        _free_one("destroyPowerConfigId", destroy_id, ids.pop())
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:

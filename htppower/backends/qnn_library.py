@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -67,7 +68,10 @@ def operating_system() -> str:
 
 
 def machine() -> str:
-    """Return what this process is built for, such as ``aarch64``."""
+    """Return what this process is built for, such as ``aarch64``: what its own executable says, and not the system."""
+    with contextlib.suppress(OSError):
+        if (built_for := machine_of(Path(sys.executable or ""))) is not None:
+            return built_for
     name = sysconfig.get_platform().lower().rpartition("-")[2]
     return _MACHINES.get(name, name)
 
@@ -87,12 +91,25 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
     """
     tried: list[str] = []
     for origin, path in _candidates(given):
-        if path.is_absolute() and path.is_file():
+        missing = _what_is_missing(path)
+        if not missing:
             return Library(_load(path, origin, tried), str(path), origin, (*tried, f"{origin}: {path}: loaded"))
-        tried.append(f"{origin}: {path}: {'no such file' if path.is_absolute() else 'not an absolute path'}")
+        tried.append(f"{origin}: {path}: {missing}")
         if origin in (GIVEN, VARIABLE):
             raise _not_found(str(path), tried)
     return _ask_the_system(tried)
+
+
+def _what_is_missing(path: Path) -> str:
+    """Return why a path can't be the library, empty where it can."""
+    if not path.is_absolute():
+        return "not an absolute path"
+    try:
+        if not path.is_file():
+            return "no such file"
+    except OSError as error:
+        return str(error.strerror).lower()
+    return "" if os.access(path, os.R_OK) else "permission denied"
 
 
 def _candidates(given: str | os.PathLike[str] | None) -> Iterator[tuple[str, Path]]:
@@ -103,7 +120,9 @@ def _candidates(given: str | os.PathLike[str] | None) -> Iterator[tuple[str, Pat
         yield VARIABLE, Path(os.environ[VARIABLE])
     for variable in SDK_VARIABLES:
         root = os.environ.get(variable)
-        if root and Path(root).is_absolute():
+        if root and not Path(root).is_absolute():
+            yield variable, Path(root)
+        elif root:
             for target in _TARGETS.get((operating_system(), machine()), ()):
                 found = sorted(Path(root, "lib").glob(f"{target}/{name}"), key=_newest_first)
                 yield from ((variable, path) for path in found or [Path(root, "lib", target, name)])
@@ -118,12 +137,19 @@ def _newest_first(path: Path) -> list[int]:
 
 def _package_folders() -> list[Path]:
     """Return where the installed package may keep the library; a package in the current directory is not installed."""
-    here = Path.cwd()
-    installed = [entry for entry in sys.path if Path(entry).is_absolute() and Path(entry) != here]
+    installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
     spec = PathFinder.find_spec(PACKAGE, installed)
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
     folders = _PACKAGE_FOLDERS if operating_system() == "windows" else ("",)
     return [Path(place, folder) for place in places for folder in folders]
+
+
+def _is_here(folder: str) -> bool:
+    """Whether this is the current directory, under whatever name."""
+    try:
+        return Path(folder).samefile(os.curdir)
+    except OSError:
+        return False
 
 
 def _ask_the_system(tried: list[str]) -> Library:
@@ -132,7 +158,7 @@ def _ask_the_system(tried: list[str]) -> Library:
     if (
         search_path
         and operating_system() != "windows"
-        and any(not entry.startswith("/") for entry in re.split("[:;]", search_path))
+        and any(not entry.startswith(("/", "$ORIGIN", "${ORIGIN}")) for entry in re.split("[:;]", search_path))
     ):
         tried.append(f"{origin}: {name}: not asked, LD_LIBRARY_PATH has an empty or relative entry")
         raise _not_found(name, tried)
@@ -144,7 +170,7 @@ def _ask_the_system(tried: list[str]) -> Library:
 
 
 def _is_absent(name: str, words: str) -> bool:
-    """Whether a loader's words say that the library is missing, and not what it needs ."""
+    """Whether a loader's words say that the library is missing, and not something that it needs."""
     # As glibc and musl, Android, and Windows put it.
     missing = any(phrase in words for phrase in ("No such file", "not found", "ot find"))
     return missing and name in words and "needed by" not in words

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import functools
 import logging
 import sys
 from typing import Any
@@ -33,8 +34,12 @@ def wanted_level() -> int:
     return max((level for level, python in _LEVELS.items() if python >= effective), default=_ERROR)
 
 
+@functools.cache
 def log_callback() -> Any:
-    """Return a callback for logCreate."""
+    """Return the callback for logCreate: one for the process.
+
+    Ctrl-C that Python takes in while it enters the callback is lost: C code can't pass an exception on.
+    """
     vsnprintf = _vsnprintf()
 
     def line(form: bytes, level: int, _timestamp: int, arguments: int) -> None:

@@ -122,7 +122,7 @@ def test_destroying_twice_is_fine(backend: Backend) -> None:
         backend.destroy_power_config_id(gone)
 
 
-@pytest.mark.parametrize(("device_id", "core_id"), [(0, 999), (999, 0)])
+@pytest.mark.parametrize(("device_id", "core_id"), [(0, 999), (999, 0), (2**32, 0), (0, 2**32), (-1, 0)])
 def test_an_unknown_device_or_core_is_refused(backend: Backend, device_id: int, core_id: int) -> None:
     """Creating an id on a core that does not exist raises VoteRejected, which names the function and no votes."""
     with pytest.raises(VoteRejected) as caught:

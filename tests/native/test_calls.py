@@ -145,6 +145,34 @@ def test_no_foreign_id_reaches_the_library(standin: Standin, backend: QnnHtp) ->
     assert len(standin.trace) == before
 
 
+@pytest.mark.parametrize(("device_id", "core_id"), [(2**32, 0), (0, 2**32), (-1, 0), (0, -1)])
+def test_a_device_or_core_beyond_32_bits_is_refused(
+    standin: Standin, backend: QnnHtp, device_id: int, core_id: int
+) -> None:
+    """A number that C would cut off to another device's is refused without a call."""
+    with pytest.raises(VoteRejected, match="13001"):
+        backend.create_power_config_id(device_id, core_id)
+    assert standin.calls("createPowerConfigId") == []
+
+
+def test_a_number_beyond_32_bits_is_refused(standin: Standin, backend: QnnHtp) -> None:
+    """A vote that C would cut off is refused without a call."""
+    made = backend.create_power_config_id(0, 0)
+    with pytest.raises(ValueError, match="rpcControlLatencyConfig is 4294967296"):
+        backend.set_power_config(made, VoteSet(rpc_control_latency_us=2**32))
+    assert standin.sets == []
+
+
+def test_two_threads_that_close_at_once(standin: Standin, backend: QnnHtp) -> None:
+    """However many threads close, every id is destroyed once, and nothing is called after the device is freed."""
+    for _ in range(50):
+        backend.create_power_config_id(0, 0)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: backend.close(), range(4)))
+    assert len({line.power_config_id for line in standin.calls("destroyPowerConfigId")}) == 50
+    assert [line.function for line in standin.trace][-53:-3] == ["destroyPowerConfigId"] * 50
+
+
 @pytest.mark.parametrize("code", [13001, 13005, 1007, 1011])
 def test_the_id_of_a_refused_create_is_never_used(standin: Standin, backend: QnnHtp, code: int) -> None:
     """A create that fails writes an id nevertheless: it is neither returned, nor voted on, nor destroyed."""

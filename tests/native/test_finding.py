@@ -127,11 +127,14 @@ def test_nothing_found_says_every_step(tmp_path: Path) -> None:
     """Where nothing is found the error lists every place, and says what to do."""
     reason, tried, hint = _search(tmp_path, QNN_SDK_ROOT=str(tmp_path), QAIRT_SDK_ROOT="relative")
     assert reason == "NOT_FOUND"
-    assert [step.split(": ")[0] for step in tried] == ["QNN_SDK_ROOT", "the system's loader"]
+    assert [step.split(": ")[0] for step in tried] == ["QNN_SDK_ROOT", "QAIRT_SDK_ROOT", "the system's loader"]
+    assert tried[1] == "QAIRT_SDK_ROOT: relative: not an absolute path"
     assert "set HTPPOWER_QNN_LIBRARY" in hint
 
 
-@pytest.mark.parametrize("how", ["current directory", "package there", "empty search path", "relative search path"])
+@pytest.mark.parametrize(
+    "how", ["current directory", "package there", "link to it", "empty search path", "relative search path"]
+)
 def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Path, how: str) -> None:
     """Neither a library nor a package in the current directory is taken, whatever the search paths say."""
     here = tmp_path / "here"
@@ -140,7 +143,9 @@ def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Pat
     (here / "lib").mkdir()
     for folder in (here, here / "onnxruntime_qnn", here / "lib"):
         shutil.copy(standin.path, folder / "libQnnHtp.so")
-    entries = ["", str(here), "."] if how == "package there" else []
+    link = tmp_path / "link"
+    link.symlink_to(here)
+    entries = {"package there": ["", str(here), "."], "link to it": [str(link)]}.get(how, [])
     searched = {"empty search path": "/nowhere:", "relative search path": "/nowhere:lib"}
     environment = {"LD_LIBRARY_PATH": searched[how]} if how in searched else {}
     reason, tried, _ = _search(here, *entries, **environment)
@@ -170,6 +175,42 @@ def test_a_named_library_is_not_replaced(
     error = _unavailable()
     assert error.reason is Unavailable.NOT_FOUND
     assert error.tried == ("HTPPOWER_QNN_LIBRARY: libQnnHtp.so: not an absolute path",)
+
+
+def test_a_current_directory_that_is_gone(tmp_path: Path) -> None:
+    """The search works where the current directory does not exist any more."""
+    script = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, sys.argv[1:])"
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = [sys.executable, "-c", script, sys.executable, "-c", _SEARCH, str(tmp_path)]
+    done = subprocess.run(command, cwd=gone, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)[0] == "NOT_FOUND", done.stderr
+
+
+def test_a_file_that_may_not_be_read(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library without permission is named as that."""
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    error = _unavailable(standin.path)
+    assert error.reason is Unavailable.NOT_FOUND
+    assert error.tried[-1].endswith("permission denied")
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    """A folder or a FIFO in the place of the library is no library, and nothing waits for it."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path, fifo):
+        assert _unavailable(path).tried == (f"the path given: {path}: no such file",)
+
+
+def test_a_process_knows_what_it_is_built_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The executable says it, and where it can't the system: 32-bit Python on a 64-bit kernel is no AArch64."""
+    executable = tmp_path / "python"
+    monkeypatch.setattr(sys, "executable", str(executable))
+    monkeypatch.setattr("sysconfig.get_platform", lambda: "linux-aarch64")
+    assert qnn_library.machine() == "aarch64"
+    executable.write_bytes(_elf(40))
+    assert qnn_library.machine() == "arm"
 
 
 def _elf(machine: int, *, little: bool = True) -> bytes:

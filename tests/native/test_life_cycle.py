@@ -52,9 +52,10 @@ def test_made_in_order_and_freed_in_reverse_once(standin: Standin) -> None:
 def test_a_backend_that_is_let_go_is_freed(standin: Standin) -> None:
     """A backend that nobody closed is freed when it is collected."""
     backend = QnnHtp(standin.path)
+    backend.create_power_config_id(0, 0)
     del backend
     gc.collect()
-    assert functions(standin.trace) == STARTED + FREED
+    assert functions(standin.trace) == [*STARTED, "createPowerConfigId", "destroyPowerConfigId", *FREED]
 
 
 @pytest.mark.parametrize(
@@ -228,8 +229,20 @@ from htppower.backends import QnnHtp
 from htppower.votes import VoteSet
 how = sys.argv[2]
 backend = QnnHtp(sys.argv[1])
-if how == "alone":
+if how.startswith("alone"):
     made = backend.create_power_config_id(0, 0)
+    if "fork" in how:
+        child = os.fork()
+        if child == 0:
+            backend.destroy_power_config_id(made)
+            try:
+                backend.set_power_config(made, VoteSet())
+            except htppower.VoteRejected:
+                backend.close()
+                sys.exit(0)
+            sys.exit(9)
+        _, status = os.waitpid(child, 0)
+        sys.exit(os.waitstatus_to_exitcode(status))
     sys.exit(0)
 controller = htppower.VoteController(backend)
 session = controller.session("burst")
@@ -244,7 +257,9 @@ elif how == "exception":
 """
 
 
-@pytest.mark.parametrize(("how", "code"), [("exit", 0), ("exception", 1), ("fork", 0), ("alone", 0)])
+@pytest.mark.parametrize(
+    ("how", "code"), [("exit", 0), ("exception", 1), ("fork", 0), ("alone", 0), ("alone, fork", 0)]
+)
 def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how: str, code: int) -> None:
     """An exit, an exception and an exit beside a forked child end with every id destroyed and everything freed once."""
     command = [sys.executable, "-c", _HOST, str(standin.path), how]
@@ -254,8 +269,7 @@ def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how
     assert done.returncode == code, done.stderr
     assert functions(standin.trace)[-3:] == FREED
     assert [functions(standin.trace).count(name) for name in FREED] == [1, 1, 1]
-    if how != "alone":
-        standin.assert_nothing_left()
+    standin.assert_nothing_left()
 
 
 def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
