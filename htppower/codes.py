@@ -15,6 +15,7 @@ TRANSPORT = 13003
 UNSUPPORTED = 13004
 FAILED = 13006
 DEVICE_INVALID_HANDLE = 14000
+DEVICE_INVALID_CONFIG = 14001
 DEVICE_ACCESS_DENIED = 14004
 SYSTEM_COMMUNICATION = 1007
 SYSTEM_COMMUNICATION_FATAL = 1011
@@ -57,7 +58,7 @@ _CODES = MappingProxyType(
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
         13001: (
             "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT",
-            f"{_ANOTHER_VOTE}, the device and the core",
+            _ANOTHER_VOTE,
         ),
         13002: (
             "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG",
@@ -68,7 +69,7 @@ _CODES = MappingProxyType(
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
         13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED),
         14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device anew"),
-        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", f"check the SoC model, if one was given; {_SKELETON}"),
+        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", _SKELETON),
         14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
         14003: ("QNN_DEVICE_ERROR_ASSOCIATED_TO_CONTEXT", "free the contexts of the device first"),
         14004: ("QNN_DEVICE_ERROR_ACCESS_DENIED", "the device is busy or banned for this process"),
@@ -87,6 +88,8 @@ def what_to_do_at_start(code: int) -> str:
     return "try again, and look into the vendor's log" if advice == _RETRIED else advice
 
 
-def what_to_do(code: int) -> str:
-    """Return what an operator should do about a native code."""
+def what_to_do(code: int, function: str = "setPowerConfig") -> str:
+    """Return what an operator should do about a native code of a function."""
+    if code == INVALID_INPUT and function == "createPowerConfigId":
+        return "name a device and a core that exist; htppower doctor lists them"
     return _CODES[code][1] if code in _CODES else _RETRIED

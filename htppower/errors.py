@@ -12,6 +12,7 @@ from htppower.codes import code_name, what_to_do
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from htppower.backends.base import Step
     from htppower.votes import VoteSet
 
 
@@ -92,7 +93,7 @@ class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as 
         reason: why.
         message: what is wrong, in a sentence.
         hint: what to do about it.
-        tried: where the library was looked for, in order, with what came of each; the last was chosen, if any was.
+        tried: the steps of the search for the library, in order; the last was chosen, if any was.
         code: the native code that told so, or None.
     """
 
@@ -102,7 +103,7 @@ class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as 
         message: str,
         *,
         hint: str = "",
-        tried: Iterable[str] = (),
+        tried: Iterable[Step] = (),
         code: int | None = None,
     ) -> None:
         self.reason = reason
@@ -123,6 +124,7 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         votes: the vote set that was sent, or None for a call that carries none.
         function: the native function.
         power_config_id: the id it was called on, or None.
+        core: device id and core id of a createPowerConfigId, or None.
     """
 
     def __init__(
@@ -132,15 +134,19 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         *,
         function: str = "setPowerConfig",
         power_config_id: int | None = None,
+        core: tuple[int, int] | None = None,
     ) -> None:
         self.code = code
         self.name = code_name(code)
         self.votes = votes
         self.function = function
         self.power_config_id = power_config_id
+        self.core = core
         where = "" if power_config_id is None else f" on power config id {power_config_id}"
+        if core is not None:
+            where = f" for device {core[0]}, core {core[1]}"
         carried = "" if votes is None else f" with {votes}"
-        super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code)}")
+        super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
 
 class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,6 +20,10 @@ from htppower.errors import HtpPowerError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
+
+
+# Two signals no further apart than this are one.
+TOGETHER_S = 2.0
 
 
 class Closable(Protocol):
@@ -80,8 +85,13 @@ class SigtermHandler:
             handler._controllers.add(controller)
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
-        """Handle the signal; a second one kills at once."""
-        signal.signal(number, signal.SIG_DFL)
+        """Handle the signal; another one kills at once, unless it comes with it."""
+        if os.name == "nt":
+            signal.signal(number, signal.SIG_DFL)
+        else:
+            # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice.
+            signal.signal(number, signal.SIG_IGN)
+            _thread.start_new_thread(_handle_by_default, (number, TOGETHER_S))
         _thread.start_new_thread(self._end, (number,))
 
     def _end(self, number: int) -> None:
@@ -89,7 +99,19 @@ class SigtermHandler:
             for controller in tuple(self._controllers):
                 controller.end_process()
         finally:
+            if os.name != "nt":
+                _handle_by_default(number, 0)
             os.kill(os.getpid(), number)
+
+
+def _handle_by_default(number: int, after_s: float) -> None:
+    """Give a signal back to the system; Python can do that in its main thread only, which may be waiting for a lock."""
+    time.sleep(after_s)
+    import ctypes  # noqa: PLC0415 - at the end of a process only
+
+    c_signal = ctypes.CDLL(None).signal
+    c_signal.argtypes, c_signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+    c_signal(number, None)
 
 
 def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:

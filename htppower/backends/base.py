@@ -33,6 +33,25 @@ class Device:
 
 
 @attrs.frozen
+class Step:
+    """One step of the search for a library.
+
+    Attributes:
+        origin: which, such as ``QNN_SDK_ROOT``.
+        path: where.
+        outcome: what came of it, ``loaded`` where it was chosen.
+    """
+
+    origin: str
+    path: str
+    outcome: str
+
+    def __str__(self) -> str:
+        """Return the step in a line."""
+        return ": ".join(part for part in (self.origin, self.path, self.outcome) if part)
+
+
+@attrs.frozen
 class Description:
     """What a backend is, and where.
 
@@ -41,9 +60,10 @@ class Description:
         library: which library answers, and where it was found.
         platform: what the votes act on, or None where the backend can't tell.
         hardware: whether votes reach hardware.
-        versions: of what answers, by name, such as ``build``; empty where there is nothing to tell.
+        versions: of what answers: ``build``, ``core_api``, ``htp_api``; empty where there is nothing to tell.
         devices: the devices that the library tells of.
-        tried: where the library was looked for, in order, with what came of each; the last was chosen.
+        path: the library's file, or the bare name where the system's loader found it.
+        tried: the steps of the search for it, in order; the last was chosen.
     """
 
     name: str
@@ -52,7 +72,8 @@ class Description:
     hardware: bool
     versions: tuple[tuple[str, str], ...] = ()
     devices: tuple[Device, ...] = ()
-    tried: tuple[str, ...] = ()
+    path: str = ""
+    tried: tuple[Step, ...] = ()
 
 
 class Backend(Protocol):

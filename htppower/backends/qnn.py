@@ -68,13 +68,14 @@ class QnnHtp:
             VoteRejected: 13001 on an unknown device or core; 14000 when closed; whatever else the library answers.
         """
         function = "createPowerConfigId"
+        core = (device_id, core_id)
         if not self._device.alive:
-            raise VoteRejected(DEVICE_INVALID_HANDLE, function=function)
+            raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, core=core)
         if not (0 <= device_id <= _LARGEST_UINT32 and 0 <= core_id <= _LARGEST_UINT32):
-            raise VoteRejected(INVALID_INPUT, function=function)
+            raise VoteRejected(INVALID_INPUT, function=function, core=core)
         # The library writes the id also where it refuses: it is read after the check only.
         created = ctypes.c_uint32()
-        self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function)
+        self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function, core=core)
         self._ids.add(created.value)
         return created.value
 
@@ -135,10 +136,17 @@ class QnnHtp:
         return self._ready.setdefault(key, [])
 
     @staticmethod
-    def _check(handle: int, function: str, votes: VoteSet | None = None, power_config_id: int | None = None) -> None:
+    def _check(
+        handle: int,
+        function: str,
+        votes: VoteSet | None = None,
+        power_config_id: int | None = None,
+        core: tuple[int, int] | None = None,
+    ) -> None:
         """See to the return of a call of the power infrastructure: the one place that does."""
         if handle:
-            raise VoteRejected(abi.code_of(handle), votes, function=function, power_config_id=power_config_id)
+            code = abi.code_of(handle)
+            raise VoteRejected(code, votes, function=function, power_config_id=power_config_id, core=core)
 
     def _describe(self, model: int | None) -> Description:
         device, library = self._device, self._library
@@ -153,8 +161,9 @@ class QnnHtp:
             Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
             # The library for x86-64 answers as the others do, and has no clocks.
             hardware=machine() == "aarch64",
-            versions=(("build", device.build), ("core API", device.core_api), ("HTP API", device.htp_api)),
+            versions=(("build", device.build), ("core_api", device.core_api), ("htp_api", device.htp_api)),
             devices=device.devices,
+            path=library.path,
             tried=library.tried,
         )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.backends import qnn_abi as abi
 from htppower.backends.base import Device
 from htppower.backends.qnn_log import LOGGER, log_callback, wanted_level
-from htppower.codes import DEVICE_ACCESS_DENIED, code_name, what_to_do_at_start
+from htppower.codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG, code_name, what_to_do_at_start
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class OpenDevice:
 
     def __init__(self, library: Library, soc_model: int | None = None) -> None:
         self._library = library
+        self._soc_model = soc_model
         self.ids: set[int] = set()
         with contextlib.ExitStack() as undo:
             interface = self._provider()
@@ -169,7 +170,10 @@ class OpenDevice:
         if code:
             reason = Unavailable.DEVICE_BUSY if code == DEVICE_ACCESS_DENIED else reason
             message = f"{function} of {self._library.path} returned {code} {code_name(code)}"
-            raise self._unavailable(reason, message, what_to_do_at_start(code), code)
+            hint = what_to_do_at_start(code)
+            if code == DEVICE_INVALID_CONFIG and self._soc_model is not None:
+                hint = f"SoC model {self._soc_model} may be unknown to this library; on a device leave it out"
+            raise self._unavailable(reason, message, hint, code)
 
     def _unavailable(self, reason: Unavailable, message: str, hint: str, code: int | None = None) -> BackendUnavailable:
         return BackendUnavailable(reason, message, hint=hint, tried=self._library.tried, code=code)

@@ -15,15 +15,23 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.base import Step
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GIVEN = "the path given"
+SYSTEM = "the system's loader"
+LOADED = "loaded"
 VARIABLE = "HTPPOWER_QNN_LIBRARY"
 SDK_VARIABLES = ("QNN_SDK_ROOT", "QAIRT_SDK_ROOT")
 PACKAGE = "onnxruntime_qnn"
+# Where a library is named, what to do if it is not there.
+_CORRECT = {
+    GIVEN: "correct the path, or leave it out to have the library looked for",
+    VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to have the library looked for",
+}
 
 # The folders of the SDK that hold the library for a system and machine, first choice first.
 _TARGETS = {
@@ -49,13 +57,13 @@ class Library:
         handle: for ctypes.
         path: the file, or the bare name where the system's loader found it.
         origin: which step of the search chose it.
-        tried: every step up to that one, each with what came of it.
+        tried: the steps of the search, up to that one.
     """
 
     handle: ctypes.CDLL = attrs.field(repr=False)
     path: str
     origin: str
-    tried: tuple[str, ...]
+    tried: tuple[Step, ...]
 
 
 def operating_system() -> str:
@@ -89,27 +97,42 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
     Raises:
         BackendUnavailable: not found, not loadable, or built for another machine; the message says what was tried.
     """
-    tried: list[str] = []
+    tried: list[Step] = []
     for origin, path in _candidates(given):
-        missing = _what_is_missing(path)
+        missing = _what_is_missing(path, origin)
         if not missing:
-            return Library(_load(path, origin, tried), str(path), origin, (*tried, f"{origin}: {path}: loaded"))
-        tried.append(f"{origin}: {path}: {missing}")
-        if origin in (GIVEN, VARIABLE):
-            raise _not_found(str(path), tried)
+            handle = _load(path, origin, tried)
+            return Library(handle, str(path), origin, (*tried, Step(origin, str(path), LOADED)))
+        tried.append(Step(origin, str(path), missing))
+        if origin in _CORRECT:
+            raise _not_found(str(path), _CORRECT[origin], tried)
+    if not any(step.origin == PACKAGE for step in tried):
+        tried.append(Step(PACKAGE, "", "not installed"))
     return _ask_the_system(tried)
 
 
-def _what_is_missing(path: Path) -> str:
+def _what_is_missing(path: Path, origin: str) -> str:
     """Return why a path can't be the library, empty where it can."""
     if not path.is_absolute():
         return "not an absolute path"
     try:
+        if path.is_dir():
+            inside = path / library_name()
+            return f"a folder{f'; name the file, {inside}' if inside.is_file() else ''}"
         if not path.is_file():
-            return "no such file"
+            return _what_the_sdk_has(path) if origin in SDK_VARIABLES else "no such file"
     except OSError as error:
         return str(error.strerror).lower()
     return "" if os.access(path, os.R_OK) else "permission denied"
+
+
+def _what_the_sdk_has(path: Path) -> str:
+    """Return why the library is not in its folder of an SDK: no SDK is there, or one for other targets."""
+    folder = path.parent.parent
+    if not folder.is_dir():
+        return "no such folder"
+    others = sorted(found.parent.name for found in folder.glob(f"*/{path.name}"))
+    return f"no such file; the SDK has it for {', '.join(others)}" if others else "no such file"
 
 
 def _candidates(given: str | os.PathLike[str] | None) -> Iterator[tuple[str, Path]]:
@@ -152,21 +175,20 @@ def _is_here(folder: str) -> bool:
         return False
 
 
-def _ask_the_system(tried: list[str]) -> Library:
-    origin, name = "the system's loader", library_name()
+def _ask_the_system(tried: list[Step]) -> Library:
+    name = library_name()
     search_path = os.environ.get("LD_LIBRARY_PATH", "")
-    if (
-        search_path
-        and operating_system() != "windows"
-        and any(not entry.startswith(("/", "$ORIGIN", "${ORIGIN}")) for entry in re.split("[:;]", search_path))
-    ):
-        tried.append(f"{origin}: {name}: not asked, LD_LIBRARY_PATH has an empty or relative entry")
-        raise _not_found(name, tried)
+    absolute = ("/", "$ORIGIN", "${ORIGIN}")
+    relative = [entry for entry in re.split("[:;]", search_path) if not entry.startswith(absolute)]
+    if search_path and relative and operating_system() != "windows":
+        tried.append(Step(SYSTEM, name, "not asked, LD_LIBRARY_PATH has an empty or relative entry"))
+        raise _not_found(name, _how_to_name_one(), tried)
     try:
-        return Library(ctypes.CDLL(name), name, origin, (*tried, f"{origin}: {name}: loaded"))
+        return Library(ctypes.CDLL(name), name, SYSTEM, (*tried, Step(SYSTEM, name, LOADED)))
     except OSError as error:
-        tried.append(f"{origin}: {name}: {error}")
-        raise (_not_found(name, tried) if _is_absent(name, str(error)) else _not_loadable(name, error, tried)) from None
+        tried.append(Step(SYSTEM, "", str(error)))
+        absent = _is_absent(name, str(error))
+        raise (_not_found(name, _how_to_name_one(), tried) if absent else _not_loadable(name, error, tried)) from None
 
 
 def _is_absent(name: str, words: str) -> bool:
@@ -176,18 +198,19 @@ def _is_absent(name: str, words: str) -> bool:
     return missing and name in words and "needed by" not in words
 
 
-def _load(path: Path, origin: str, tried: list[str]) -> ctypes.CDLL:
+def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
     built_for = machine_of(path)
     if built_for not in (None, machine()):
-        tried.append(f"{origin}: {path}: built for {built_for}")
+        tried.append(Step(origin, str(path), f"built for {built_for}"))
         message = f"{path} is built for {built_for}, and this process for {machine()}"
         hint = f"give the library for {machine()}"
         raise BackendUnavailable(Unavailable.WRONG_ARCHITECTURE, message, hint=hint, tried=tried)
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        tried.append(f"{origin}: {path}: {error}")
-        raise _not_loadable(str(path), error, tried) from None
+        words = str(error).removeprefix(f"{path}: ")
+        tried.append(Step(origin, str(path), words))
+        raise _not_loadable(str(path), OSError(words), tried, library=built_for is not None) from None
 
 
 def machine_of(path: Path) -> str | None:
@@ -206,13 +229,18 @@ def machine_of(path: Path) -> str | None:
     return None
 
 
-def _not_found(what: str, tried: list[str]) -> BackendUnavailable:
+def _how_to_name_one() -> str:
     # There is no wheel for the others.
     or_install = ", or pip install onnxruntime-qnn" if operating_system() in ("linux", "windows") else ""
-    hint = f"set {VARIABLE} to its absolute path{or_install}"
-    return BackendUnavailable(Unavailable.NOT_FOUND, f"no {what} was found", hint=hint, tried=tried)
+    return f"set {VARIABLE} to its absolute path{or_install}"
 
 
-def _not_loadable(what: str, error: OSError, tried: list[str]) -> BackendUnavailable:
-    hint = "install what it needs beside it, or name another library"
+def _not_found(what: str, hint: str, tried: list[Step]) -> BackendUnavailable:
+    return BackendUnavailable(Unavailable.NOT_FOUND, f"no library {what}", hint=hint, tried=tried)
+
+
+def _not_loadable(what: str, error: OSError, tried: list[Step], *, library: bool = True) -> BackendUnavailable:
+    hint = "leave it where it was installed, with what it needs beside it, or in LD_LIBRARY_PATH"
+    if not library:
+        hint = f"this is no library; give the path of {library_name()}"
     return BackendUnavailable(Unavailable.NOT_LOADABLE, f"{what} can't be loaded: {error}", hint=hint, tried=tried)

@@ -92,7 +92,7 @@ class SimulatedHtp:
         """
         code, power_config_id = self.native_create(device_id, core_id)
         if code != SUCCESS:
-            raise VoteRejected(code, function="createPowerConfigId")
+            raise VoteRejected(code, function="createPowerConfigId", core=(device_id, core_id))
         return power_config_id
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
-import sys
 from typing import Protocol
 
-from htppower.cli.signals import SIGNALED
+from htppower.cli.signals import SIGNALED, BlockedSignals, PolledSignals
 
 # As a shell tells of a command that it can't run.
 NOT_FOUND = 127
@@ -27,14 +27,14 @@ class Child(Protocol):
     """A running command."""
 
     def ended(self) -> int | None:
-        """Return its exit code once it has ended."""
+        """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
 
     def send(self, number: int) -> None:
-        """Send it a signal."""
+        """Send it a signal, if it is still there."""
 
 
 class SpawnedChild:
-    """A child with the signal mask that this process had, where signals are blocked here.
+    """A child with the signals that this process had before it blocked them.
 
     Raises:
         CommandFailed: it can't be started.
@@ -42,8 +42,8 @@ class SpawnedChild:
 
     def __init__(self, command: tuple[str, ...], mask: frozenset[int], stdout: int | None) -> None:
         actions = [] if stdout is None else [(os.POSIX_SPAWN_DUP2, stdout, 1)]
-        # Python ignores SIGPIPE, and a child would inherit that.
-        defaults = [number for number in (signal.SIGPIPE, signal.SIGXFSZ) if number]
+        # Python ignores these, and a child would inherit that.
+        defaults = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
             self._pid = os.posix_spawnp(
                 command[0], command, os.environ, file_actions=actions, setsigmask=mask, setsigdef=defaults
@@ -62,13 +62,13 @@ class SpawnedChild:
         return self._code
 
     def send(self, number: int) -> None:
-        """Send it a signal."""
+        """Send it a signal, if it is still there."""
         if self._code is None:
             os.kill(self._pid, number)
 
 
 class PlainChild:
-    """A child where signals can't be blocked, as on Windows; the console sends it Ctrl-C by itself.
+    """A child where signals can't be blocked.
 
     Raises:
         CommandFailed: it can't be started.
@@ -81,10 +81,22 @@ class PlainChild:
             raise CommandFailed(command[0], error) from error
 
     def ended(self) -> int | None:
-        """Return its exit code once it has ended."""
+        """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
         code = self._process.poll()
-        return code if code is None or code >= 0 or sys.platform == "win32" else SIGNALED - code
+        return SIGNALED - code if code is not None and code < 0 else code
 
     def send(self, number: int) -> None:
-        """Send it a signal."""
-        self._process.send_signal(number)
+        """Send it a signal, if it is still there and the system has a way; Windows has none but for ending it."""
+        with contextlib.suppress(ValueError):
+            self._process.send_signal(number)
+
+
+def start(command: tuple[str, ...], signals: BlockedSignals | PolledSignals, stdout: int | None) -> Child:
+    """Start a command; its standard output is the descriptor given, or this process's own.
+
+    Raises:
+        CommandFailed: it can't be started.
+    """
+    if isinstance(signals, BlockedSignals):
+        return SpawnedChild(command, signals.mask, stdout)
+    return PlainChild(command, stdout)

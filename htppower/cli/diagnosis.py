@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.backends.qnn import QnnHtp
+from htppower.backends.qnn_library import SDK_VARIABLES, VARIABLE
 from htppower.codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 # Votes that ask for nothing, one of each option: what takes a vote back, and a control latency of 0, which is no vote.
 HARMLESS = {option: TAKEN_BACK.get(option, 0) for option in SEND_ORDER}
-VARIABLES = ("HTPPOWER_QNN_LIBRARY", "QNN_SDK_ROOT", "QAIRT_SDK_ROOT", "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
+VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
 
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
 
@@ -48,7 +50,7 @@ class ProfileHere:
 
     name: str
     degradations: tuple[Degradation, ...] = ()
-    refused: str = ""
+    refused: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -75,7 +77,9 @@ class Diagnosis:
     def what_is_wrong(self) -> str:
         """The problem in a sentence, without what to do; empty where there is none."""
         if isinstance(self.problem, VoteRejected):
-            return f"{self.problem.function} returned {self.problem.code} {self.problem.name}"
+            core = self.problem.core
+            where = "" if core is None else f" for device {core[0]}, core {core[1]}"
+            return f"{self.problem.function}{where} returned {self.problem.code} {self.problem.name}"
         return "" if self.problem is None else self.problem.message
 
     @property
@@ -139,11 +143,17 @@ def _profiles(description: Description, answers: Iterable[Answer], folders: Iter
         try:
             found.append(ProfileHere(profile.name, planner.plan(profile).degradations))
         except ProfileError as error:
-            found.append(ProfileHere(profile.name, refused=str(error)))
-    return (*found, *(ProfileHere(error.path, refused=str(error)) for error in errors))
+            found.append(_refused(profile.name, error))
+    return (*found, *(_refused(Path(error.path).stem, error) for error in errors))
+
+
+def _refused(name: str, error: ProfileError) -> ProfileHere:
+    return ProfileHere(name, refused=tuple(map(str, error.problems)))
 
 
 def _steps(description: Description, rejected: VoteRejected | None) -> tuple[str, ...]:
     if rejected is not None:
-        return (what_to_do(rejected.code),)
-    return () if description.hardware else (_ON_A_DEVICE,)
+        return (what_to_do(rejected.code, rejected.function),)
+    passed_over = [step.origin for step in description.tried[:-1] if step.origin in SDK_VARIABLES]
+    steps = [f"{name} is set, and the library is not from there: see tried" for name in dict.fromkeys(passed_over)]
+    return (*steps, *(() if description.hardware else (_ON_A_DEVICE,)))

@@ -15,7 +15,7 @@ from htppower.codes import SUCCESS, code_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.backends.base import Description
+    from htppower.backends.base import Description, Device, Step
     from htppower.cli.diagnosis import Answer, Diagnosis, ProfileHere
 
 FORMAT_VERSION = 1
@@ -53,20 +53,24 @@ def _text(diagnosis: Diagnosis) -> Iterator[str]:
     if description is not None:
         yield from _text_of_platform(description)
     for place, step in enumerate(_tried(diagnosis)):
-        yield from labelled("" if place else "tried", step)
+        yield from labelled("" if place else "tried", str(step))
     for place, (name, value) in enumerate(diagnosis.environment.items()):
         yield from labelled("" if place else "variables", f"{name}={value}")
     for place, answer in enumerate(diagnosis.answers):
         yield from labelled("" if place else "votes", f"{answer.option.name:<24} {_answer(answer)}")
     for place, profile in enumerate(diagnosis.profiles):
         yield from labelled("" if place else "profiles", f"{profile.name:<28} {_profile(profile)}")
-    for place, step in enumerate(diagnosis.steps or ("nothing",)):
-        yield from labelled("" if place else "to do", step)
+        for problem in profile.refused:
+            yield from labelled("", f"  {problem}")
+    for place, advice in enumerate(diagnosis.steps or ("nothing",)):
+        yield from labelled("" if place else "to do", advice)
 
 
 def _text_of_platform(description: Description) -> Iterator[str]:
     yield from labelled("library", description.library)
-    yield from labelled("versions", ", ".join(f"{name} {version}" for name, version in description.versions))
+    yield from labelled(
+        "versions", ", ".join(f"{name.replace('_', ' ')} {version}" for name, version in description.versions)
+    )
     yield from labelled("platform", str(description.platform))
     for device in description.devices:
         cores = ", ".join(map(str, device.core_ids))
@@ -79,7 +83,7 @@ def _text_of_platform(description: Description) -> Iterator[str]:
     yield from labelled("hardware", "yes" if description.hardware else "no: votes are answered, and move no clock")
 
 
-def _tried(diagnosis: Diagnosis) -> tuple[str, ...]:
+def _tried(diagnosis: Diagnosis) -> tuple[Step, ...]:
     if diagnosis.description is not None:
         return diagnosis.description.tried
     return getattr(diagnosis.problem, "tried", ())
@@ -91,7 +95,8 @@ def _answer(answer: Answer) -> str:
 
 def _profile(profile: ProfileHere) -> str:
     if profile.refused:
-        return f"refused: {profile.refused}"
+        count = len(profile.refused)
+        return f"refused, {count} problem{'' if count == 1 else 's'}:"
     lost = ", ".join(f"{lost.option.name} ({lost.rule})" for lost in profile.degradations)
     return f"without {lost}" if lost else "complete"
 
@@ -106,12 +111,12 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "problem": None
         if problem is None
         else {"message": diagnosis.what_is_wrong, "reason": reason and reason.name, "code": code},
-        "library": None if description is None else description.library,
+        "library": None if description is None else description.path,
         "versions": {} if description is None else dict(description.versions),
         "platform": None if description is None else _platform(description),
-        "devices": [] if description is None else [attrs.asdict(device) for device in description.devices],
+        "devices": [] if description is None else [_device(device) for device in description.devices],
         "hardware": description is not None and description.hardware,
-        "tried": list(_tried(diagnosis)),
+        "tried": [attrs.asdict(step) for step in _tried(diagnosis)],
         "environment": diagnosis.environment,
         "votes": [
             {"option": answer.option.name, "code": answer.code, "name": code_name(answer.code)}
@@ -120,7 +125,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "profiles": [
             {
                 "name": profile.name,
-                "refused": profile.refused or None,
+                "refused": list(profile.refused),
                 "degradations": [
                     {"option": lost.option.name, "rule": lost.rule, "message": lost.message}
                     for lost in profile.degradations
@@ -142,3 +147,7 @@ def _platform(description: Description) -> dict[str, Any] | None:
         "arch": None if platform.arch is None else f"V{platform.arch}",
         "os": platform.os,
     }
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {**attrs.asdict(device), "arch": f"V{device.arch}" if device.arch else None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli.child import PlainChild, SpawnedChild
-from htppower.cli.signals import SIGNALED, BlockedSignals, PolledSignals, can_block
+from htppower.cli.child import start
+from htppower.cli.signals import ENDING, SIGNALED, STOPPING, BlockedSignals, PolledSignals, take_signals
 from htppower.controller import VoteController
+from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, Transition
 from htppower.machine import State, Trigger
 from htppower.votes import PROCESS_WIDE
@@ -55,7 +55,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
 
     Args:
         holding: what to do.
-        open_backend: makes the backend; called once signals are blocked, since it may start threads.
+        open_backend: makes the backend; called once signals are taken, since it may start threads.
         stdout: the descriptor that a command writes to, None for this process's own.
 
     Raises:
@@ -63,15 +63,14 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         VoteRejected: the profile could not be raised; then the command is not run.
         CommandFailed: the command could not be started.
     """
-    signals = BlockedSignals() if can_block() else PolledSignals()
+    signals = take_signals()
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
-    polled = isinstance(signals, PolledSignals)
-    with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=polled) as controller:
+    with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=False) as controller:
         backend_is = backend.describe()
         if not holding.command:
-            click.echo(f"htppower: {_what(holding)} on {backend_is.library}", err=True)
+            _say(f"{_what(holding)} on {backend_is.library}")
         if not backend_is.hardware:
-            click.echo("htppower: no clock is moved: this has no Hexagon behind it", err=True)
+            _say("no clock is moved: this has no Hexagon behind it")
         return _Wait(holding, controller, signals, stdout).run()
 
 
@@ -100,38 +99,31 @@ class _Wait:
         self._signals = signals
         self._stdout = stdout
         self._child: Child | None = None
-        self._until_s = None if holding.seconds is None else time.monotonic() + holding.seconds
+        self._left_s = holding.seconds
 
     def run(self) -> int:
         """Wait to the end, lowered while the process is stopped; return the exit code."""
         while True:
             with self._raised() as session:
-                if self._child is None and self._holding.command:
-                    self._child = self._start()
-                taken = self._wait(session)
-            if isinstance(taken, int):
-                return taken
-            self._stop(taken)
-
-    def _start(self) -> Child:
-        if isinstance(self._signals, BlockedSignals):
-            return SpawnedChild(self._holding.command, self._signals.mask, self._stdout)
-        return PlainChild(self._holding.command, self._stdout)
+                ended = self._wait(session)
+            if isinstance(ended, int):
+                return ended
+            self._stop(ended)
 
     @contextlib.contextmanager
-    def _raised(self) -> Iterator[Session]:
-        holding = self._holding
-        session = self._controller.session(
-            holding.profile, device_id=holding.device_id, core_ids=holding.core_ids, owner="htppower profile"
-        )
+    def _raised(self) -> Iterator[Session | None]:
+        """Keep the profile raised. Where a command runs already, after a stop, what fails is told and it goes on."""
+        session = self._open()
+        if session is None:
+            yield None
+            return
         unsubscribe: Callable[[], None] | None = None
         try:
             with session.inference():
-                # A command that runs already, before a stop, goes on; the votes are tried again meanwhile.
-                if session.error is not None and self._child is None:
-                    raise session.error
+                if session.error is not None:
+                    self._failed(session.error)
                 for lost in () if self._child is not None else session.degradations:
-                    click.echo(f"htppower: without {lost.option.name}: {lost.rule}: {lost.message}", err=True)
+                    _say(f"without {lost.option.name}: {lost.rule}: {lost.message}")
                 unsubscribe = self._controller.subscribe(_tell)
                 yield session
         finally:
@@ -139,35 +131,64 @@ class _Wait:
             if unsubscribe is not None:
                 unsubscribe()
 
-    def _wait(self, session: Session) -> int | Taken:
-        """Wait for the end, and return the exit code; or for SIGTSTP, and return that."""
-        revote_s = time.monotonic() + self._holding.revote_s
+    def _open(self) -> Session | None:
+        holding = self._holding
+        try:
+            return self._controller.session(
+                holding.profile, device_id=holding.device_id, core_ids=holding.core_ids, owner="htppower profile"
+            )
+        except VoteRejected as rejected:
+            self._failed(rejected)
+            return None
+
+    def _failed(self, error: VoteRejected) -> None:
+        if self._child is None:
+            raise error
+        _say(f"nothing is known to be voted: {error}")
+
+    def _wait(self, session: Session | None) -> int | Taken:
+        """Wait for the end, and return the exit code; or for a signal that stops, and return that."""
+        begun_s = time.monotonic()
+        revote_s = begun_s + self._holding.revote_s
+        taken = self._signals.next(0)
         while True:
-            if self._child is not None and (code := self._child.ended()) is not None:
-                return code
+            ended = self._end(taken)
+            if ended is not None:
+                if self._left_s is not None:
+                    self._left_s -= time.monotonic() - begun_s
+                return ended
+            if taken is None and self._child is None and self._holding.command:
+                # Not before every signal is seen to that has arrived up to now.
+                self._child = start(self._holding.command, self._signals, self._stdout)
             now_s = time.monotonic()
-            if self._until_s is not None and now_s >= self._until_s:
-                return 0
-            if now_s >= revote_s:
+            if session is not None and now_s >= revote_s:
                 _vote_again(session)
                 revote_s = time.monotonic() + self._holding.revote_s
-            until_s = revote_s if self._until_s is None else min(revote_s, self._until_s)
+            if self._child is not None and (code := self._child.ended()) is not None:
+                return code
+            until_s = revote_s if self._left_s is None else min(revote_s, begun_s + self._left_s)
+            if self._left_s is not None and now_s >= begun_s + self._left_s:
+                return 0
             taken = self._signals.next(until_s - now_s)
-            if taken is None or taken.number == getattr(signal, "SIGCHLD", None):
-                continue
-            if taken.number == getattr(signal, "SIGTSTP", None):
-                return taken
-            if self._child is None:
-                return 0 if taken.number == signal.SIGINT else SIGNALED + taken.number
-            if not taken.to_the_group:
-                self._child.send(taken.number)
+
+    def _end(self, taken: Taken | None) -> int | Taken | None:
+        """See to a signal: return what ends the wait, None where it goes on."""
+        if taken is None:
+            return None
+        if taken.number in STOPPING:
+            return taken
+        if taken.number in ENDING and self._child is None:
+            return 0 if taken.number == signal.SIGINT and not self._holding.command else SIGNALED + taken.number
+        if taken.number in ENDING and self._child is not None and not taken.to_the_group:
+            self._child.send(taken.number)
+        return None
 
     def _stop(self, taken: Taken) -> None:
         """Stop, as Ctrl-Z asks: with nothing voted, until the shell continues this process."""
         if self._child is not None and not taken.to_the_group:
-            self._child.send(signal.SIGTSTP)
-        os.kill(os.getpid(), signal.SIGSTOP)
-        if self._child is not None and not taken.to_the_group:
+            self._child.send(taken.number)
+        self._signals.stop()
+        if self._child is not None:
             self._child.send(signal.SIGCONT)
 
 
@@ -182,10 +203,15 @@ def _vote_again(session: Session) -> None:
 def _tell(event: Event) -> None:
     """Tell of what a user must know while nothing else is shown."""
     if isinstance(event, ReleaseFailed):
-        click.echo(f"htppower: {event.error}", err=True)
+        _say(str(event.error))
     elif isinstance(event, Transition):
         if event.trigger is Trigger.LOSE:
-            why = event.error or "the link to the DSP was lost"
-            click.echo(f"htppower: nothing is known to be voted: {why}", err=True)
+            _say(f"nothing is known to be voted: {event.error or 'the link to the DSP was lost'}")
         elif event.source is State.UNKNOWN and event.cause in (Cause.LINK_LOST, Cause.RETRIED):
-            click.echo("htppower: voted again", err=True)
+            _say("voted again")
+
+
+def _say(what: str) -> None:
+    """Say it on the standard error; that nobody reads there must not end the command."""
+    with contextlib.suppress(OSError):
+        click.echo(f"htppower: {what}", err=True)

@@ -25,9 +25,10 @@ DURATION_US = click.IntRange(0, 3_600_000_000)
 SYSTEM = click.Choice(OPERATING_SYSTEMS)
 FORMAT = click.Choice(["text", "json"])
 BACKEND = click.Choice(["qnn", "simulated"])
-LIBRARY = click.Path(exists=True, dir_okay=False)
+LIBRARY = click.Path()
 SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
 ID = click.IntRange(0, 2**32 - 1)
+MOST_SIMULATED = 63
 
 
 # What only a workload has, and what only a live run has.
@@ -35,9 +36,30 @@ _OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "form", "arch", "platf
 _OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
 
 
-@click.command(name="profile")
+class _UnderAProfile(click.Command):
+    """Takes what follows ``--`` as a command, and nothing else."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own, separator, command = args, False, []
+        if "--" in args:
+            place = args.index("--")
+            own, separator, command = args[:place], True, args[place + 1 :]
+        if separator and not command:
+            ctx.fail("no command after --; leave -- out to hold the profile up until Ctrl-C")
+        ctx.obj = tuple(command)
+        try:
+            return super().parse_args(ctx, own)
+        except click.UsageError as error:
+            if not separator and error.message.startswith(("No such option", "Got unexpected extra")):
+                ctx.fail(f"{error.format_message().rstrip('.')}; a command comes after --")
+            raise
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND ARGS...]"]
+
+
+@click.command(name="profile", cls=_UnderAProfile)
 @click.argument("profile", metavar="NAME|PATH")
-@click.argument("command_line", metavar="[-- COMMAND ARGS...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
 @click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]")
@@ -48,7 +70,7 @@ _OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
 @click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each.")
 @click.option("--format", "form", type=FORMAT, default="text", show_default=True, help="Of the report.")
 @click.option("--backend", type=BACKEND, help="Vote on this.  [default: qnn]")
-@click.option("--library", type=LIBRARY, help="The vendor's library, instead of looking for it.")
+@click.option("--library", type=LIBRARY, metavar="FILE", help="The vendor's library, instead of looking for it.")
 @click.option("--device", "device_id", type=ID, default=0, show_default=True, help="Vote on this device.")
 @click.option("--core", "core_ids", type=ID, multiple=True, default=(0,), help="Vote on this core; may be repeated.")
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
@@ -62,6 +84,7 @@ def command(**options: Any) -> None:
     inference the run idles until the sustain timer has run out. --backend simulated does the same in real time.
     """
     ctx = click.get_current_context()
+    options["command_line"] = ctx.obj
     live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
     live = live and not options["dry_run"]
     _refuse_what_does_not_go_together(ctx, live=live)
@@ -74,7 +97,11 @@ def command(**options: Any) -> None:
 
 
 def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None:
-    options = ctx.params
+    options = {**ctx.params, "command_line": ctx.obj}
+    if options["backend"] == "simulated" and options["library"] is not None:
+        raise click.UsageError("--library is the vendor's; leave it out with --backend simulated")
+    if options["backend"] == "simulated" and max(*options["core_ids"], options["device_id"], 0) > MOST_SIMULATED:
+        raise click.UsageError(f"the simulated HTP has devices and cores up to {MOST_SIMULATED} here")
     if options["dry_run"] and options["backend"] is not None:
         raise click.UsageError("--dry-run chooses the simulated HTP in virtual time; leave --backend out")
     if options["dry_run"] and options["command_line"]:

@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_STDOUT, _STDERR = 1, 2
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 @contextlib.contextmanager
-def kept_off_stdout() -> Iterator[int | None]:
+def kept_off_stdout() -> Iterator[int]:
     """Send what C code prints on the standard output to the standard error; yield the standard output's descriptor.
 
     The library prints a line when it is loaded, and into a buffer of C's, which a pipe gets only at the end. Python's
-    own output belongs outside of this. None is yielded where there is no standard output.
+    own output belongs outside of this.
     """
-    sys.stdout.flush()
-    try:
-        ours = os.dup(_STDOUT)
-    except OSError:
-        yield None
-        return
+    _open_what_is_closed()
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    ours = os.dup(_STDOUT)
     try:
         os.dup2(_STDERR, _STDOUT)
         yield ours
@@ -34,6 +32,15 @@ def kept_off_stdout() -> Iterator[int | None]:
         _flush_c()
         os.dup2(ours, _STDOUT)
         os.close(ours)
+
+
+def _open_what_is_closed() -> None:
+    """Open the standard descriptors that are closed on nothing, so that no other file gets their numbers."""
+    for descriptor in (_STDIN, _STDOUT, _STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _flush_c() -> None:

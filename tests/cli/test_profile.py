@@ -105,7 +105,12 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
         (["--arch", "V75", "--", "ls"], "--arch is for a dry run"),
         (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
         (["--for", "0"], "0.0 is not in the range"),
-        (["--library", "/nowhere.so", "--for", "1"], "does not exist"),
+        (["--backend", "simulated", "--library", "/x.so", "--for", "1"], "--library is the vendor's"),
+        (["--backend", "simulated", "--core", "64", "--for", "1"], "up to 63"),
+        (["--"], "no command after --"),
+        (["--for", "3", "--"], "no command after --"),
+        (["python3", "host.py"], "a command comes after --"),
+        (["python3", "-c", "pass"], "a command comes after --"),
     ],
 )
 def test_options_that_do_not_go_together(command: Command, arguments: list[str], what: str) -> None:

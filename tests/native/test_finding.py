@@ -15,6 +15,7 @@ import pytest
 from standin import Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp, qnn_library
+from htppower.backends.base import Step
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def _origin(given: Path | None = None) -> str:
     backend = QnnHtp(given)
     backend.close()
     described = backend.describe()
-    assert described.tried[-1].endswith(": loaded")
-    return described.tried[-1].split(": ")[0]
+    assert described.tried[-1].outcome == "loaded"
+    assert described.path == described.tried[-1].path
+    return described.tried[-1].origin
 
 
 def test_the_order_of_the_search(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +77,7 @@ def test_what_was_tried_is_described(places: dict[str, Path], monkeypatch: pytes
     shutil.rmtree(places["QNN_SDK_ROOT"])
     backend = QnnHtp()
     backend.close()
-    missing, chosen = backend.describe().tried
+    missing, chosen = map(str, backend.describe().tried)
     assert missing == f"QNN_SDK_ROOT: {places['QNN_SDK_ROOT']}/libQnnHtp.so: no such file"
     assert chosen == f"QAIRT_SDK_ROOT: {places['QAIRT_SDK_ROOT']}/libQnnHtp.so: loaded"
     assert str(places["QAIRT_SDK_ROOT"] / "libQnnHtp.so") in backend.describe().library
@@ -108,8 +110,8 @@ sys.path[:] = sys.argv[1:]
 try:
     QnnHtp()
 except BackendUnavailable as error:
-    assert all(step in str(error) for step in error.tried)
-    print(json.dumps([error.reason.name, error.tried, error.hint]))
+    assert all(str(step) in str(error) for step in error.tried)
+    print(json.dumps([error.reason.name, [str(step) for step in error.tried], error.hint]))
 """
 
 
@@ -127,8 +129,13 @@ def test_nothing_found_says_every_step(tmp_path: Path) -> None:
     """Where nothing is found the error lists every place, and says what to do."""
     reason, tried, hint = _search(tmp_path, QNN_SDK_ROOT=str(tmp_path), QAIRT_SDK_ROOT="relative")
     assert reason == "NOT_FOUND"
-    assert [step.split(": ")[0] for step in tried] == ["QNN_SDK_ROOT", "QAIRT_SDK_ROOT", "the system's loader"]
-    assert tried[1] == "QAIRT_SDK_ROOT: relative: not an absolute path"
+    assert [step.split(": ")[0] for step in tried] == [
+        "QNN_SDK_ROOT",
+        "QAIRT_SDK_ROOT",
+        "onnxruntime_qnn",
+        "the system's loader",
+    ]
+    assert tried[1:3] == ["QAIRT_SDK_ROOT: relative: not an absolute path", "onnxruntime_qnn: not installed"]
     assert "set HTPPOWER_QNN_LIBRARY" in hint
 
 
@@ -170,11 +177,14 @@ def test_a_named_library_is_not_replaced(
 ) -> None:
     """A path or variable that names nothing, or a relative one, is an error, though there are libraries further on."""
     assert places
-    assert _unavailable(tmp_path / "missing.so").tried == (f"the path given: {tmp_path}/missing.so: no such file",)
+    error = _unavailable(tmp_path / "missing.so")
+    assert error.tried == (Step("the path given", f"{tmp_path}/missing.so", "no such file"),)
+    assert "correct the path" in error.hint
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so")
     error = _unavailable()
     assert error.reason is Unavailable.NOT_FOUND
-    assert error.tried == ("HTPPOWER_QNN_LIBRARY: libQnnHtp.so: not an absolute path",)
+    assert error.tried == (Step("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so", "not an absolute path"),)
+    assert "unset it" in error.hint
 
 
 def test_a_current_directory_that_is_gone(tmp_path: Path) -> None:
@@ -192,15 +202,28 @@ def test_a_file_that_may_not_be_read(standin: Standin, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     error = _unavailable(standin.path)
     assert error.reason is Unavailable.NOT_FOUND
-    assert error.tried[-1].endswith("permission denied")
+    assert error.tried[-1].outcome == "permission denied"
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     """A folder or a FIFO in the place of the library is no library, and nothing waits for it."""
-    fifo = tmp_path / "fifo"
+    fifo, full = tmp_path / "fifo", tmp_path / "full"
     os.mkfifo(fifo)
-    for path in (tmp_path, fifo):
-        assert _unavailable(path).tried == (f"the path given: {path}: no such file",)
+    full.mkdir()
+    (full / "libQnnHtp.so").touch()
+    outcomes = {path: _unavailable(path).tried[-1].outcome for path in (fifo, full)}
+    assert outcomes == {fifo: "no such file", full: f"a folder; name the file, {full}/libQnnHtp.so"}
+
+
+def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
+    """An SDK that is not there, and one that has the library for other targets only, are told apart."""
+    other = tmp_path / "lib" / "aarch64-android"
+    other.mkdir(parents=True)
+    (other / "libQnnHtp.so").touch()
+    environment = {"QNN_SDK_ROOT": str(tmp_path), "QAIRT_SDK_ROOT": str(tmp_path / "nowhere")}
+    _, tried, _ = _search(tmp_path, **environment)
+    assert tried[0].endswith(": no such file; the SDK has it for aarch64-android")
+    assert any(step.startswith("QAIRT_SDK_ROOT") and step.endswith("no such folder") for step in tried)
 
 
 def test_a_process_knows_what_it_is_built_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -254,7 +277,8 @@ def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
     error = _unavailable(path)
     assert error.reason is Unavailable.NOT_LOADABLE
     assert "invalid ELF header" in str(error)
-    assert path.name in error.tried[-1]
+    assert error.tried[-1] == Step("the path given", str(path), "invalid ELF header")
+    assert "this is no library" in error.hint
 
 
 def test_a_library_without_the_symbol(tmp_path: Path) -> None:
@@ -287,4 +311,4 @@ def test_a_missing_library_is_told_from_a_missing_dependency(
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     error = _unavailable()
     assert error.reason is (Unavailable.NOT_FOUND if absent else Unavailable.NOT_LOADABLE)
-    assert words in error.tried[-1]
+    assert words in str(error.tried[-1])

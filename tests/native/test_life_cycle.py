@@ -118,7 +118,7 @@ def test_the_oldest_core_api_is_taken(standin: Standin) -> None:
     """Core API 2.9 is new enough."""
     standin.script("coreApi 2 9")
     backend = QnnHtp(standin.path)
-    assert dict(backend.describe().versions)["core API"] == "2.9.0"
+    assert dict(backend.describe().versions)["core_api"] == "2.9.0"
     backend.close()
 
 
@@ -165,7 +165,7 @@ def test_the_platform_is_read(standin: Standin) -> None:
     assert isinstance(described, Description)
     assert described.platform == platform_of("SA8797")
     assert described.devices == tuple(Device(each, (0, 1, 2), 72, 81, 8, signed_pd=True) for each in (0, 1))
-    assert dict(described.versions) == {"build": "stand-in", "core API": "2.40.0", "HTP API": "5.51.0"}
+    assert dict(described.versions) == {"build": "stand-in", "core_api": "2.40.0", "htp_api": "5.51.0"}
 
 
 def test_an_unknown_soc_keeps_its_architecture(standin: Standin) -> None:
@@ -296,6 +296,6 @@ def test_closing_destroys_the_ids_that_are_left(standin: Standin, caplog: pytest
     assert "destroyPowerConfigId" in caplog.text
     with pytest.raises(Exception, match="13001"):
         backend.set_power_config(made[0], VoteSet(hvx()))
-    with pytest.raises(Exception, match="createPowerConfigId returned 14000"):
+    with pytest.raises(Exception, match="createPowerConfigId for device 0, core 0 returned 14000"):
         backend.create_power_config_id(0, 0)
     assert standin.sets == []
