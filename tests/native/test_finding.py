@@ -6,12 +6,12 @@ import ctypes
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from binaries import elf
 from standin import Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp, qnn_library
@@ -90,7 +90,7 @@ def test_the_newest_compiler_of_an_sdk_is_chosen(tmp_path: Path, monkeypatch: py
     for compiler in ("gcc9.3", "gcc11.2", "gcc8.2"):
         folder = tmp_path / "lib" / f"aarch64-oe-linux-{compiler}"
         folder.mkdir(parents=True)
-        (folder / "libQnnHtp.so").write_bytes(_elf(40))
+        (folder / "libQnnHtp.so").write_bytes(elf(40))
     with pytest.raises(BackendUnavailable) as caught:
         QnnHtp()
     assert "gcc11.2" in caught.value.message
@@ -224,50 +224,6 @@ def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
     _, tried, _ = _search(tmp_path, **environment)
     assert tried[0].endswith(": no such file; the SDK has it for aarch64-android")
     assert any(step.startswith("QAIRT_SDK_ROOT") and step.endswith("no such folder") for step in tried)
-
-
-def test_a_process_knows_what_it_is_built_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The executable says it, and where it can't the system: 32-bit Python on a 64-bit kernel is no AArch64."""
-    executable = tmp_path / "python"
-    monkeypatch.setattr(sys, "executable", str(executable))
-    monkeypatch.setattr("sysconfig.get_platform", lambda: "linux-aarch64")
-    assert qnn_library.machine() == "aarch64"
-    executable.write_bytes(_elf(40))
-    assert qnn_library.machine() == "arm"
-
-
-def _elf(machine: int, *, little: bool = True) -> bytes:
-    order = "<" if little else ">"
-    return b"\x7fELF" + bytes([2, 1 if little else 2, 1]) + bytes(9) + struct.pack(f"{order}HH", 3, machine) + bytes(44)
-
-
-def _pe(machine: int) -> bytes:
-    return b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", machine)
-
-
-@pytest.mark.parametrize(
-    ("content", "built_for"),
-    [
-        (_elf(183), "aarch64"), (_elf(62), "x86_64"), (_elf(40), "arm"), (_elf(164), "hexagon"), (_elf(3), "x86"),
-        (_elf(183, little=False), "aarch64"), (_elf(8), "ELF machine 8"), (_pe(0xAA64), "aarch64"),
-        (_pe(0x8664), "x86_64"), (_pe(0x14C), "x86"), (_pe(0x1C4), "PE machine 0x1c4"), (b"\x7fELF", None),
-        (b"MZ" + bytes(62), None), (b"", None), (b"a text", None),
-    ],
-)  # fmt: skip
-def test_what_a_binary_is_built_for(tmp_path: Path, content: bytes, built_for: str | None) -> None:
-    """The header of an ELF or PE file says its machine; anything else says nothing."""
-    path = tmp_path / "library"
-    path.write_bytes(content)
-    assert qnn_library.machine_of(path) == built_for
-
-
-def test_a_binary_for_another_machine(tmp_path: Path) -> None:
-    """A library for another machine is named as that, before the loader is asked."""
-    path = tmp_path / "libQnnHtp.so"
-    path.write_bytes(_elf(164))
-    error = _unavailable(path)
-    assert error.reason is Unavailable.WRONG_ARCHITECTURE
-    assert f"{path} is built for hexagon, and this process for {qnn_library.machine()}" in str(error)
 
 
 def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,16 +120,6 @@ def test_the_oldest_core_api_is_taken(standin: Standin) -> None:
     backend.close()
 
 
-def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """Without the vendor's log votes are cast all the same; a warning says so."""
-    standin.script("logCreate 1 1 1002 0")
-    backend = QnnHtp(standin.path)
-    backend.create_power_config_id(0, 0)
-    backend.close()
-    assert "logCreate returned 1002 QNN_COMMON_ERROR_MEM_ALLOC" in caplog.text
-    assert "logFree" not in functions(standin.trace)
-
-
 @pytest.mark.parametrize("function", FREED)
 def test_what_can_not_be_freed_does_not_stop_the_rest(
     standin: Standin, caplog: pytest.LogCaptureFixture, function: str
@@ -176,50 +164,6 @@ def test_an_unknown_soc_keeps_its_architecture(standin: Standin) -> None:
     platform = backend.describe().platform
     assert platform is not None
     assert (platform.soc, platform.arch) == (None, 79)
-
-
-@pytest.mark.parametrize(
-    ("level", "lines"),
-    [
-        (logging.DEBUG, [("INFO", "log of level 4, a string and 2.5"), ("ERROR", "an error")]),
-        (logging.DEBUG // 2, [("INFO", "log of level 5, a string and 2.5"), ("ERROR", "an error")]),
-        (logging.WARNING, [("ERROR", "an error")]),
-        (logging.CRITICAL, []),
-    ],
-)
-def test_the_vendors_lines_go_to_the_logger(
-    standin: Standin, caplog: pytest.LogCaptureFixture, level: int, lines: list[tuple[str, str]]
-) -> None:
-    """The vendor's lines are formatted and logged with their level, as far as the logger is enabled."""
-    caplog.set_level(level, "htppower.qnn")
-    QnnHtp(standin.path).close()
-    assert [(record.levelname, record.getMessage()) for record in caplog.records] == lines
-
-
-def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """An interrupt that arrives while the vendor logs is raised once Python is back in charge."""
-
-    class Interrupting(logging.Handler):
-        interrupts = 1
-
-        def emit(self, record: logging.LogRecord) -> None:
-            if self.interrupts:
-                self.interrupts = 0
-                raise KeyboardInterrupt
-
-    def start_and_wait() -> None:
-        QnnHtp(standin.path)
-        for _ in range(1000):
-            time.sleep(0.01)
-
-    caplog.set_level(logging.INFO, "htppower.qnn")
-    handler = Interrupting()
-    logging.getLogger("htppower.qnn").addHandler(handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            start_and_wait()
-    finally:
-        logging.getLogger("htppower.qnn").removeHandler(handler)
 
 
 _HOST = """

@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from live import EITHER, command, finish, raised, until
 from standin import ALWAYS, functions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from standin import Standin
 
 FREED = ["destroyPowerConfigId", "deviceFree", "backendFree", "logFree"]
-HTPPOWER = [sys.executable, "-m", "htppower"]
-LONGEST_S = 30
-
-
-def command(standin: Standin, *arguments: str) -> subprocess.Popen[str]:
-    """Start the command on the stand-in."""
-    environment = {**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)}
-    return subprocess.Popen(
-        [*HTPPOWER, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Return exit code, output and errors."""
-    output, errors = process.communicate(timeout=LONGEST_S)
-    assert "Traceback" not in errors
-    return process.returncode, output, errors
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    give_up_s = time.monotonic() + LONGEST_S
-    while not condition():
-        assert time.monotonic() < give_up_s
-        time.sleep(0.01)
-
-
-def raised(standin: Standin) -> bool:
-    """Whether the profile is up."""
-    return bool(standin.sets) and standin.sets[-1].core_target == 160
 
 
 def assert_lowered_and_destroyed(standin: Standin) -> None:
@@ -59,22 +27,25 @@ def assert_lowered_and_destroyed(standin: Standin) -> None:
     standin.assert_nothing_left()
 
 
-def test_a_command_runs_under_the_profile(standin: Standin) -> None:
+@EITHER
+def test_a_command_runs_under_the_profile(standin: Standin, htppower: list[str]) -> None:
     """The command starts when the votes are in force; its output and exit code are its own; then all is lowered."""
-    script = "import pathlib, sys; print(len(pathlib.Path(sys.argv[1]).read_text())); sys.exit(7)"
-    process = command(standin, "profile", "burst", "--", sys.executable, "-c", script, str(standin.trace_path))
-    code, output, _ = finish(process)
+    script = "import pathlib, sys; print(pathlib.Path(sys.argv[1]).read_text(), end=''); sys.exit(7)"
+    words = [sys.executable, "-c", script, str(standin.trace_path)]
+    code, output, _ = finish(command(standin, "profile", "burst", "--", *words, htppower=htppower))
     assert code == 7
-    before = sum(len(line) for line in standin.trace_path.read_text(encoding="utf-8").splitlines(keepends=True)[:-6])
-    assert int(output) >= before > 0
+    # What the command saw of the trace ends with the raise.
+    assert [line.split()[1] for line in output.splitlines()][-2:] == ["createPowerConfigId", "setPowerConfig"]
+    assert output.splitlines()[-1].split()[0] == str(standin.sets[0].time_ns)
     assert [line.core_target for line in standin.sets] == [160, 64]
     # RPC settings act on the process that casts them, which runs no inference.
     assert not any(line.option(number) for line in standin.sets for number in (2, 3, 6))
     assert_lowered_and_destroyed(standin)
 
 
+@EITHER
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"])
-def test_signals_are_passed_on(standin: Standin, name: str) -> None:
+def test_signals_are_passed_on(standin: Standin, name: str, htppower: list[str]) -> None:
     """A signal that this process alone gets reaches the command; its exit code is returned, and all is lowered."""
     number = getattr(signal, name)
     script = (
@@ -83,7 +54,7 @@ def test_signals_are_passed_on(standin: Standin, name: str) -> None:
         "print('ready', flush=True)\n"
         "time.sleep(30)\n"
     )
-    process = command(standin, "profile", "burst", "--", sys.executable, "-c", script)
+    process = command(standin, "profile", "burst", "--", sys.executable, "-c", script, htppower=htppower)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
@@ -110,10 +81,11 @@ def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
     assert ignored & 1 << (signal.SIGPIPE - 1) == 0
 
 
+@EITHER
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 0), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: int) -> None:
+def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: int, htppower: list[str]) -> None:
     """Ctrl-C is the way to end it, exit 0; another signal ends it as it would any process; both lower everything."""
-    process = command(standin, "profile", "burst")
+    process = command(standin, "profile", "burst", htppower=htppower)
     until(lambda: raised(standin))
     process.send_signal(getattr(signal, name))
     given, output, errors = finish(process)
@@ -122,9 +94,11 @@ def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: i
     assert_lowered_and_destroyed(standin)
 
 
-def test_for_some_seconds(standin: Standin) -> None:
-    """--for holds the profile up for that long, and then lowers it, whatever its sustain time."""
-    code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3"))
+@EITHER
+def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
+    """--for holds the profile up for that long from the raise on, and then lowers it, whatever its sustain time."""
+    standin.script("createPowerConfigId 1 1 0 500000")
+    code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3", htppower=htppower))
     assert (code, output) == (0, "")
     up, down = standin.sets
     assert down.time_ns - up.time_ns >= 300_000_000
@@ -221,79 +195,3 @@ def test_what_the_platform_lacks_is_said(standin: Standin) -> None:
     assert code == 0
     assert errors.count("without HMX_V2: HMX-1") == 1
     assert 160 in [line.core_target for line in standin.sets]
-
-
-def _doctor(standin: Standin, *arguments: str) -> tuple[int, dict[str, Any]]:
-    code, output, _ = finish(command(standin, "doctor", "--format", "json", *arguments))
-    document: dict[str, Any] = json.loads(output)
-    return code, document
-
-
-def test_doctor_where_everything_is_there(standin: Standin) -> None:
-    """The document says library, versions, platform, cores, votes and profiles; nothing is left voted; exit 0."""
-    standin.script("cores 2", "soc 87 81")
-    code, document = _doctor(standin)
-    assert (code, document["usable"], document["problem"]) == (0, True, None)
-    assert document["platform"] == {"soc_model": 87, "soc": "SM8850", "arch": "V81", "os": "linux"}
-    assert document["devices"] == [
-        {"device_id": 0, "core_ids": [0, 1], "soc_model": 87, "arch": "V81", "vtcm_mb": 8, "signed_pd": True}
-    ]
-    assert document["versions"] == {"build": "stand-in", "core_api": "2.40.0", "htp_api": "5.51.0"}
-    chosen = {"origin": "HTPPOWER_QNN_LIBRARY", "path": str(standin.path), "outcome": "loaded"}
-    assert (document["library"], document["tried"]) == (str(standin.path), [chosen])
-    assert {vote["option"]: vote["code"] for vote in document["votes"]} == dict.fromkeys(
-        ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME",
-         "HMX_TIMEOUT_INTERVAL_US", "DDR_PERF_MODE"], 0
-    )  # fmt: skip
-    assert {profile["name"] for profile in document["profiles"]} >= {"burst", "system_settings"}
-    assert all(profile["degradations"] == [] for profile in document["profiles"])
-    standin.assert_nothing_left()
-    # What it votes asks for nothing: every corner is DISABLE.
-    assert {line.core_target for line in standin.sets} <= {16, None}
-
-
-def test_doctor_where_votes_are_missing(standin: Standin) -> None:
-    """A vote that the library refuses is listed with its code, and the profiles that degrade with the rule."""
-    standin.script("option 3 13004", "option 5 13002")
-    code, document = _doctor(standin)
-    assert code == 0
-    assert {vote["option"]: vote["code"] for vote in document["votes"] if vote["code"]} == {
-        "HMX_V2": 13002, "RPC_POLLING_TIME": 13004,
-    }  # fmt: skip
-    burst = next(profile for profile in document["profiles"] if profile["name"] == "burst")
-    assert {lost["rule"] for lost in burst["degradations"]} == {"HMX-1", "RPC-4"}
-
-
-@pytest.mark.parametrize(
-    ("line", "reason", "native"),
-    [
-        (f"deviceCreate 1 {ALWAYS} 14001 0", "DEVICE_CREATE_FAILED", 14001),
-        (f"deviceCreate 1 {ALWAYS} 14004 0", "DEVICE_BUSY", 14004),
-        ("coreApi 2 8", "CORE_API_TOO_OLD", None),
-        (f"setPowerConfig 1 {ALWAYS} 1011 0", None, 1011),
-        (f"createPowerConfigId 1 {ALWAYS} 13001 0", None, 13001),
-        ("option 1 13004", None, 13004),
-        (f"destroyPowerConfigId 1 {ALWAYS} 13003 0", None, 13003),
-    ],
-)
-def test_doctor_where_nothing_can_be_voted(standin: Standin, line: str, reason: str | None, native: int | None) -> None:
-    """What is wrong is told with its reason and code, and what to do next; exit 1."""
-    standin.script(line)
-    code, document = _doctor(standin)
-    assert (code, document["usable"]) == (1, False)
-    assert (document["problem"]["reason"], document["problem"]["code"]) == (reason, native)
-    assert document["next"]
-    code, output, _ = finish(command(standin, "doctor"))
-    assert (code, output.splitlines()[0]) == (1, "usable      no")
-    assert "to do" in output
-
-
-def test_doctor_without_a_library(standin: Standin) -> None:
-    """Where there is no library the document says where it was looked for; exit 1."""
-    standin.path.unlink()
-    code, document = _doctor(standin)
-    assert code == 1
-    assert document["problem"]["reason"] == "NOT_FOUND"
-    step = {"origin": "HTPPOWER_QNN_LIBRARY", "path": str(standin.path), "outcome": "no such file"}
-    assert document["tried"] == [step]
-    assert document["environment"]["HTPPOWER_QNN_LIBRARY"] == str(standin.path)

@@ -1,0 +1,169 @@
+"""``htppower profile`` in a terminal: keys, stops, and the odd ways in which a process can be started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from standin import functions
+from terminal import CTRL_C, CTRL_Z, Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from standin import Standin
+
+HTPPOWER = [sys.executable, "-m", "htppower", "profile", "burst"]
+# Tells of every signal that it gets, and ends at the first Ctrl-C a moment later.
+COUNTS = """
+import signal, sys, time
+got = []
+for name in ("SIGINT", "SIGTERM", "SIGCONT"):
+    signal.signal(getattr(signal, name), lambda number, frame: got.append(signal.Signals(number).name))
+print("READY", flush=True)
+while not {"SIGINT", "SIGTERM"} & set(got):
+    time.sleep(0.01)
+time.sleep(0.3)
+print("GOT", *got, flush=True)
+sys.exit(7)
+"""
+
+
+def environment(standin: Standin) -> dict[str, str]:
+    """Return the environment of the command."""
+    return {**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)}
+
+
+def raised(standin: Standin) -> bool:
+    """Whether the profile is up."""
+    return bool(standin.sets) and standin.sets[-1].core_target == 160
+
+
+def test_ctrl_c_reaches_the_command_once(standin: Standin) -> None:
+    """A key of the terminal goes to the whole group: the command gets it by itself, and not a second time."""
+    terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
+    terminal.until(lambda: b"READY" in terminal.read())
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 7
+    assert b"GOT SIGINT\r\n" in terminal.output
+    standin.assert_nothing_left()
+
+
+def test_ctrl_c_while_the_library_starts(standin: Standin, tmp_path: Path) -> None:
+    """Ctrl-C that is pressed before the command is started ends it all: the command is not run."""
+    standin.script("deviceCreate 1 1 0 1000000")
+    ran = tmp_path / "ran"
+    terminal = Terminal([*HTPPOWER, "--", "touch", str(ran)], environment(standin))
+    terminal.until(lambda: "deviceFreePlatformInfo" in functions(standin.trace))
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 128 + signal.SIGINT
+    assert not ran.exists()
+    standin.assert_nothing_left()
+
+
+def test_ctrl_z_with_a_command(standin: Standin) -> None:
+    """Ctrl-Z stops both with nothing voted; continued, both go on, raised again."""
+    terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
+    terminal.until(lambda: b"READY" in terminal.read())
+    terminal.press(CTRL_Z)
+    terminal.until(lambda: b"STOPPED" in terminal.read())
+    standin.assert_nothing_left()
+    assert not raised(standin)
+    terminal.press(b"fg\n")
+    terminal.until(lambda: raised(standin))
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 7
+    assert b"SIGCONT" in terminal.output
+    standin.assert_nothing_left()
+
+
+def test_a_vote_that_fails_after_a_stop_ends_no_command(standin: Standin) -> None:
+    """Where nothing can be voted after a stop, that is said, and the command goes on to its own end."""
+    terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
+    terminal.until(lambda: b"READY" in terminal.read())
+    terminal.press(CTRL_Z)
+    terminal.until(lambda: b"STOPPED" in terminal.read())
+    standin.script("createPowerConfigId 1 1 13006 0")
+    terminal.press(b"fg\n")
+    terminal.until(lambda: b"nothing is known to be voted" in terminal.read())
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 7
+    standin.assert_nothing_left()
+
+
+def test_a_background_job_that_reads_the_terminal(standin: Standin) -> None:
+    """A command that the terminal stops because it reads in the background leaves nothing voted."""
+    reads = "import os, sys; os.setpgid(0, 0) if len(sys.argv) > 1 else None; print('READY', flush=True); input()"
+    # The whole job leaves the foreground first, as one that is started with & has.
+    in_background = "import os, sys; os.tcsetpgrp(0, os.getppid()); os.execv(sys.executable, sys.argv[1:])"
+    command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGTTOU, signal.SIG_IGN); {in_background}"]
+    terminal = Terminal([*command, *HTPPOWER, "--", sys.executable, "-c", reads], environment(standin))
+    terminal.until(lambda: b"STOPPED" in terminal.read())
+    assert raised(standin) is False
+    standin.assert_nothing_left()
+    terminal.press(b"fg\n")
+    terminal.until(lambda: raised(standin))
+    terminal.press(b"a line\n")
+    assert terminal.wait() == 0
+    standin.assert_nothing_left()
+
+
+def test_where_nobody_could_continue_it(standin: Standin) -> None:
+    """Ctrl-Z in an orphaned group, where the kernel stops no one, does not leave it stopped, nor lowered."""
+    terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin), orphaned=True)
+    terminal.until(lambda: b"READY" in terminal.read())
+    before = len(standin.sets)
+    terminal.press(CTRL_Z)
+    terminal.until(lambda: len(standin.sets) >= before + 2 and raised(standin))
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 7
+    standin.assert_nothing_left()
+
+
+def test_an_ignored_sigchld_hides_no_end(standin: Standin) -> None:
+    """A process that was started with SIGCHLD ignored learns of the command's end at once, and returns its code."""
+    script = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", script, *HTPPOWER, "--", "sh", "-c", "exit 7"]
+    done = subprocess.run(command, env=environment(standin), capture_output=True, text=True, check=False, timeout=8)
+    assert done.returncode == 7, done.stderr
+    standin.assert_nothing_left()
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("what", ["profile burst -- sh -c 'exit 7'", "doctor"])
+def test_closed_descriptors(standin: Standin, closed: str, what: str) -> None:
+    """Whichever standard descriptors are closed, the command does its work, and the library's words go nowhere."""
+    line = f"{sys.executable} -m htppower {what} {closed}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], env=environment(standin), capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.returncode == (0 if what == "doctor" else 7), done.stderr
+    assert "a line on the standard output" not in done.stdout
+    standin.assert_nothing_left()
+
+
+def test_nobody_reads_what_is_said(standin: Standin) -> None:
+    """A reader of the standard error that has gone ends nothing."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [*HTPPOWER, "--", "sh", "-c", "exit 7"]
+    done = subprocess.run(command, env=environment(standin), stdout=subprocess.DEVNULL, stderr=write, check=False)
+    os.close(write)
+    assert done.returncode == 7
+    standin.assert_nothing_left()
+
+
+def test_sigquit_ends_what_hangs(standin: Standin) -> None:
+    """SIGQUIT is the way out of a native call that does not return."""
+    standin.script("deviceCreate 1 1 0 20000000")
+    process = subprocess.Popen(HTPPOWER, env=environment(standin), stderr=subprocess.DEVNULL)
+    while "deviceFreePlatformInfo" not in functions(standin.trace):
+        assert process.poll() is None
+    process.send_signal(signal.SIGQUIT)
+    assert process.wait(10) == -signal.SIGQUIT
