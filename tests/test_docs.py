@@ -15,6 +15,7 @@ import yaml
 
 from htppower import events, machine
 from htppower.cases import Applied
+from htppower.codes import code_name
 from htppower.files import shipped_folder
 from htppower.profiles import SHIPPED_PROFILES
 from htppower.rules import HVX_HMX_VALIDITY, RULES
@@ -180,3 +181,11 @@ def test_no_page_names_a_place_outside_the_project() -> None:
     """Paths of the machine on which a page was made are not in it."""
     for page in (*DOCS.glob("*.md"), *DOCS.glob("*.svg")):
         assert str(ROOT) not in page.read_text(encoding="utf-8"), page.name
+
+
+def test_the_names_of_codes_in_troubleshooting() -> None:
+    """Every code that the page names has that name, and those that it calls unknown have none."""
+    named = re.findall(r"\*\*(\d{4,5})\*\* `([A-Z_]+)`", read("troubleshooting.md"))
+    assert len(named) >= 15
+    assert [code for code, name in named if not code_name(int(code)).endswith(f"_{name}")] == []
+    assert code_name(4950) == code_name(11003) == "UNKNOWN"

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from htppower.lifetime import TOGETHER_S
 
 HOST = Path(__file__).parent / "processes" / "host.py"
 
@@ -79,6 +82,32 @@ def test_votes_are_lowered_on_time_after_the_main_thread_has_ended(tmp_path: Pat
         "setPowerConfig",
         "destroyPowerConfigId",
     ]
+
+
+def test_two_sigterm_together_are_one(tmp_path: Path) -> None:
+    """A SIGTERM that comes again while the first is seen to, as from a supervisor and a wrapper, cuts nothing short."""
+    process, calls = _start(tmp_path, "slow")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    _assert_lowered_and_destroyed(calls)
+
+
+def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
+    """A SIGTERM that comes when the first has had its time ends a process whose native call does not return."""
+    process, _ = _start(tmp_path, "slow for long")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(TOGETHER_S + 0.5)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=5)
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:

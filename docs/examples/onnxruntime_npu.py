@@ -55,7 +55,10 @@ def load_on_npu(model: bytes) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     # "default": the provider leaves the votes alone, so that they are cast once, by the controller.
-    settings = {"backend_path": onnxruntime_qnn.get_qnn_htp_path(), "htp_performance_mode": "default"}
+    settings = {
+        "backend_path": onnxruntime_qnn.get_qnn_htp_path(),
+        "htp_performance_mode": "default",
+    }
     options.add_provider_for_devices([device], settings)
     return onnxruntime.InferenceSession(model, options)
 

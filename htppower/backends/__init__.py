@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend as Backend
     from htppower.backends.base import Description as Description
     from htppower.backends.base import Device as Device
+    from htppower.backends.base import Step as Step
     from htppower.backends.clocks import Effective as Effective
     from htppower.backends.qnn import QnnHtp as QnnHtp
     from htppower.backends.recording import Call as Call
@@ -27,9 +28,20 @@ _HOME = {
     "QnnHtp": "qnn",
     "RecordingBackend": "recording",
     "SimulatedHtp": "simulated",
+    "Step": "base",
 }
 
-__all__ = ["Backend", "Call", "Description", "Device", "Effective", "QnnHtp", "RecordingBackend", "SimulatedHtp"]
+__all__ = [
+    "Backend",
+    "Call",
+    "Description",
+    "Device",
+    "Effective",
+    "QnnHtp",
+    "RecordingBackend",
+    "SimulatedHtp",
+    "Step",
+]
 
 
 def __getattr__(name: str) -> Any:

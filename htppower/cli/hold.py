@@ -70,7 +70,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         if not holding.command:
             _say(f"{_what(holding)} on {backend_is.library}")
         if not backend_is.hardware:
-            _say("no clock is moved: this has no Hexagon behind it")
+            _say(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
 
 

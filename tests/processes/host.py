@@ -60,7 +60,8 @@ def main(path: Path, ending: str) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if ending == "own handler":
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
-    controller = VoteController(FileRecorder(path))
+    recorder = FileRecorder(path)
+    controller = VoteController(recorder)
     session = controller.session("burst")
     if ending == "exit in window":
         with session.inference():
@@ -74,14 +75,21 @@ def main(path: Path, ending: str) -> None:
         controller.close()
         return
     with session.inference():
-        if ending == "exception":
-            raise RuntimeError("mine")
-        if ending == "worker threads":
-            for _ in range(4):
-                threading.Thread(target=infer_forever, args=(session,)).start()
-        if ending != "exit in inference":
-            print("ready", flush=True)  # noqa: T201 - told to the test
-            time.sleep(60)
+        infer(recorder, session, ending)
+
+
+def infer(recorder: FileRecorder, session: Session, ending: str) -> None:
+    """Be in an inference when the process ends."""
+    if ending == "exception":
+        raise RuntimeError("mine")
+    if ending == "worker threads":
+        for _ in range(4):
+            threading.Thread(target=infer_forever, args=(session,)).start()
+    if ending.startswith("slow") and isinstance(recorder.inner, SimulatedHtp):
+        recorder.inner.delay_calls(10_000_000 if ending == "slow for long" else 300_000)
+    if ending != "exit in inference":
+        print("ready", flush=True)  # noqa: T201 - told to the test
+        time.sleep(60)
 
 
 def infer_forever(session: Session) -> None:

@@ -68,7 +68,7 @@ def prove(wheel: str, sequences: int, folder: Path) -> Result:
         counts[0] += case.find("skipped") is None
         counts[1] += case.find("failure") is not None or case.find("error") is not None
     disagreements = ran["test_echo"][1] + ran["test_differential"][1]
-    if done.returncode and not disagreements:
+    if not all(ran[proof][0] for proof in PROOFS) or (done.returncode and not disagreements):
         raise SystemExit(f"{wheel}: the tests did not run")
     about = (build, core_api, htp_api)
     return Result(wheel, about, ran["test_echo"][0], ran["test_differential"][0] * sequences, disagreements, seconds)
