@@ -12,7 +12,7 @@ from htppower.errors import RuleBreach
 from htppower.events import Degradation
 from htppower.native import Option
 from htppower.profiles import NO_VOTES, Profile, refuse
-from htppower.votes import SEND_ORDER, VoteSet
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,8 +102,9 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         for finding in rules.check(Case(votes, platform), _DEGRADING):
             option = _OPTION_OF_NAME[finding.at[-1]]
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
-        for option in votes.options:
-            if option in missing:
+        for option, vote in votes.items():
+            # The default applies also where it can't be voted (rule HMX-4): it is no loss.
+            if option in missing and vote != HMX_DEFAULT:
                 found.setdefault(option, missing[option])
     return Plan(
         profile,

@@ -116,3 +116,18 @@ def test_a_platform_without_dcvs_v3_is_a_failure_not_a_degradation(bench: Bench)
     with session.inference():
         assert session.state is State.UNKNOWN
     assert session.degradations == ()
+
+
+@pytest.mark.parametrize("code", [13002, 13004])
+def test_a_default_hmx_vote_that_is_refused_is_no_loss(code: int) -> None:
+    """Where the library refuses HMX votes, a session that votes the default is complete, and is not asked again."""
+    bench = Bench.make(SimulatedHtp(arch=75))
+    # The first call fails as a whole, then the HMX vote by itself.
+    bench.simulated.fail_next(code, nth=1, applied=1)
+    bench.simulated.fail_next(code, nth=3)
+    with bench.controller.session("burst") as session:
+        bench.infer(session)
+        assert (bench.sets[2].code, options(bench.sets[2])) == (code, ["HMX_V2"])
+        assert session.degradations == ()
+        assert "HMX_V2" not in [option for call in bench.sets[3:] for option in options(call)]
+    bench.controller.close()
