@@ -105,27 +105,6 @@ def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
     assert_lowered_and_destroyed(standin)
 
 
-def test_stopped_and_continued(standin: Standin) -> None:
-    """Ctrl-Z leaves nothing voted while the process is stopped; it is raised again when the shell continues it."""
-    process = command(standin, "profile", "burst")
-    until(lambda: raised(standin))
-    process.send_signal(signal.SIGTSTP)
-    until(lambda: functions(standin.trace)[-1] == "destroyPowerConfigId")
-    standin.assert_nothing_left()
-    # The process stops a moment after its votes are gone; only then can it be continued.
-    until(lambda: _is_stopped(process.pid))
-    process.send_signal(signal.SIGCONT)
-    until(lambda: raised(standin))
-    process.send_signal(signal.SIGINT)
-    assert finish(process)[0] == 0
-    assert_lowered_and_destroyed(standin)
-
-
-def _is_stopped(pid: int) -> bool:
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:  # noqa: PTH123 - a pseudo file
-        return stat.read().rsplit(")", 1)[1].split()[0] == "T"
-
-
 @pytest.mark.parametrize(("words", "code"), [(["no-such-command"], 127), (["/etc/passwd"], 126)])
 def test_a_command_that_can_not_be_run(standin: Standin, words: list[str], code: int) -> None:
     """A command that is not there is 127, one that can't be executed 126, as in a shell; and nothing stays voted."""

@@ -81,6 +81,20 @@ def test_ctrl_z_with_a_command(standin: Standin) -> None:
     standin.assert_nothing_left()
 
 
+def test_ctrl_z_without_a_command(standin: Standin) -> None:
+    """Ctrl-Z leaves nothing voted while the process is stopped; it is raised again when the shell continues it."""
+    terminal = Terminal(HTPPOWER, environment(standin))
+    terminal.until(lambda: raised(standin))
+    terminal.press(CTRL_Z)
+    terminal.until(lambda: b"STOPPED" in terminal.read())
+    standin.assert_nothing_left()
+    terminal.press(b"fg\n")
+    terminal.until(lambda: raised(standin))
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 0
+    standin.assert_nothing_left()
+
+
 def test_a_vote_that_fails_after_a_stop_ends_no_command(standin: Standin) -> None:
     """Where nothing can be voted after a stop, that is said, and the command goes on to its own end."""
     terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
