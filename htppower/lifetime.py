@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import contextlib
+import logging
 import os
 import signal
 import threading
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+
+_LOGGER = logging.getLogger("htppower")
 
 # Two signals no further apart than this are one.
 TOGETHER_S = 2.0
@@ -48,6 +51,7 @@ class Lifetime:
         if hasattr(os, "register_at_fork"):
             # A registration can't be taken back, so it holds the controller weakly.
             disown = weakref.WeakMethod(controller.disown)
+            os.register_at_fork(after_in_child=_end_by_sigterm)
             os.register_at_fork(after_in_child=lambda: _call(disown))
         if handle_sigterm:
             SigtermHandler.add(controller)
@@ -86,22 +90,34 @@ class SigtermHandler:
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Handle the signal; another one kills at once, unless it comes with it."""
-        if os.name == "nt":
+        # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice. A handler
+        # that does nothing, and not SIG_IGN, which processes that are started meanwhile would inherit.
+        signal.signal(number, signal.SIG_DFL if os.name == "nt" else _do_nothing)
+        try:
+            _thread.start_new_thread(self._end, (number,))
+            if os.name != "nt":
+                _thread.start_new_thread(_handle_by_default, (number, TOGETHER_S))
+        except RuntimeError:
+            # No thread can be started, as at the very end of a process: the controllers are closed at exit.
             signal.signal(number, signal.SIG_DFL)
-        else:
-            # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice.
-            signal.signal(number, signal.SIG_IGN)
-            _thread.start_new_thread(_handle_by_default, (number, TOGETHER_S))
-        _thread.start_new_thread(self._end, (number,))
+            raise SystemExit(128 + number) from None
 
     def _end(self, number: int) -> None:
         try:
             for controller in tuple(self._controllers):
-                controller.end_process()
+                try:
+                    controller.end_process()
+                except Exception:
+                    # It must not keep the others from being closed.
+                    _LOGGER.exception("closing on signal %d", number)
         finally:
             if os.name != "nt":
                 _handle_by_default(number, 0)
             os.kill(os.getpid(), number)
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    """Handle a signal that comes together with the first."""
 
 
 def _handle_by_default(number: int, after_s: float) -> None:
@@ -112,6 +128,12 @@ def _handle_by_default(number: int, after_s: float) -> None:
     c_signal = ctypes.CDLL(None).signal
     c_signal.argtypes, c_signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
     c_signal(number, None)
+
+
+def _end_by_sigterm() -> None:
+    """In a child that was forked while the parent is being ended: nobody else gives the signal back to the system."""
+    if signal.getsignal(signal.SIGTERM) is _do_nothing:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:

@@ -52,9 +52,14 @@ class Terminal:
         """Press a key."""
         os.write(self._main, key)
 
+    def hang_up(self) -> None:
+        """Close the terminal, as a connection that breaks does."""
+        os.close(self._main)
+        self._main = -1
+
     def read(self) -> bytes:
         """Return all that was printed up to now."""
-        while select.select([self._main], [], [], 0)[0]:
+        while self._main >= 0 and select.select([self._main], [], [], 0)[0]:
             try:
                 self.output += os.read(self._main, 4096)
             except OSError:

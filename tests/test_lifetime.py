@@ -97,6 +97,41 @@ def test_two_sigterm_together_are_one(tmp_path: Path) -> None:
     _assert_lowered_and_destroyed(calls)
 
 
+_TWO = """
+import os, signal, subprocess, sys, time
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+class Telling(SimulatedHtp):
+    def destroy_power_config_id(self, power_config_id):
+        super().destroy_power_config_id(power_config_id)
+        print("left", simulated.index(self), len(self.power_config_ids), flush=True)
+simulated = [Telling(75) for _ in range(2)]
+controllers = [VoteController(each, on_error="raise") for each in simulated]
+sessions = [controller.session("burst") for controller in controllers]
+for session in sessions:
+    session.inference().__enter__()
+for each in simulated:
+    each.delay_calls(200_000)
+    each.fail_next(13006, "setPowerConfig", times=9)
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(0.1)
+child = subprocess.run(["cat", "/proc/self/status"], capture_output=True, text=True, check=True).stdout
+ignored = next(int(line.split()[1], 16) for line in child.splitlines() if line.startswith("SigIgn"))
+forked = os.fork()
+if forked == 0:
+    os._exit(0 if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL else 1)
+print("ignored in a child", ignored >> signal.SIGTERM - 1 & 1, os.waitpid(forked, 0)[1], flush=True)
+time.sleep(60)
+"""
+
+
+def test_every_controller_is_closed_on_sigterm() -> None:
+    """One that raises keeps no other from being closed, and what is started meanwhile does not ignore the signal."""
+    done = subprocess.run([sys.executable, "-c", _TWO], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGTERM, done.stderr
+    assert {"ignored in a child 0 0", "left 0 0", "left 1 0"} <= set(done.stdout.splitlines())
+
+
 def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
     """A SIGTERM that comes when the first has had its time ends a process whose native call does not return."""
     process, _ = _start(tmp_path, "slow for long")

@@ -113,7 +113,12 @@ class QnnHtp:
             self._ids.remove(power_config_id)
         except KeyError:
             return
-        handle = self._device.destroy_id(power_config_id)
+        try:
+            handle = self._device.destroy_id(power_config_id)
+        except BaseException:
+            # Interrupted: whether it is gone is not known, and destroying it twice is fine.
+            self._ids.add(power_config_id)
+            raise
         if handle:
             self._ids.add(power_config_id)
             self._check(handle, "destroyPowerConfigId", power_config_id=power_config_id)

@@ -200,8 +200,12 @@ def _device(hardware: abi.HardwareDevice) -> Device:
 
 
 def _destroy_left(ids: set[int], destroy_id: Callable[[int], int]) -> None:
-    while ids:
-        _free_one("destroyPowerConfigId", destroy_id, ids.pop())
+    try:
+        while ids:
+            _free_one("destroyPowerConfigId", destroy_id, ids.pop())
+    finally:
+        if ids:  # interrupted: the others are destroyed before the device is freed
+            _destroy_left(ids, destroy_id)
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+from pathlib import Path
 from typing import Protocol
 
 from htppower.cli.signals import SIGNALED, BlockedSignals, PolledSignals
@@ -30,7 +31,14 @@ class Child(Protocol):
         """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
 
     def send(self, number: int) -> None:
-        """Send it a signal, if it is still there."""
+        """Send it a signal, if it is still there.
+
+        Raises:
+            OSError: it may not be sent.
+        """
+
+    def in_this_group(self) -> bool:
+        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
 
 
 class SpawnedChild:
@@ -66,6 +74,10 @@ class SpawnedChild:
         if self._code is None:
             os.kill(self._pid, number)
 
+    def in_this_group(self) -> bool:
+        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
+        return _in_this_group(self._pid)
+
 
 class PlainChild:
     """A child where signals can't be blocked.
@@ -89,6 +101,44 @@ class PlainChild:
         """Send it a signal, if it is still there and the system has a way; Windows has none but for ending it."""
         with contextlib.suppress(ValueError):
             self._process.send_signal(number)
+
+    def in_this_group(self) -> bool:
+        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
+        return _in_this_group(self._process.pid)
+
+
+def _in_this_group(pid: int) -> bool:
+    # Without process groups the console sends its keys to every process.
+    return not hasattr(os, "getpgid") or os.getpgid(pid) == os.getpgrp()
+
+
+def open_descriptors() -> frozenset[int]:
+    """Return the descriptors that are open, as far as the system tells."""
+    try:
+        listed = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
+    except OSError:
+        return frozenset()
+    # One of them was open for the listing only.
+    return frozenset(descriptor for descriptor in listed if _is_open(descriptor))
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def keep_from_children(descriptors: frozenset[int]) -> None:
+    """Let no child inherit these; one that is closed meanwhile is left alone.
+
+    The vendor's library opens the device so that a child would hold it, and the driver removes votes only when nobody
+    holds it any more.
+    """
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.set_inheritable(descriptor, False)
 
 
 def start(command: tuple[str, ...], signals: BlockedSignals | PolledSignals, stdout: int | None) -> Child:

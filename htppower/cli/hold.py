@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli.child import start
-from htppower.cli.signals import ENDING, SIGNALED, STOPPING, BlockedSignals, PolledSignals, take_signals
+from htppower.cli.child import keep_from_children, open_descriptors, start
+from htppower.cli.signals import ENDING, SIGNALED, STOPPING, BlockedSignals, PolledSignals, Taken, take_signals
 from htppower.controller import VoteController
 from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, Transition
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.cli.child import Child
-    from htppower.cli.signals import Taken
     from htppower.events import Event
     from htppower.profiles import Profile
     from htppower.session import Session
@@ -65,7 +64,9 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     """
     signals = take_signals()
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
+    ours = open_descriptors()
     with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=False) as controller:
+        keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()
         if not holding.command:
             _say(f"{_what(holding)} on {backend_is.library}")
@@ -179,17 +180,24 @@ class _Wait:
             return taken
         if taken.number in ENDING and self._child is None:
             return 0 if taken.number == signal.SIGINT and not self._holding.command else SIGNALED + taken.number
-        if taken.number in ENDING and self._child is not None and not taken.to_the_group:
-            self._child.send(taken.number)
+        if taken.number in ENDING:
+            self._pass_on(taken)
         return None
+
+    def _pass_on(self, taken: Taken) -> None:
+        """Send the command a signal, unless it has got it by itself."""
+        if self._child is None or (taken.by_a_key and self._child.in_this_group()):
+            return
+        try:
+            self._child.send(taken.number)
+        except OSError as error:
+            _say(f"can't pass {signal.Signals(taken.number).name} on to the command: {error.strerror}")
 
     def _stop(self, taken: Taken) -> None:
         """Stop, as Ctrl-Z asks: with nothing voted, until the shell continues this process."""
-        if self._child is not None and not taken.to_the_group:
-            self._child.send(taken.number)
+        self._pass_on(taken)
         self._signals.stop()
-        if self._child is not None:
-            self._child.send(signal.SIGCONT)
+        self._pass_on(Taken(signal.SIGCONT, by_a_key=False))
 
 
 def _vote_again(session: Session) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A process that died of signal N is told of as 128 + N.
 SIGNALED = 128
-# si_code of a signal that the kernel sent, as it does to the whole foreground group for a key of the terminal.
+# si_code of a signal that the kernel sent.
 _SI_KERNEL = 0x80
 _POLL_S = 0.05
 
@@ -32,7 +32,10 @@ def _named(*names: str) -> frozenset[int]:
 
 
 # What ends a process that does not handle it; what stops it; what else is taken so that the wait ends, or is noticed.
-ENDING = _named("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK", "SIGUSR1", "SIGUSR2")
+ENDING = _named(
+    *("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF"),
+    *("SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"),
+)
 STOPPING = _named("SIGTSTP", "SIGTTIN", "SIGTTOU")
 NOTICED = _named("SIGCHLD", "SIGCONT")
 
@@ -43,11 +46,11 @@ class Taken:
 
     Attributes:
         number: which.
-        to_the_group: whether the children of this process have got it, too.
+        by_a_key: whether the kernel sent it, as it does for a key of the terminal, to the whole foreground group.
     """
 
     number: int
-    to_the_group: bool
+    by_a_key: bool
 
 
 class Signals(Protocol):
@@ -76,7 +79,11 @@ class BlockedSignals:
     def next(self, timeout_s: float) -> Taken | None:
         """Wait for a signal, and return it; None where the time has run out first."""
         info = signal.sigtimedwait(self._taken, max(timeout_s, 0))
-        return None if info is None else Taken(info.si_signo, info.si_code == _SI_KERNEL)
+        if info is None:
+            return None
+        # Of a terminal that goes away only the leader of its session is told.
+        alone = info.si_signo == signal.SIGHUP and os.getsid(0) == os.getpid()
+        return Taken(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
     def stop(self) -> None:
         """Stop by SIGTSTP itself: the kernel lets it pass where nobody could continue the process.
@@ -97,6 +104,8 @@ class PolledSignals:
 
     def __init__(self) -> None:
         self._noted: deque[int] = deque()
+        if hasattr(signal, "SIGCHLD"):
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored the kernel tells of no child
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
@@ -111,7 +120,7 @@ class PolledSignals:
         if not self._noted:
             return None
         number = self._noted.popleft()
-        return Taken(number, to_the_group=number == signal.SIGINT and sys.stdin is not None and sys.stdin.isatty())
+        return Taken(number, by_a_key=number == signal.SIGINT and sys.stdin is not None and sys.stdin.isatty())
 
     def stop(self) -> None:
         """Do nothing: SIGTSTP is not taken here."""

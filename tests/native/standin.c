@@ -5,12 +5,13 @@
  *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) take a time and answer a code
  *   option NUMBER CODE                  setPowerConfig answers CODE to this option
  *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
- *   without FUNCTION                    the place of the function is empty
+ *   without FUNCTION | open 1            the place of the function is empty | a descriptor is opened
  * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
 #define _GNU_SOURCE
 #ifdef WITHOUT_PROVIDERS
 #define QnnInterface_getProviders another_name
 #endif
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -133,8 +134,7 @@ static Handle end(const char *function, Handle code, const char *arguments) {
 }
 
 static int place_of(uint32_t id) {
-  uint32_t place = id - first_id;
-  return place < last_id && ids[place].alive ? (int)place : -1;
+  return id - first_id < last_id && ids[id - first_id].alive ? (int)(id - first_id) : -1;
 }
 
 static Handle create_id(uint32_t device, uint32_t core, uint32_t *id) {
@@ -254,13 +254,13 @@ static Handle device_create(void *log, const DeviceConfig **configs, void **made
     if (!model) code = INVALID_CONFIG;
   }
   if (!code) *made = &last_id;
+  if (number("open", 0)) open("/dev/zero", O_RDONLY); /* as the device is opened, for children to inherit */
   return end("deviceCreate", code, text);
 }
 
 static Handle device_free(void *device) {
   Handle code = begin("deviceFree");
-  if (!code && device != &last_id) code = INVALID_HANDLE;
-  return end("deviceFree", code, "");
+  return end("deviceFree", code ? code : device != &last_id ? INVALID_HANDLE : 0, "");
 }
 
 static Handle get_infrastructure(const Infrastructure **found) {

@@ -206,6 +206,25 @@ def test_every_code_is_told(standin: Standin, backend: QnnHtp, code: int) -> Non
     assert [line.code for line in standin.calls("destroyPowerConfigId")] == [code, 0]
 
 
+def test_an_interrupted_destroy_can_be_made_again(
+    standin: Standin, backend: QnnHtp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in a destroy leaves the id known, so that destroying again, or closing, makes the call."""
+    made = [backend.create_power_config_id(0, 0) for _ in range(3)]
+    destroy, interrupts = backend._device.destroy_id, iter([KeyboardInterrupt()])
+
+    def interrupted(power_config_id: int) -> int:
+        for error in interrupts:
+            raise error
+        return int(destroy(power_config_id))
+
+    monkeypatch.setattr(backend._device, "destroy_id", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        backend.destroy_power_config_id(made[0])
+    backend.close()
+    assert sorted(line.power_config_id for line in standin.calls("destroyPowerConfigId")) == made
+
+
 def test_an_empty_vote_set_is_an_empty_list(standin: Standin, backend: QnnHtp) -> None:
     """A set without votes is sent as a list without options, and never as NULL."""
     backend.set_power_config(backend.create_power_config_id(0, 0), VoteSet())

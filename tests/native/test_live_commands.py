@@ -44,7 +44,7 @@ def test_a_command_runs_under_the_profile(standin: Standin, htppower: list[str])
 
 
 @EITHER
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGALRM"])
 def test_signals_are_passed_on(standin: Standin, name: str, htppower: list[str]) -> None:
     """A signal that this process alone gets reaches the command; its exit code is returned, and all is lowered."""
     number = getattr(signal, name)
@@ -177,3 +177,11 @@ def test_what_the_platform_lacks_is_said(standin: Standin, tmp_path: Path) -> No
     assert errors.count("without HMX_TIMEOUT_INTERVAL_US: TMR-1") == 1
     assert "HMX_V2" not in errors
     assert 160 in [line.core_target for line in standin.sets]
+
+
+def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
+    """What the library opens is not inherited: the driver removes votes when nobody holds the device any more."""
+    standin.script("open 1")
+    code, output, _ = finish(command(standin, "profile", "burst", "--", "ls", "-l", "/proc/self/fd"))
+    assert code == 0
+    assert "/dev/zero" not in output

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from live import EITHER
 from standin import functions
 from terminal import CTRL_C, CTRL_Z, Terminal
 
@@ -138,12 +139,43 @@ def test_where_nobody_could_continue_it(standin: Standin) -> None:
     standin.assert_nothing_left()
 
 
-def test_an_ignored_sigchld_hides_no_end(standin: Standin) -> None:
+def test_a_terminal_that_goes_away(standin: Standin, tmp_path: Path) -> None:
+    """Of a hangup only the leader of the session is told: the command is told by it, and nothing stays voted."""
+    heard = tmp_path / "heard"
+    script = (
+        "import pathlib, signal, sys, time\n"
+        "def hear(*_): pathlib.Path(sys.argv[1]).touch(); sys.exit(0)\n"
+        "signal.signal(signal.SIGHUP, hear)\n"
+        "print('READY', flush=True)\n"
+        "time.sleep(30)\n"
+    )
+    words = [*HTPPOWER, "--", sys.executable, "-c", script, str(heard)]
+    terminal = Terminal(words, environment(standin), orphaned=True)
+    terminal.until(lambda: b"READY" in terminal.read())
+    terminal.hang_up()
+    terminal.until(lambda: functions(standin.trace)[-1] == "logFree")
+    assert heard.exists()
+    standin.assert_nothing_left()
+
+
+def test_a_command_with_a_group_of_its_own(standin: Standin) -> None:
+    """A command that has left the foreground group does not get the terminal's keys: they are passed on."""
+    words = [*HTPPOWER, "--", sys.executable, "-c", f"import os; os.setpgid(0, 0)\n{COUNTS}"]
+    terminal = Terminal(words, environment(standin))
+    terminal.until(lambda: b"READY" in terminal.read())
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 7
+    standin.assert_nothing_left()
+
+
+@EITHER
+def test_an_ignored_sigchld_hides_no_end(standin: Standin, htppower: list[str]) -> None:
     """A process that was started with SIGCHLD ignored learns of the command's end at once, and returns its code."""
     script = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
     )
-    command = [sys.executable, "-c", script, *HTPPOWER, "--", "sh", "-c", "exit 7"]
+    words = [*htppower, "profile", "burst", "--", "sh", "-c", "exit 7"]
+    command = [sys.executable, "-c", script, *words]
     done = subprocess.run(command, env=environment(standin), capture_output=True, text=True, check=False, timeout=8)
     assert done.returncode == 7, done.stderr
     standin.assert_nothing_left()
