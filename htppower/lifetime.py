@@ -42,17 +42,27 @@ class Closable(Protocol):
         """Forget everything without a native call; called in a forked child."""
 
 
+def call_in_forked_children(method: Callable[[], None]) -> None:
+    """Call a bound method in every child that is forked from now on, for as long as its object lives."""
+    if hasattr(os, "register_at_fork"):
+        # A registration can't be taken back, so it holds the object weakly.
+        held = weakref.WeakMethod(method)
+        os.register_at_fork(after_in_child=lambda: _call(held))
+
+
+def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
+    bound = method()
+    if bound is not None:
+        bound()
+
+
 class Lifetime:
     """Binds a controller to its process, from now until ``end``."""
 
     def __init__(self, controller: Closable, *, handle_sigterm: bool) -> None:
         self._close = controller.close
         atexit.register(self._close_at_exit)
-        if hasattr(os, "register_at_fork"):
-            # A registration can't be taken back, so it holds the controller weakly.
-            disown = weakref.WeakMethod(controller.disown)
-            os.register_at_fork(after_in_child=_end_by_sigterm)
-            os.register_at_fork(after_in_child=lambda: _call(disown))
+        call_in_forked_children(controller.disown)
         if handle_sigterm:
             SigtermHandler.add(controller)
 
@@ -75,6 +85,8 @@ class SigtermHandler:
 
     def __init__(self) -> None:
         self._controllers: weakref.WeakSet[Closable] = weakref.WeakSet()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_end_by_sigterm)
 
     @classmethod
     def add(cls, controller: Closable) -> None:
@@ -120,6 +132,12 @@ def _do_nothing(_number: int, _frame: FrameType | None) -> None:
     """Handle a signal that comes together with the first."""
 
 
+def _end_by_sigterm() -> None:
+    """In a child that was forked while the parent is being ended: nobody else gives the signal back to the system."""
+    if signal.getsignal(signal.SIGTERM) is _do_nothing:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _handle_by_default(number: int, after_s: float) -> None:
     """Give a signal back to the system; Python can do that in its main thread only, which may be waiting for a lock."""
     time.sleep(after_s)
@@ -128,15 +146,3 @@ def _handle_by_default(number: int, after_s: float) -> None:
     c_signal = ctypes.CDLL(None).signal
     c_signal.argtypes, c_signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
     c_signal(number, None)
-
-
-def _end_by_sigterm() -> None:
-    """In a child that was forked while the parent is being ended: nobody else gives the signal back to the system."""
-    if signal.getsignal(signal.SIGTERM) is _do_nothing:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
-    bound = method()
-    if bound is not None:
-        bound()

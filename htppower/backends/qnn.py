@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import operator
-import os
-import weakref
 from typing import TYPE_CHECKING
 
 from htppower.backends import qnn_abi as abi
@@ -14,19 +12,19 @@ from htppower.backends.qnn_device import OpenDevice
 from htppower.backends.qnn_library import load_library, machine, operating_system
 from htppower.codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
 from htppower.errors import VoteRejected
+from htppower.lifetime import call_in_forked_children
 from htppower.native import Option
 from htppower.platforms import ARCHITECTURES, Platform, find_soc
 from htppower.socs import SOCS
 from htppower.votes import SEND_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import os
 
     from htppower.votes import VoteSet
 
 # A host that makes vote sets as it goes must not fill the memory with their structs.
 _MOST_VOTE_SETS = 1024
-_LARGEST_UINT32 = 2**32 - 1
 # A vote set as a plain tuple: an equal set that is another object is found twice as fast by it (measured).
 _KEY = operator.attrgetter(*SEND_ORDER.values())
 
@@ -56,10 +54,7 @@ class QnnHtp:
         # Structs that no call is using, by vote set.
         self._ready: dict[tuple[object, ...], list[_Structs]] = {}
         self._set_config = self._device.set_config
-        if hasattr(os, "register_at_fork"):
-            # A registration can't be taken back, so it holds the ids weakly: a forked child has none.
-            forget = weakref.WeakMethod(self._disown)
-            os.register_at_fork(after_in_child=lambda: _call(forget))
+        call_in_forked_children(self._disown)
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id.
@@ -71,7 +66,7 @@ class QnnHtp:
         core = (device_id, core_id)
         if not self._device.alive:
             raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, core=core)
-        if not (0 <= device_id <= _LARGEST_UINT32 and 0 <= core_id <= _LARGEST_UINT32):
+        if not (0 <= device_id <= abi.LARGEST_UINT32 and 0 <= core_id <= abi.LARGEST_UINT32):
             raise VoteRejected(INVALID_INPUT, function=function, core=core)
         # The library writes the id also where it refuses: it is read after the check only.
         created = ctypes.c_uint32()
@@ -171,12 +166,6 @@ class QnnHtp:
             path=library.path,
             tried=library.tried,
         )
-
-
-def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
-    bound = method()
-    if bound is not None:
-        bound()
 
 
 class _Structs:

@@ -24,7 +24,7 @@ DEVICE_TYPE_ON_CHIP = 0
 DEVICE_CONFIG_CUSTOM = 0
 HTP_DEVICE_CONFIG_SOC = 0
 
-_LARGEST_UINT32 = 2**32 - 1
+LARGEST_UINT32 = 2**32 - 1
 
 ErrorHandle = c_uint64
 LogCallback = ctypes.CFUNCTYPE(None, c_char_p, c_uint32, c_uint64, c_void_p)
@@ -204,8 +204,8 @@ def power_config(config: NativeConfig) -> PowerConfig:
     made = PowerConfig(config.number)
     holder = getattr(made, _MEMBERS[config.option]) if config.option in _MEMBERS else made
     for name, number in config.fields.items():
-        if not 0 <= number <= _LARGEST_UINT32:
-            raise ValueError(f"{config.option}: {name} is {number}: not in 0..{_LARGEST_UINT32}")
+        if not 0 <= number <= LARGEST_UINT32:
+            raise ValueError(f"{config.option}: {name} is {number}: not in 0..{LARGEST_UINT32}")
         setattr(holder, name, number)
     return made
 

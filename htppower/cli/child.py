@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Protocol
 
-from htppower.cli.signals import SIGNALED, BlockedSignals, PolledSignals
+from htppower.cli.signals import SIGNALED, BlockedSignals, Signals
 
 # As a shell tells of a command that it can't run.
 NOT_FOUND = 127
@@ -141,7 +141,7 @@ def keep_from_children(descriptors: frozenset[int]) -> None:
             os.set_inheritable(descriptor, False)
 
 
-def start(command: tuple[str, ...], signals: BlockedSignals | PolledSignals, stdout: int | None) -> Child:
+def start(command: tuple[str, ...], signals: Signals, stdout: int | None) -> Child:
     """Start a command; its standard output is the descriptor given, or this process's own.
 
     Raises:

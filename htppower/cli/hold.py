@@ -11,7 +11,7 @@ import attrs
 import click
 
 from htppower.cli.child import keep_from_children, open_descriptors, start
-from htppower.cli.signals import ENDING, SIGNALED, STOPPING, BlockedSignals, PolledSignals, Taken, take_signals
+from htppower.cli.signals import ENDING, SIGNALED, STOPPING, Signals, Taken, take_signals
 from htppower.controller import VoteController
 from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, Transition
@@ -92,9 +92,7 @@ def _what(holding: Holding) -> str:
 class _Wait:
     """The wait under a raised profile."""
 
-    def __init__(
-        self, holding: Holding, controller: VoteController, signals: BlockedSignals | PolledSignals, stdout: int | None
-    ) -> None:
+    def __init__(self, holding: Holding, controller: VoteController, signals: Signals, stdout: int | None) -> None:
         self._holding = holding
         self._controller = controller
         self._signals = signals

@@ -100,8 +100,6 @@ class BlockedSignals:
 class PolledSignals:
     """Signals noted by handlers, where they can't be waited for, as on Windows; a child is looked after every 50 ms."""
 
-    mask: frozenset[int] = frozenset()
-
     def __init__(self) -> None:
         self._noted: deque[int] = deque()
         if hasattr(signal, "SIGCHLD"):
@@ -126,7 +124,7 @@ class PolledSignals:
         """Do nothing: SIGTSTP is not taken here."""
 
 
-def take_signals() -> BlockedSignals | PolledSignals:
+def take_signals() -> Signals:
     """Take the signals of this process from now on, in the best way that the system has."""
     can_wait = hasattr(signal, "sigtimedwait") and hasattr(os, "posix_spawnp")
     return BlockedSignals() if can_wait else PolledSignals()

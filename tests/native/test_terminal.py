@@ -147,7 +147,7 @@ def test_a_terminal_that_goes_away(standin: Standin, tmp_path: Path) -> None:
         "def hear(*_): pathlib.Path(sys.argv[1]).touch(); sys.exit(0)\n"
         "signal.signal(signal.SIGHUP, hear)\n"
         "print('READY', flush=True)\n"
-        "time.sleep(30)\n"
+        "for _ in range(3000): time.sleep(0.01)\n"
     )
     words = [*HTPPOWER, "--", sys.executable, "-c", script, str(heard)]
     terminal = Terminal(words, environment(standin), orphaned=True)
