@@ -54,8 +54,11 @@ def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytes
                 self.interrupts = 0
                 raise KeyboardInterrupt
 
+    kept: list[QnnHtp] = []
+
     def start_and_wait() -> None:
-        QnnHtp(standin.path)
+        # Kept, so that the interrupt does not fall into its collection.
+        kept.append(QnnHtp(standin.path))
         for _ in range(1000):
             time.sleep(0.01)
 
@@ -67,3 +70,5 @@ def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytes
             start_and_wait()
     finally:
         logging.getLogger("htppower.qnn").removeHandler(handler)
+        for backend in kept:
+            backend.close()
