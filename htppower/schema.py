@@ -1,17 +1,15 @@
-"""From a plain tree to the fields of a profile or power state: cattrs with strict hooks.
+"""From a plain tree to the fields of a profile or power state, by the types of their attrs classes.
 
-cattrs alone takes True for 1, "12" for 12 and 1.7 for 1. These hooks take nothing for anything else, and go on after
-a problem, so that all problems of a file are reported at once.
+Nothing is taken for anything else (no True for 1, no "12" for 12), and reading goes on after a problem, so that all
+problems of a file are reported at once.
 """
 
 import enum
-import functools
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, Union, get_args, get_origin
 
 import attrs
-import cattrs
 
 from htppower.cases import Path
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -104,7 +102,7 @@ _RANGES: dict[Path, tuple[int, int]] = {
 def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
     """Return the fields that could be read (None for those that could not), and every mistake."""
     try:
-        fields, mistakes = _converter().structure(tree, kind), []
+        fields, mistakes = _read(tree, kind), []
     except _Refused as refused:
         fields, mistakes = refused.partial, refused.mistakes
     placed = [
@@ -157,20 +155,18 @@ def _out_of_range(tree: Any) -> list[Mistake]:
     return mistakes
 
 
-@functools.cache
-def _converter() -> cattrs.BaseConverter:
-    """Return the converter with the strict hooks; building one takes longer than reading a profile."""
-    converter = cattrs.BaseConverter()
-    for kind in (int, str, bool):
-        converter.register_structure_hook(kind, _plain)
-    for words in (VoltageCorner, ExpandedCorner, PowerMode, ClkPerfMode):
-        converter.register_structure_hook(words, _word)
-    converter.register_structure_hook_func(attrs.has, functools.partial(_fields, converter))
-    converter.register_structure_hook(VoltageRange, functools.partial(_voltage_range, converter))
-    converter.register_structure_hook(HmxV2, functools.partial(_hmx, converter))
-    unset_or = functools.partial(_unset_or, converter)
-    converter.register_structure_hook_func(lambda kind: type(None) in get_args(kind), unset_or)
-    return converter
+def _read(value: Any, kind: Any) -> Any:
+    """Read a value as what a field's type says.
+
+    Raises:
+        _Refused: with every mistake in it.
+    """
+    reader = _READERS.get(kind)
+    if reader is not None:
+        return reader(value, kind)
+    if type(None) in get_args(kind):
+        return _unset_or(value, kind)
+    return _fields(value, kind)
 
 
 def _plain(value: Any, kind: type[Any]) -> Any:
@@ -198,42 +194,42 @@ _WHAT: dict[type[enum.Enum], str] = {
 }
 
 
-def _unset_or(converter: cattrs.BaseConverter, value: Any, kind: Any) -> Any:
+def _unset_or(value: Any, kind: Any) -> Any:
     if value == UNSET and type(value) is str:
         return None
     if value is None:
         raise _Refused([Mistake((), "TYPE-1", "no value is stated", f"write {UNSET} for no vote")])
     (inner,) = (arg for arg in get_args(kind) if arg is not type(None))
-    return converter.structure(value, inner)
+    return _read(value, inner)
 
 
-def _voltage_range(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> VoltageRange:
+def _voltage_range(value: Any, kind: type[Any]) -> VoltageRange:
     if isinstance(value, str):
-        return VoltageRange.at(converter.structure(value, VoltageCorner))
+        return VoltageRange.at(_read(value, VoltageCorner))
     if not isinstance(value, dict):
         raise _Refused(_wrong_type(value, "a corner, or {min:, target:, max:}"))
-    fields: VoltageRange = _whole(_fields, converter, value, kind)
+    fields: VoltageRange = _whole(value, kind)
     return fields
 
 
-def _hmx(converter: cattrs.BaseConverter, value: Any, kind: type[Any]) -> HmxV2:
+def _hmx(value: Any, kind: type[Any]) -> HmxV2:
     if value == "default" and isinstance(value, str):
         return HMX_DEFAULT
     if not isinstance(value, dict):
         raise _Refused(_wrong_type(value, "default, unset or {min:, target:, max:, perf_mode:}"))
-    fields: HmxV2 = _whole(functools.partial(_fields, without="pick_default"), converter, value, kind)
+    fields: HmxV2 = _whole(value, kind, without="pick_default")
     return fields
 
 
-def _whole(read: Callable[..., Any], *args: Any) -> Any:
-    """Read a value of which a part alone means nothing: corners without their order can't be checked."""
+def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
+    """Read a mapping of which a part alone means nothing: corners without their order can't be checked."""
     try:
-        return read(*args)
+        return _fields(value, kind, without)
     except _Refused as refused:
         raise _Refused(refused.mistakes) from None
 
 
-def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], without: str = "") -> Any:
+def _fields(value: Any, kind: type[Any], without: str = "") -> Any:
     """Read a mapping into a class, every field stated and none unknown."""
     if not isinstance(value, dict):
         raise _Refused(_wrong_type(value, "a mapping of fields"))
@@ -249,7 +245,7 @@ def _fields(converter: cattrs.BaseConverter, value: Any, kind: type[Any], withou
                 mistakes.append(Mistake((), "KEY-2", f"{_WHERE}{name} is missing", hint, of_key=True))
             continue
         try:
-            found[name] = converter.structure(value[name], field_type)
+            found[name] = _read(value[name], field_type)
         except _Refused as refused:
             found[name] = refused.partial
             mistakes += [attrs.evolve(mistake, at=(name, *mistake.at)) for mistake in refused.mistakes]
@@ -268,6 +264,12 @@ def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[M
     return mistakes, misspelt
 
 
+_READERS: dict[Any, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys((int, str, bool), _plain),
+    **dict.fromkeys(_WHAT, _word),
+    VoltageRange: _voltage_range,
+    HmxV2: _hmx,
+}
 _FILES = (ProfileFields, StateFields)
 _UNIONS = (Union, type(int | None))
 

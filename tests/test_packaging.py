@@ -107,7 +107,7 @@ def test_importing_loads_no_native_library_and_starts_nothing() -> None:
     """Importing htppower imports none of its parts, no scheduler and no ctypes, and starts no thread."""
     code = (
         "import sys, threading, htppower;"
-        "heavy = {'apscheduler', 'transitions', 'yaml', 'cattrs', 'click', 'rich', 'ctypes'};"
+        "heavy = {'apscheduler', 'transitions', 'yaml', 'click', 'rich', 'ctypes'};"
         "print(sorted(heavy & set(sys.modules)), threading.active_count(), htppower.VoteController.__name__)"
     )
     assert _run(Path(sys.executable), CHECKOUT.parent, "-c", code) == "[] 1 VoteController\n"
