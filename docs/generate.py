@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 from click.testing import CliRunner
 
 from docs import rule_examples
@@ -22,10 +21,11 @@ from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
 from htppower.profiles import Profile, load_power_state, load_profile, profile_names
 from htppower.status import ControllerStatus, SessionStatus
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoltageRange, VoteSet
+from htppower.votes import VoltageRange
 
 if TYPE_CHECKING:
     import enum
@@ -102,43 +102,24 @@ def _other_fields() -> str:
 
 def _power_states() -> str:
     folders = Folders.of(())
-    columns = [_vote_fields(load_power_state(folders.find(name, "state"), folders).votes) for name in _STATES]
+    columns = [_spelt(vote_fields(load_power_state(folders.find(name, "state"), folders).votes)) for name in _STATES]
     rows = [(f"`{name}`", *(f"`{column[name]}`" for column in columns)) for name in columns[0]]
     return _table(("Field", *(f"`{name}`" for name in _STATES)), rows)
 
 
 def _fields(profile: Profile) -> dict[str, str]:
-    """Return every field of a profile as it is spelt in its file."""
-    fields = _vote_fields(profile.votes)
-    if profile.relax is not None:
-        fields["relax.to"] = profile.relax.to.name
-        fields["relax.after_init_us"] = str(profile.relax.after_init_us)
-        fields["relax.after_inference_us"] = str(profile.relax.after_inference_us)
-    return fields
+    """Return every field of a profile as it is spelt in the tables."""
+    return _spelt(profile_fields(profile))
 
 
-def _vote_fields(votes: VoteSet) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for name in SEND_ORDER.values():
-        vote = getattr(votes, name)
-        if name == "dcvs_v3" and vote is not None:
-            fields |= {f"{name}.{field.name}": _spell(getattr(vote, field.name)) for field in attrs.fields(type(vote))}
-        else:
-            fields[name] = _spell(vote)
-    return fields
+def _spelt(fields: Iterable[tuple[tuple[str, ...], Any]]) -> dict[str, str]:
+    return {".".join(at).removeprefix("votes."): _spell(value) for at, value in fields}
 
 
 def _spell(value: Any) -> str:
-    if value is None:
-        return "unset"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if value == HMX_DEFAULT:
-        return "default"
-    if isinstance(value, VoltageRange):
-        same = value.min == value.target == value.max
-        return value.min.name if same else f"{value.min.name} / {value.target.name} / {value.max.name}"
-    return str(getattr(value, "name", value))
+    if isinstance(value, VoltageRange) and not value.min == value.target == value.max:
+        return f"{value.min.name} / {value.target.name} / {value.max.name}"
+    return spell(value)
 
 
 def _rules() -> str:

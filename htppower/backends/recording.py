@@ -32,6 +32,7 @@ class Call:
         configs: the native list of a setPowerConfig, empty for the others.
         code: the native code; 0 is success.
         device_id, core_id: of the id, where the recorder saw it created.
+        votes: the vote set of a setPowerConfig, of which ``configs`` is the native form.
     """
 
     time_us: int
@@ -41,6 +42,7 @@ class Call:
     code: int
     device_id: int | None = None
     core_id: int | None = None
+    votes: VoteSet | None = attrs.field(default=None, eq=False, repr=False)
 
     def config(self, option: str) -> NativeConfig | None:
         """Return the call's vote on an option, such as ``DCVS_V3``, or None.
@@ -98,7 +100,8 @@ class RecordingBackend:
         """Pass on and record a setPowerConfig."""
         time_us = self._time.now_us
         _, error = _answer(lambda: self.inner.set_power_config(power_config_id, votes))
-        self._record(time_us, "setPowerConfig", power_config_id, votes.native(power_config_id), error)
+        configs = votes.native(power_config_id)
+        self._record(time_us, "setPowerConfig", power_config_id, configs, error, votes=votes)
         if error is not None:
             raise error
 
@@ -153,13 +156,14 @@ class RecordingBackend:
         configs: tuple[NativeConfig, ...],
         error: VoteRejected | None,
         core: tuple[int, int] | None = None,
+        votes: VoteSet | None = None,
     ) -> None:
         code = SUCCESS if error is None else error.code
         with self._lock:
             if core is not None:
                 self._cores[power_config_id] = core
             device_id, core_id = core or self._cores.get(power_config_id) or (None, None)
-            self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id))
+            self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id, votes))
 
 
 def _answer(call: Callable[[], int | None]) -> tuple[int | None, VoteRejected | None]:

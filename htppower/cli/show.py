@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from htppower.cli import FOLDER
 from htppower.errors import ProfileError
+from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import shipped_folder
 from htppower.profiles import PowerState, Profile, find_power_state, load_profile
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from htppower.cases import Path
 
 _COMMENT_COLUMN = 40
+_INDENT = "  "
 
 
 @click.command(name="show")
@@ -43,8 +44,8 @@ def command(profile: str, folders: tuple[str, ...]) -> None:
 
 def state_as_yaml(state: PowerState) -> str:
     """Return a power state as a file that loads to the same values."""
-    lines = [f"state: {state.name}", f"summary: {_quoted(state.summary)}", *(line for _, line in _votes(state.votes))]
-    return "\n".join(lines)
+    votes = (line for _, line in _stated(vote_fields(state.votes)))
+    return "\n".join((f"state: {state.name}", f"summary: {_quoted(state.summary)}", *votes))
 
 
 def as_yaml(profile: Profile) -> str:
@@ -55,48 +56,18 @@ def as_yaml(profile: Profile) -> str:
 def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
     yield ("profile",), f"profile: {profile.name}"
     yield ("summary",), f"summary: {_quoted(profile.summary)}"
-    yield from _votes(profile.votes)
-    if profile.relax is None:
-        yield ("relax",), "relax: unset"
-        return
-    yield (), "relax:"
-    yield ("relax", "to"), f"  to: {profile.relax.to.name}"
-    for name in ("after_init_us", "after_inference_us"):
-        yield ("relax", name), f"  {name}: {getattr(profile.relax, name)}"
+    yield from _stated(profile_fields(profile))
 
 
-def _votes(votes: VoteSet) -> Iterator[tuple[Path, str]]:
-    if not votes:
-        yield ("votes",), "votes: unset"
-        return
-    yield (), "votes:"
-    for name in SEND_ORDER.values():
-        yield from _vote(name, getattr(votes, name))
-
-
-def _vote(name: str, vote: object) -> Iterator[tuple[Path, str]]:
-    at = ("votes", name)
-    if isinstance(vote, DcvsV3):
-        yield (), f"  {name}:"
-        for field in ("dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core"):
-            yield (*at, field), f"    {field}: {_value(getattr(vote, field))}"
-    else:
-        yield at, f"  {name}: {_value(vote)}"
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "unset"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value == HMX_DEFAULT:
-        return "default"
-    if isinstance(value, VoltageRange) and value.min == value.target == value.max:
-        return value.target.name
-    if isinstance(value, (VoltageRange, HmxV2)):
-        mode = f", perf_mode: {value.perf_mode.name}" if isinstance(value, HmxV2) else ""
-        return f"{{min: {value.min.name}, target: {value.target.name}, max: {value.max.name}{mode}}}"
-    return str(getattr(value, "name", value))
+def _stated(fields: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, str]]:
+    """Yield a line for every field, and one for every mapping that begins with it."""
+    begun: Path = ()
+    for at, value in fields:
+        for depth in range(1, len(at)):
+            if at[:depth] != begun[:depth]:
+                yield (), f"{_INDENT * (depth - 1)}{at[depth - 1]}:"
+        begun = at
+        yield at, f"{_INDENT * (len(at) - 1)}{at[-1]}: {spell(value)}"
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,68 @@
+"""The fields of a profile: by the keys that lead to them, in the order of a file, and as they are spelt there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.cases import Path
+    from htppower.profiles import Profile
+
+DCVS_FIELDS = ("dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core")
+LIMITS = ("min", "target", "max")
+UNSET = "unset"
+
+
+def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
+    """Yield the fields of a profile's votes, then those of ``relax``; None where a field is unset."""
+    yield from vote_fields(profile.votes)
+    if profile.relax is None:
+        yield ("relax",), None
+        return
+    yield ("relax", "to"), profile.relax.to.name
+    yield ("relax", "after_init_us"), profile.relax.after_init_us
+    yield ("relax", "after_inference_us"), profile.relax.after_inference_us
+
+
+def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
+    """Yield the fields of a vote set: those of the HVX vote one by one, every other vote as a whole."""
+    if not votes:
+        yield ("votes",), None
+        return
+    for name in SEND_ORDER.values():
+        vote = getattr(votes, name)
+        if isinstance(vote, DcvsV3):
+            for field in DCVS_FIELDS:
+                yield ("votes", name, field), getattr(vote, field)
+        else:
+            yield ("votes", name), vote
+
+
+def limits(at: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the corners of a range, and the perf mode of an HMX vote, one by one; any other value as it is."""
+    if not isinstance(value, (VoltageRange, HmxV2)) or value == HMX_DEFAULT:
+        yield at, value
+        return
+    for name in LIMITS:
+        yield (*at, name), getattr(value, name)
+    if isinstance(value, HmxV2):
+        yield (*at, "perf_mode"), value.perf_mode
+
+
+def spell(value: Any) -> str:
+    """Return a value as it is spelt in a file."""
+    if value is None:
+        return UNSET
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value == HMX_DEFAULT:
+        return "default"
+    if isinstance(value, VoltageRange) and value.min == value.target == value.max:
+        return value.target.name
+    if isinstance(value, (VoltageRange, HmxV2)):
+        return f"{{{', '.join(f'{at[0]}: {spell(part)}' for at, part in limits((), value))}}}"
+    return str(getattr(value, "name", value))
