@@ -112,6 +112,7 @@ class ResolvedFile:
         problems: what is wrong with the files as YAML, and with ``extends``.
         lineage: the names, from this file to the last that is extended.
         complete: whether all that it extends could be read; if not, no field is missing for certain.
+        documents: the files, from this one to the last that is extended.
     """
 
     path: FilePath
@@ -121,12 +122,17 @@ class ResolvedFile:
     problems: tuple[Problem, ...]
     lineage: tuple[str, ...]
     complete: bool
+    documents: tuple[Document, ...]
 
     def problem(self, mistake: Mistake) -> Problem:
         """Return a mistake with its place."""
         places = self.key_places if mistake.of_key and mistake.at in self.key_places else self.places
         place = locate(places, mistake.candidates, str(self.path))
         return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
+
+    def order(self, problem: Problem) -> tuple[bool, str, int, int]:
+        """Return what problems are sorted by: those of this file first, then by file, line and column."""
+        return problem.path != str(self.path), problem.path, problem.line, problem.column
 
     def written_in(self, at: Path) -> FilePath:
         """Return the file in which a value was written."""
@@ -149,6 +155,7 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, .
         document.problems,
         lineage=(name if isinstance(name, str) else path.stem,),
         complete=document.tree is not UNREADABLE,
+        documents=(document,),
     )
     if not extends:
         return alone
@@ -169,6 +176,7 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, .
         (*document.problems, *base.problems),
         lineage=(*alone.lineage, *base.lineage),
         complete=base.complete,
+        documents=(document, *base.documents),
     )
 
 
