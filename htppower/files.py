@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.cases import Path
 
-_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml")
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})
 # Deeper than anybody can follow in review.
@@ -30,6 +30,12 @@ def shipped_folder() -> FilePath:
     package = FilePath(__file__).resolve().parent
     installed = package / "shipped_profiles"
     return installed if installed.is_dir() else package.parent / "profiles"
+
+
+def shown_path(path: str) -> str:
+    """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
+    shipped = f"{shipped_folder()}{os.sep}"
+    return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -86,13 +92,13 @@ class Folders:
             ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
         """
         text = os.fspath(name)
-        if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(_SUFFIXES):
+        if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(FilePath(text) if near is None else near.parent / text)
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None and kind == "state":
             folders += [near.parent / "states", *([near.parent] if near.parent.name == "states" else [])]
         for folder in folders:
-            for suffix in _SUFFIXES:
+            for suffix in SUFFIXES:
                 file = folder / f"{text}{suffix}"
                 if text and os.path.lexists(file):
                     return file
@@ -241,7 +247,7 @@ def _existing(path: FilePath) -> FilePath:
     if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 - as below
         return path  # reading it says what is wrong with it
     message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
-    hint = "check the path" if path.suffix in _SUFFIXES else "a profile file ends in .yaml"
+    hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])
 
 
@@ -252,6 +258,6 @@ def _is_file(path: FilePath) -> bool:
 
 def _yaml_files(folder: FilePath) -> list[FilePath]:
     try:
-        return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES)
+        return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES)
     except OSError:
         return []

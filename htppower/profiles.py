@@ -40,7 +40,7 @@ NO_VOTES = VoteSet()
 _Value = TypeVar("_Value")
 
 # Rules that compare fields: they are left out while one of those fields can't be read.
-BETWEEN_FIELDS = frozenset({"HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
+BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
 # Findings that say nothing against a file.
 _OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
 
@@ -214,7 +214,7 @@ def examine_profile(
     file, fields, mistakes = _read(path, folders, "profile", ProfileFields)
     state, of_relax = _find_state(fields, file, folders, states)
     relax = None
-    if fields is not None and fields.relax is not None and state is not None and not state.problems:
+    if fields is not None and fields.relax is not None and state is not None:
         relax = Relax(state.value, fields.relax.after_init_us or 0, fields.relax.after_inference_us or 0)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
