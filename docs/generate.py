@@ -137,7 +137,7 @@ def _messages(ids: Iterable[str]) -> str:
     for rule_id in ids:
         example = examples[rule_id]
         kept = f"No message: {rules.RULES[rule_id].kept_by}." if not example.said else f"```text\n{example.said}\n```"
-        parts.append(f"`{rule_id}`: {example.given}\n\n{kept}")
+        parts.append(f"#### {rule_id}\n\n{example.given}\n\n{kept}")
     return "\n\n".join(parts)
 
 

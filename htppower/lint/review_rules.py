@@ -13,6 +13,7 @@ from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
 from htppower.fields import profile_fields, spell
 from htppower.profiles import SHIPPED_PROFILES
 from htppower.schema import Mistake
+from htppower.votes import HMX_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _CLOCKS = ("core", "bus")
 _TO = ("relax", "to")
+_HMX = ("votes", "hmx_v2")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -69,9 +71,15 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
 
 
 def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
-    """REV-2; a finding a field, against the nearest profile above that costs less."""
+    """REV-2; a finding a field, against the nearest profile above that costs less.
+
+    An HMX that follows the core costs with it, and is not told besides.
+    """
     above = shelf.above(profile)
+    follows = profile.votes.hmx_v2 == HMX_DEFAULT
     for at, value, cost in _costs(profile.votes):
+        if follows and at == _HMX:
+            continue
         for other in above:
             found = [(theirs, less) for place, theirs, less in _costs(other.votes) if place == at and less < cost]
             if found:
@@ -138,7 +146,7 @@ def _hmx_cost(votes: VoteSet) -> Iterator[tuple[Path, object, int]]:
     """Yield the corner of an HMX vote; that of the default is the one that follows the core's."""
     hmx, dcvs = votes.hmx_v2, votes.dcvs_v3
     if hmx is not None and not hmx.pick_default:
-        yield ("votes", "hmx_v2"), hmx.target, int(hmx.target)
+        yield _HMX, hmx.target, int(hmx.target)
     elif dcvs is not None and dcvs.core is not None:
         following = EXPANDED_OF_CORE[dcvs.core.target]
-        yield ("votes", "hmx_v2"), following, int(following)
+        yield _HMX, following, int(following)

@@ -12,12 +12,13 @@ import attrs
 from htppower import rules
 from htppower.cases import Case
 from htppower.files import shown_path
-from htppower.lint.catalogue import CATALOGUE, UNREAD, Severity
+from htppower.lint.catalogue import UNREAD, Severity
 from htppower.lint.findings import Finding, LintReport
-from htppower.lint.review_rules import Shelf, costs_more, no_way_down, polling_left_on, unstated
-from htppower.lint.sources import Kind, Source, find_sources, folders_of, profile_files, read_source
+from htppower.lint.home import Home
+from htppower.lint.review_rules import costs_more, no_way_down, polling_left_on, unstated
+from htppower.lint.sources import Kind, Source, find_sources, read_source
 from htppower.lint.suppressions import apply, read_suppressions
-from htppower.profiles import BETWEEN_FIELDS, examine_power_state, examine_profile
+from htppower.profiles import BETWEEN_FIELDS, examine_power_state
 from htppower.schema import Mistake
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.errors import Problem
-    from htppower.files import Folders, ResolvedFile
+    from htppower.files import ResolvedFile
     from htppower.platforms import Platform
     from htppower.profiles import Examined, PowerState, Profile
 
@@ -58,7 +59,7 @@ def lint(
     """
     sources = find_sources(paths)
     linting = _Linting(sources, tuple(map(FilePath, profiles)), platform)
-    found = [finding for source in sources for finding in linting.findings(source)]
+    found = _each_once(list(linting.findings(source)) for source in sources)
     suppressions = []
     for source in sources:
         of_source, wrong = read_suppressions(str(source.path), source.lines, source.comments)
@@ -69,22 +70,12 @@ def lint(
     unchecked = _NEED_A_PLATFORM if platform is None else frozenset()
     # In a file that can't be read to its end, rules were left out, and nothing can be said of what lifts them.
     unread = {finding.path for finding in found if finding.entry.family in UNREAD}
-    left, lifted = apply(_each_once(found), suppressions, today, unchecked, unread)
+    left, lifted = apply(found, suppressions, today, unchecked, unread)
     return LintReport(
         tuple(str(source.path) for source in sources),
         tuple(sorted(left)),
         tuple(sorted(lifted, key=lambda suppressed: suppressed.finding)),
     )
-
-
-@attrs.frozen(repr=False, eq=False)
-class _Home:
-    """What the files of one folder share."""
-
-    folders: Folders
-    states: dict[FilePath, Examined[PowerState]]
-    profiles: dict[str, Examined[Profile]]
-    shelf: Shelf
 
 
 class _Linting:
@@ -94,21 +85,18 @@ class _Linting:
         self._sources = {os.path.realpath(source.path): source for source in sources}
         self._named = named
         self._platform = platform
-        self._homes: dict[FilePath, _Home] = {}
+        self._homes: dict[FilePath, Home] = {}
         self._others: dict[str, Source] = {}
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
-        home = self._home(source.home)
+        home = self._home(source)
         if source.kind is Kind.STATE:
             yield from self._of_state(source, examine_power_state(source.path, home.folders))
             return
-        examined = home.profiles.get(os.path.realpath(source.path))
-        if examined is None:
-            examined = examine_profile(source.path, home.folders, home.states)
-        yield from self._of_profile(source, examined, home)
+        yield from self._of_profile(source, home.profile(source.path), home)
 
-    def _of_profile(self, source: Source, examined: Examined[Profile], home: _Home) -> Iterator[Finding]:
+    def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[Finding]:
         profile, state = examined.value, examined.state
         yield from map(self._finding, examined.problems)
         mistakes = [
@@ -171,25 +159,14 @@ class _Linting:
         text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
         return Finding(str(source.path), line, column, problem.rule, problem.message, problem.hint, text)
 
-    def _home(self, folder: FilePath) -> _Home:
-        """Return what the files of a folder share: the profiles there, and the shipped ones."""
-        home = self._homes.get(folder)
-        if home is not None:
-            return home
-        folders = folders_of(folder, self._named)
-        states: dict[FilePath, Examined[PowerState]] = {}
-        profiles: dict[str, Examined[Profile]] = {}
-        for file in (file for each in folders.paths for file in profile_files(each)):
-            profiles.setdefault(os.path.realpath(file), examine_profile(file, folders, states))
-        values = [examined.value for examined in profiles.values() if examined.readable]
-        return self._homes.setdefault(folder, _Home(folders, states, profiles, Shelf.of(values)))
+    def _home(self, source: Source) -> Home:
+        home = self._homes.get(source.home)
+        return home or self._homes.setdefault(source.home, Home(source.home, self._named))
 
     @functools.cached_property
     def _used(self) -> frozenset[str]:
         """The files of the power states to which some profile relaxes, in any folder that is linted."""
-        homes = {source.home for source in self._sources.values()}
-        profiles = [examined for folder in homes for examined in self._home(folder).profiles.values()]
-        return frozenset(os.path.realpath(examined.state.file.path) for examined in profiles if examined.state)
+        return frozenset().union(*(self._home(source).used_states for source in self._sources.values()))
 
 
 def _misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
@@ -200,11 +177,19 @@ def _misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
         yield Mistake((key,), "REV-6", message, f"rename the file to {value.name}.yaml")
 
 
-def _each_once(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without repetition: a base is seen by itself, and in each file that extends it."""
-    once: dict[object, Finding] = {}
-    for finding in findings:
-        advice = CATALOGUE[finding.rule].severity is not Severity.ERROR
-        what = (finding.path, finding.line, finding.column, finding.rule, "" if advice else finding.message)
-        once.setdefault(what, finding)
-    return list(once.values())
+def _each_once(of_files: Iterable[list[Finding]]) -> list[Finding]:
+    """Return the findings without repetition: a base is seen by itself, and in each file that extends it.
+
+    Advice about an inherited field names the profile that inherits it; it is told for the first profile only.
+    """
+    once: dict[Finding, None] = {}
+    told: set[tuple[str, str]] = set()
+    for findings in of_files:
+        new = [finding for finding in findings if finding.severity is Severity.ERROR or _spot(finding) not in told]
+        once |= dict.fromkeys(new)
+        told |= set(map(_spot, new))
+    return list(once)
+
+
+def _spot(finding: Finding) -> tuple[str, str]:
+    return finding.place, finding.rule
