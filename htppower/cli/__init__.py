@@ -20,7 +20,9 @@ INTERRUPTED = 130
 FOLDER = click.Path(exists=True, file_okay=False)
 
 _COMMANDS = {
+    "diff": "htppower.cli.diff",
     "doctor": "htppower.cli.doctor",
+    "explain": "htppower.cli.explain",
     "lint": "htppower.cli.lint",
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",

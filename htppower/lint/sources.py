@@ -39,12 +39,14 @@ class Source:
         kind: what it holds.
         lines: its lines, for showing them; none where it can't be read.
         comments: line and column of the comments in it that are for htppower.
+        says_its_kind: it names itself a profile or power state; other YAML does not.
     """
 
     path: FilePath
     kind: Kind
     lines: tuple[str, ...]
     comments: tuple[tuple[int, int], ...]
+    says_its_kind: bool
 
     @property
     def home(self) -> FilePath:
@@ -80,19 +82,22 @@ def read_source(path: FilePath) -> Source:
     except (OSError, ValueError):
         text = ""
     lines = tuple(_LINE_BREAK.split(text))
-    return Source(path, _kind(path, text), lines, tuple(comments_for_htppower(text, lines)))
+    comments = tuple(comments_for_htppower(text, lines))
+    says = any(key.search(text) is not None for key in (_STATE_KEY, _PROFILE_KEY))
+    return Source(path, _kind(path, text), lines, comments, says)
 
 
-def folders_of(home: FilePath, named: Iterable[FilePath] = ()) -> Folders:
-    """Return where names in the files of a folder are looked up.
+def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
+    """Return where names in the files of a folder are looked up; ``shipped`` stands in for the shipped folder.
 
     The shipped folder comes first, as when a profile is used, then the folder itself, then those that are named. A
     folder that holds a profile for every shipped name is a copy of the shipped folder, and stands in for it.
     """
+    shipped = shipped_folder() if shipped is None else shipped
     names = {file.stem for file in profile_files(home)}
     if names.issuperset(SHIPPED_PROFILES):
-        return Folders((home, *named, shipped_folder()))
-    return Folders((shipped_folder(), home, *named))
+        return Folders((home, *named, shipped))
+    return Folders((shipped, home, *named))
 
 
 def _files(path: FilePath) -> Iterator[FilePath]:
