@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +56,8 @@ def write_files(contents: dict[Path, str]) -> None:
 
 def _made_beside(target: Path, content: str) -> str:
     """Return a new file in the target's folder that holds the content, with the rights that the target would have."""
+    import tempfile  # noqa: PLC0415 - start-up need not wait for it where nothing is written
+
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
     try:
