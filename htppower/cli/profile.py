@@ -13,7 +13,7 @@ from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
-    from htppower.cli.workload import Pace
+    from htppower.dry_run.workload import Pace
     from htppower.profiles import Profile
 
 # The SoC of a dry run that names none.
@@ -121,7 +121,7 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
 
 def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
-    from htppower.cli.workload import Workload, run  # noqa: PLC0415
+    from htppower.dry_run.workload import Workload, run  # noqa: PLC0415
 
     soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
     simulated = SimulatedHtp(options["arch"], soc, options["platform"])
@@ -166,12 +166,12 @@ def _hold(profile: Profile, options: dict[str, Any]) -> int:
 
 def _pace(virtual: bool) -> Pace:
     if virtual:
-        from htppower.cli.workload import VirtualPace  # noqa: PLC0415
+        from htppower.dry_run.workload import VirtualPace  # noqa: PLC0415
         from htppower.testing import VirtualTime  # noqa: PLC0415
 
         return VirtualPace(VirtualTime())
     gc.enable()  # start-up has it off; this run takes as long as its workload
-    from htppower.cli.workload import RealPace  # noqa: PLC0415
+    from htppower.dry_run.workload import RealPace  # noqa: PLC0415
     from htppower.sustain import SystemTime  # noqa: PLC0415
 
     return RealPace(SystemTime())
