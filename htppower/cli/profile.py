@@ -13,7 +13,7 @@ from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
-    from htppower.dry_run.workload import Pace
+    from htppower.dry_run.workload import Pace, Report
     from htppower.profiles import Profile
 
 # The SoC of a dry run that names none.
@@ -23,7 +23,7 @@ DEFAULT_SOC = "SM8650"
 COUNT = click.IntRange(0, 10_000)
 DURATION_US = click.IntRange(0, 3_600_000_000)
 SYSTEM = click.Choice(OPERATING_SYSTEMS)
-FORMAT = click.Choice(["text", "json"])
+FORMAT = click.Choice(["text", "json", "svg", "html", "trace"])
 BACKEND = click.Choice(["qnn", "simulated"])
 LIBRARY = click.Path()
 SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
@@ -128,14 +128,33 @@ def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     workload = Workload(options["inferences"], options["inference_us"], options["gap_us"])
     virtual = options["dry_run"]
     report = run(profile, simulated, workload, _pace(virtual), virtual=virtual)
-    if options["form"] == "json":
+    # The whole document is made before any of it is printed.
+    click.echo(_document(report, options["form"]))
+
+
+def _document(report: Report, form: str) -> str:
+    """Return a run in a format; each is imported only where it is asked for."""
+    if form == "json":
         from htppower.cli.report_json import as_json  # noqa: PLC0415
 
-        click.echo(as_json(report))
-    else:
-        from htppower.cli.report_text import as_text  # noqa: PLC0415
+        return as_json(report)
+    if form == "svg":
+        from htppower.pictures.svg import as_svg  # noqa: PLC0415
+        from htppower.pictures.timeline import timeline  # noqa: PLC0415
 
-        click.echo(as_text(report))
+        return as_svg(timeline(report))
+    if form == "html":
+        from htppower.pictures.findings import warnings  # noqa: PLC0415
+        from htppower.pictures.html import as_html  # noqa: PLC0415
+
+        return as_html(report, warnings(report))
+    if form == "trace":
+        from htppower.pictures.trace import as_trace  # noqa: PLC0415
+
+        return as_trace(report)
+    from htppower.cli.report_text import as_text  # noqa: PLC0415
+
+    return as_text(report)
 
 
 def _hold(profile: Profile, options: dict[str, Any]) -> int:
