@@ -114,9 +114,12 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
 
 
 def spell_time(time_us: int, longest_us: int | None = None) -> str:
-    """Return a time in the unit of the longest of its kind, without digits that say nothing."""
-    longest_us = time_us if longest_us is None else longest_us
-    size, unit = next(((size, unit) for size, unit in _UNITS if longest_us >= 10 * size or size == 1))
+    """Return a time, by itself in the unit that suits it; on an axis in the one that suits all times up to the longest.
+
+    On an axis a unit must go into the longest ten times, so that its ticks are no fractions.
+    """
+    least, measured_us = (1, time_us) if longest_us is None else (10, longest_us)
+    size, unit = next((size, unit) for size, unit in _UNITS if measured_us >= least * size or size == 1)
     number = f"{time_us / size:.6f}".rstrip("0").rstrip(".")
     return f"{number} {unit}"
 

@@ -79,15 +79,17 @@ def stretches(lane: Lane, axis: TimeAxis) -> list[Stretch]:
     """Return the steps of a lane as they are drawn; the last ends with the axis."""
     ends = [*(step.time_us for step in lane.steps[1:]), axis.end_us]
     placed = [(axis.x(step.time_us), axis.x(end), step) for step, end in zip(lane.steps, ends, strict=True)]
-    # A step of no width at all is a fall or a rise: it needs no place of its own.
-    narrow = [0 < right - left < _STEP_PX for left, right, _ in placed]
-    drawn: list[Stretch] = []
-    for place, (left, right, step) in enumerate(placed):
-        if drawn and narrow[place] and narrow[place - 1]:
-            drawn[-1] = Stretch(drawn[-1].left, right, (*drawn[-1].steps, step))
+    groups: list[list[tuple[float, float, Step]]] = []
+    was_narrow = False
+    for left, right, step in placed:
+        # A step of no width at all is a fall or a rise: it needs no place of its own.
+        narrow = 0 < right - left < _STEP_PX
+        if narrow and was_narrow:
+            groups[-1].append((left, right, step))
         else:
-            drawn.append(Stretch(left, right, (step,)))
-    return drawn
+            groups.append([(left, right, step)])
+        was_narrow = narrow
+    return [Stretch(group[0][0], group[-1][1], tuple(step for _, _, step in group)) for group in groups]
 
 
 def clusters(ticks: Sequence[Tick], axis: TimeAxis) -> list[Cluster]:

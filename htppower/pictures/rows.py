@@ -56,9 +56,7 @@ class CornerAxis:
 def corner_axis(lanes: Iterable[Lane]) -> CornerAxis:
     """Return one axis for lanes that are to be compared."""
     steps = [step for lane in lanes for step in lane.steps]
-    voted: set[VoltageCorner | ExpandedCorner] = {
-        level for step in steps if step.levels for level in attrs.astuple(step.levels, recurse=False)
-    }
+    voted: set[VoltageCorner | ExpandedCorner] = {level for step in steps if step.levels for level in step.levels.all}
     every = _siblings(voted)
     places = {every.index(corner) for corner in voted}
     shown = sorted({near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(every)})

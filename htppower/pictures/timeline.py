@@ -29,6 +29,11 @@ class Levels:
     target: VoltageCorner | ExpandedCorner
     max: VoltageCorner | ExpandedCorner
 
+    @property
+    def all(self) -> tuple[VoltageCorner | ExpandedCorner, ...]:
+        """The three."""
+        return self.min, self.target, self.max
+
     def __str__(self) -> str:
         """Return one corner where all three are the same, else min / target / max."""
         if self.min is self.target is self.max:
