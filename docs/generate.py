@@ -3,7 +3,7 @@
 python -m docs.generate            write them into the pages
 python -m docs.generate --check    exit 1 where a page says something else
 
-A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page.
+A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page. Pictures are files of their own.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{__doc__}\n")
         return 2
     stale = []
-    for path in sorted(DOCS.glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        made = page(text)
+    pages = [(path, page) for path in sorted(DOCS.glob("*.md"))]
+    for path, make in (*pages, *((DOCS / name, make) for name, make in _PICTURES.items())):
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        made = make(text)
         if made != text and arguments:
             stale.append(path.name)
         elif made != text:
@@ -233,6 +234,10 @@ _PARTS: dict[str, Callable[[], str]] = {
     "dry-run": lambda: _console("profile", "burst", "--dry-run"),
     "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),
     "dry-run-json": _json,
+}
+# Made whole, whatever the file says now.
+_PICTURES: dict[str, Callable[[str], str]] = {
+    "burst.svg": lambda _: f"{_run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }
 
 

@@ -3,13 +3,15 @@
 # Values of the docs' theme where the picture stands in one of their pages; otherwise of the system's colour scheme.
 SVG = """
 .htp { --ink: var(--color-foreground-primary, #1f2328); --faint: var(--color-foreground-secondary, #59636e);
-  --ground: var(--color-background-primary, #ffffff); --line: #d1d9e0; --grid: #eceff2;
+  --ground: var(--color-background-primary, #ffffff);
+  --line: var(--color-background-border, #d1d9e0); --grid: var(--color-background-hover, #eceff2);
   --core: #bc4c00; --bus: #0969da; --hmx: #8250df; --inference: #1a7f37; --prepare: #57606a; --sustain: #bf8700;
   --fail: #cf222e; max-width: 100%; height: auto;
   font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 @media (prefers-color-scheme: dark) {
   .htp { --ink: var(--color-foreground-primary, #e6edf3); --faint: var(--color-foreground-secondary, #9198a1);
-    --ground: var(--color-background-primary, #0d1117); --line: #3d444d; --grid: #21262d;
+    --ground: var(--color-background-primary, #0d1117);
+    --line: var(--color-background-border, #3d444d); --grid: var(--color-background-hover, #21262d);
     --core: #f0883e; --bus: #4493f8; --hmx: #ab7df8; --inference: #3fb950; --prepare: #9198a1; --sustain: #d29922;
     --fail: #f85149; } }
 .htp .ground { fill: var(--ground); }

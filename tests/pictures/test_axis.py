@@ -53,8 +53,10 @@ def test_what_is_not_cut_has_one_scale() -> None:
 def test_nothing_happens_in_what_is_cut() -> None:
     """A cut holds no begin, no end and no call, of any of the timelines that are compared."""
     one, other = timeline(dry_run("burst")), timeline(dry_run(sustaining("burst", 2_000_000)))
-    cuts = _axis(one, other).breaks
+    axis = _axis(one, other)
+    cuts = axis.breaks
     assert cuts
+    assert axis.end_us == other.end_us
     for time_us in (*_edges(one), *_edges(other)):
         assert not any(cut.begin_us < time_us < cut.end_us for cut in cuts)
 
