@@ -23,7 +23,8 @@ DEFAULT_SOC = "SM8650"
 COUNT = click.IntRange(0, 10_000)
 DURATION_US = click.IntRange(0, 3_600_000_000)
 SYSTEM = click.Choice(OPERATING_SYSTEMS)
-FORMAT = click.Choice(["text", "json", "svg", "html", "trace"])
+_PICTURES = ("svg", "html", "trace")
+FORMAT = click.Choice(["text", "json", *_PICTURES])
 BACKEND = click.Choice(["qnn", "simulated"])
 LIBRARY = click.Path()
 SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
@@ -128,8 +129,10 @@ def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     workload = Workload(options["inferences"], options["inference_us"], options["gap_us"])
     virtual = options["dry_run"]
     report = run(profile, simulated, workload, _pace(virtual), virtual=virtual)
-    # The whole document is made before any of it is printed.
-    click.echo(_document(report, options["form"]))
+    # The whole document is made before any of it is printed. Pictures are files, which readers take for UTF-8 whatever
+    # the terminal's own encoding is.
+    document = _document(report, options["form"])
+    click.echo(document.encode() if options["form"] in _PICTURES else document)
 
 
 def _document(report: Report, form: str) -> str:

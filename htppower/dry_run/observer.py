@@ -109,8 +109,8 @@ class Observer:
                 self._change(state, event.time_us - self._start_us)
 
     def end(self) -> int:
-        """End the last state, and return when the run ended, in us from its start."""
-        end_us = self._now_us()
+        """End the last state, and return when the run ended, in us from its start: when the session was destroyed."""
+        end_us = self._since_us if self._state is State.DESTROYED else self._now_us()
         self._change(self._state, end_us)
         return end_us
 

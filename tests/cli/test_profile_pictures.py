@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -36,6 +37,13 @@ def test_the_simulated_backend_in_real_time_is_drawn_too(command: Command) -> No
         sorted(event["name"] for event in document["traceEvents"] if event["ph"] == "i") for document in (real, virtual)
     ]
     assert names[0] == names[1] != []
+
+
+def test_a_run_ends_when_its_session_is_destroyed(command: Command) -> None:
+    """In real time, too, no time is spent after the end."""
+    arguments = ("--backend", "simulated", "--inferences", "0", "--inference-us", "0", "--gap-us", "0")
+    document = json.loads(command.output("profile", "balanced", *arguments, "--format", "json"))
+    assert document["summary"]["time_in_state_us"]["DESTROYED"] == 0
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -79,6 +87,19 @@ def test_formats_of_pictures_are_not_for_the_device(command: Command, form: str)
     result = command.run("profile", "burst", "--for", "1", "--format", form)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--format is for a dry run" in result.stderr
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -> None:
+    """A file that says it is UTF-8 is so where standard output is something else."""
+    summary = "schnell \u2192 hei\u00df \u05e9\u05dc\u05d5\u05dd"
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"profile: mine\nextends: burst\nsummary: {summary}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "htppower", "profile", str(path), "--dry-run", "--format", form]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, check=True, env=environment)
+    text = done.stdout.decode("utf-8")
+    assert summary in text or json.loads(text)["otherData"]["summary"] == summary
 
 
 def test_the_text_does_not_load_what_draws() -> None:
