@@ -60,6 +60,6 @@ def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> I
     """Yield the first of the words that fit, before the mark of a break in the band."""
     right = min([band.right, *(cut.mark - 6 for cut in times.breaks if band.left <= cut.left < band.right)])
     width = right - band.left
-    said = next((word for word in words if width_of(word, _SIZE) + 4 <= width), "")
+    said = next((word for word in words if width_of(word, _SIZE) <= width), "")
     if said:
         yield text((band.left + right) / 2, top + STRIP_PX / 2 + 3.5, said, "band", "middle")

@@ -14,6 +14,7 @@ _STYLE = """
   --box: #151b23; --error: #f85149; --warning: #d29922; } }
 body { margin: 0 auto; padding: 1.5rem; max-width: 1000px; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
+h1, h2, h3, p { overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 p.summary { margin: .2rem 0 1rem; font-size: 1.05rem; } p { margin: .5rem 0; }

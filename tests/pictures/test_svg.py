@@ -50,6 +50,15 @@ def test_texts_are_escaped(text: str) -> None:
     svg.encode("utf-8")
 
 
+@pytest.mark.parametrize("char", ["x", "W", "\u6f22", "\U0001f525"])
+def test_long_texts_are_cut_to_the_picture(char: str) -> None:
+    """A summary that is wider than the picture ends in an ellipsis within it, wide characters counted as wide."""
+    shown = _texts(as_svg(timeline(dry_run(hostile(char * 3000)))))[1]
+    assert shown.endswith("…")
+    assert 40 < len(shown) < (75 if char > "z" else 130)
+    assert _texts(as_svg(timeline(dry_run(hostile(char * 40)))))[1] == char * 40
+
+
 def test_both_colour_schemes_are_in_the_file() -> None:
     """The same file is light or dark as the reader's system is."""
     svg = as_svg(timeline(dry_run()))
