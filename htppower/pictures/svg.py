@@ -16,6 +16,7 @@ from htppower.pictures.style import SVG
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from htppower.pictures.axis import TimeAxis
     from htppower.pictures.timeline import Lane, Timeline
 
 WIDTH = 1000
@@ -23,6 +24,7 @@ _LEFT, _RIGHT = 168.0, 970.0
 _HEAD_PX = 86.0
 _LANE_HEAD_PX = 24
 _NOTE_PX = 64
+_NO_CALLS_PX = 14
 _MARGIN = 16.0
 # Core and bus take the same corners, so they share one axis; HMX has corners of its own.
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
@@ -39,33 +41,42 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         head: whether the profile, its summary and the workload stand above, as a page would say already.
     """
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
-    parts: list[str] = []
-    y = strip_top = _HEAD_PX if head else _MARGIN
-    lanes_top = y = y + STRIP_PX
-    lanes: list[str] = []
-    for lane in timeline.lanes:
-        corners = corner_axis(_comparable(lane, (timeline, *beside)))
-        lanes += _lane_head(lane, y)
-        lanes += draw_lane(lane, y + _LANE_HEAD_PX, corners, times, _LEFT, _RIGHT)
-        y += _LANE_HEAD_PX + corners.height
-    if not timeline.lanes:
-        lanes.append(text((_LEFT + _RIGHT) / 2, y + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle"))
-        y += _NOTE_PX
-    bottom = y + 6
-    parts += draw_bands(timeline, times, strip_top, bottom, name)
-    parts += lanes
-    parts.append(element("rect", class_="frame", x=_LEFT, y=strip_top, width=_RIGHT - _LEFT, height=bottom - strip_top))
-    axis_top = bottom + (CALLS_PX if timeline.ticks else 14)
-    parts += draw_calls(timeline.ticks, times, lanes_top, bottom)
-    if timeline.ticks:
-        parts.append(text(_LEFT - 17, bottom + 16, "native calls", "voted", "end"))
-    parts.append(text(_LEFT - 9, strip_top + STRIP_PX / 2 + 4, "phases", "voted", "end"))
-    parts += draw_axis(times, axis_top)
-    parts += draw_breaks(times, (strip_top - 4, bottom + 4), axis_top)
+    top = _HEAD_PX if head else _MARGIN
+    lanes, bottom = _lanes(timeline, beside, times, top + STRIP_PX)
+    axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
-    return "\n".join((*_opening(timeline, name, height), *(_head(timeline) if head else ()), *parts, *legend, "</svg>"))
+    # What comes later lies above: votes above the bands, cuts above all that they cut.
+    parts = (
+        *_opening(timeline, name, height),
+        *(_head(timeline) if head else ()),
+        *draw_bands(timeline, times, top, bottom, name),
+        *lanes,
+        element("rect", class_="frame", x=_LEFT, y=top, width=_RIGHT - _LEFT, height=bottom - top),
+        *draw_calls(timeline.ticks, times, top + STRIP_PX, bottom),
+        text(_LEFT - 9, top + STRIP_PX / 2 + 4, "phases", "voted", "end"),
+        *([text(_LEFT - 17, bottom + 16, "native calls", "voted", "end")] if timeline.ticks else ()),
+        *draw_axis(times, axis_top),
+        *draw_breaks(times, (top - 4, bottom + 4), axis_top),
+        *legend,
+        "</svg>",
+    )
+    return "\n".join(parts)
+
+
+def _lanes(timeline: Timeline, beside: Sequence[Timeline], times: TimeAxis, top: float) -> tuple[list[str], float]:
+    """Return the lanes below each other, and where they end; where nothing is voted, the words that say so."""
+    if not timeline.lanes:
+        note = text((_LEFT + _RIGHT) / 2, top + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle")
+        return [note], top + _NOTE_PX + 6
+    lanes: list[str] = []
+    for lane in timeline.lanes:
+        corners = corner_axis(_comparable(lane, (timeline, *beside)))
+        lanes += _lane_head(lane, top)
+        lanes += draw_lane(lane, top + _LANE_HEAD_PX, corners, times, _LEFT, _RIGHT)
+        top += _LANE_HEAD_PX + corners.height
+    return lanes, top + 6
 
 
 def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
