@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from htppower import rules
 from htppower.backends import SimulatedHtp
-from htppower.backends.clocks import EXPANDED_OF_CORE
 from htppower.cases import Case
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.dry_run.observer import PhaseSpan, Span
 from htppower.events import Phase
 from htppower.pictures.timeline import Lane, Timeline, timeline
