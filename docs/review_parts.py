@@ -1,0 +1,132 @@
+"""The parts of the pages on reviewing: the rules of review with their messages, and one change walked through."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+from htppower.cli import main as command
+from htppower.files import shipped_folder
+from htppower.lint import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_CLEAN = "profile: mine\nextends: burst\n"
+_POLLS = "profile: mine\nextends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
+
+# What breaks each rule, in words, and the files: a profile mine.yaml, and others beside it.
+_BROKEN: dict[str, tuple[str, dict[str, str]]] = {
+    "REV-1": (
+        "`hmx_timeout_us: 500` in a profile beside this one, which leaves it unset",
+        {"mine.yaml": _CLEAN, "other.yaml": f"{_CLEAN.replace('mine', 'other')}votes: {{hmx_timeout_us: 500}}\n"},
+    ),
+    "REV-2": ("`dcvs_v3: {core: TURBO}` in a profile that extends low_balanced", {"mine.yaml": ""}),
+    "REV-3": ("`relax: {to: relaxed}` in a profile that extends low_power_saver", {"mine.yaml": ""}),
+    "REV-4": ("`rpc_polling_time_us: 100` in a power state", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
+    "REV-5": ("a power state that no profile names", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
+    "REV-6": ("a profile `mine` in a file `camera.yaml`", {"camera.yaml": _CLEAN}),
+    "SUP-1": ("no reason", {"mine.yaml": f"# htppower: disable=RPC-6 until=2027-03-01\n{_POLLS}"}),
+    "SUP-2": (
+        "a date that has passed",
+        {"mine.yaml": f"# htppower: disable=RPC-6,REV-2 until=2026-01-31 because=the host sleeps\n{_POLLS}"},
+    ),
+    "SUP-3": (
+        "a rule that is no longer broken",
+        {"mine.yaml": f"# htppower: disable=RPC-6 until=2099-12-31 because=the host sleeps\n{_CLEAN}"},
+    ),
+}
+_BROKEN["REV-2"][1]["mine.yaml"] = "profile: mine\nextends: low_balanced\nvotes: {dcvs_v3: {core: TURBO}}\n"
+_BROKEN["REV-3"][1]["mine.yaml"] = "profile: mine\nextends: low_power_saver\nrelax: {to: relaxed}\n"
+
+
+def messages(ids: Iterable[str]) -> str:
+    """Return each rule with what breaks it, and the finding."""
+    parts = []
+    for rule in ids:
+        given, files = _BROKEN[rule]
+        said = _run_in(_files(_with_states(rule, files)), "lint", ".")
+        line = next(line for line in said.splitlines() if f" {rule} " in line)
+        parts.append(f"#### {rule}\n\n{given}\n\n```text\n{line}\n```")
+    return "\n\n".join(parts)
+
+
+def _with_states(rule: str, files: dict[str, str]) -> dict[str, str]:
+    relaxed = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
+    polling = relaxed.replace("rpc_polling_time_us: 0", "rpc_polling_time_us: 100")
+    return {name: text or (polling if rule == "REV-4" else relaxed) for name, text in files.items()}
+
+
+def _rows(entries: Iterable[catalogue.Entry]) -> str:
+    lines = ["| Id | Rule | What follows |", "| --- | --- | --- |"]
+    lines += [f"| `{entry.id}` | {entry.says} | {entry.severity} |" for entry in entries]
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def _files(files: dict[str, str]) -> Iterator[Path]:
+    """Yield a folder with these files in it, as the current one."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        yield Path(folder)
+
+
+@contextlib.contextmanager
+def _changed() -> Iterator[Path]:
+    """Yield a folder with the shipped profiles as ``profiles``, burst's sustain time changed, and as ``before``."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("profiles", "before"):
+            shutil.copytree(shipped_folder(), Path(folder) / name)
+        burst = Path(folder) / "profiles" / "burst.yaml"
+        text = burst.read_text(encoding="utf-8")
+        burst.write_text(text.replace("after_inference_us: 300000", "after_inference_us: 2000000"), encoding="utf-8")
+        yield Path(folder)
+
+
+def _run_in(files: contextlib.AbstractContextManager[Path], *arguments: str) -> str:
+    with files as folder:
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            output = str(CliRunner().invoke(command, [*arguments]).output)
+        finally:
+            os.chdir(before)
+        return output.replace(str(shipped_folder()), "profiles").rstrip()
+
+
+def _walk(*arguments: str, shown: str | None = None, last: int | None = None) -> str:
+    """Return what a command prints of the change; ``shown`` is what a reader types in a repository."""
+    said = _run_in(_changed(), *arguments).splitlines()
+    if last is not None:
+        said = ["...", *said[-last:]]
+    typed = " ".join(arguments) if shown is None else shown
+    return "```console\n$ htppower {}\n{}\n```".format(typed, "\n".join(said))
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "review-rules": lambda: _rows(catalogue.REVIEW_RULES),
+    "review-messages": lambda: messages(entry.id for entry in catalogue.REVIEW_RULES),
+    "suppression-rules": lambda: _rows(catalogue.SUPPRESSION_RULES),
+    "suppression-messages": lambda: messages(entry.id for entry in catalogue.SUPPRESSION_RULES),
+    "walk-lint": functools.partial(_walk, "lint", "profiles", "--strict"),
+    "walk-diff": functools.partial(_walk, "diff", "before", "profiles", shown="diff --against main"),
+    "walk-timeline": functools.partial(
+        _walk, "diff", "before", "profiles", "--timeline", shown="diff --against main --timeline", last=14
+    ),
+    "walk-explain": functools.partial(_walk, "explain", "profiles/burst.yaml", "after_inference_us"),
+    "walk-test": functools.partial(_walk, "test", "profiles"),
+    "walk-dry-run": functools.partial(_walk, "profile", "profiles/burst.yaml", "--dry-run", last=3),
+    "explain-core": functools.partial(_walk, "explain", "burst", "core"),
+    "lint-example": lambda: f"```console\n$ htppower lint .\n{_run_in(_files({'mine.yaml': _WRONG}), 'lint', '.')}\n```",
+}
+
+_WRONG = "profile: mine\nextends: burst\nvotes:\n  dcvs_v3:\n    core: {min: TURBO, target: NOM, max: TURBO}\n"
