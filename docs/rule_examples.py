@@ -160,7 +160,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
     "SUS-2": lambda: _in_file("SUS-2", "`relax: unset`", burst("relax: unset")),
 }
 
-# The rules of files. The code that reports their breaches is in documents.py, schema.py and files.py.
+# The rules of files. The code that reports their breaches is in documents.py, readers.py and files.py.
 FILE_RULES = {
     "FILE-1": "The file can be read.",
     "FILE-2": "The file is at most 1 MiB.",

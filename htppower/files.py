@@ -10,7 +10,7 @@ import attrs
 
 from htppower.documents import Document, Place, locate, read_document
 from htppower.errors import Problem, ProfileError
-from htppower.schema import Mistake, did_you_mean
+from htppower.mistakes import Mistake, did_you_mean
 from htppower.words import UNREADABLE
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class ResolvedFile:
 
 def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, ...] = ()) -> ResolvedFile:
     """Read a file and all that it extends; the nearer file's fields win."""
-    document = read_document(path)
+    document = read_document(path, kind)
     own = document.tree if isinstance(document.tree, dict) else {}
     extends = "extends" in own
     extended = own.pop("extends", None)
