@@ -60,7 +60,7 @@ class Folders:
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the names of the profiles in the folders, those in ``first`` first and in their order."""
-        found = {file.stem for folder in self.paths for file in _yaml_files(folder)}
+        found = {file.stem for folder in self.paths for file in yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
     def hidden(self) -> tuple[FilePath, ...]:
@@ -68,7 +68,7 @@ class Folders:
         seen: set[str] = set()
         hidden = []
         for folder in self.paths:
-            for file in _yaml_files(folder):
+            for file in yaml_files(folder):
                 if file.stem in seen:
                     hidden.append(file)
                 seen.add(file.stem)
@@ -96,7 +96,7 @@ class Folders:
                 file = folder / f"{text}{suffix}"
                 if text and os.path.lexists(file):
                     return file
-        known = [file.stem for folder in folders for file in _yaml_files(folder)]
+        known = [file.stem for folder in folders for file in yaml_files(folder)]
         what = "power state" if kind == "state" else "profile"
         raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 
@@ -242,7 +242,8 @@ def _is_file(path: FilePath) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises on some names
 
 
-def _yaml_files(folder: FilePath) -> list[FilePath]:
+def yaml_files(folder: FilePath) -> list[FilePath]:
+    """Return the YAML files directly in a folder, by name; none where it can't be read."""
     try:
         return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES)
     except OSError:

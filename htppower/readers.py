@@ -5,21 +5,33 @@ mistakes of a file are reported at once.
 """
 
 import enum
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, get_args, get_origin
 
 import attrs
 
+from htppower.cases import Path
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.mistakes import Mistake, did_you_mean, nearest
-from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
-from htppower.wanted import NAME_PATTERN, Wanted, choices, stated_type, tags, wanted_of
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.wanted import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
 from htppower.words import UNREADABLE
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
 UNSET = "unset"
+
+
+@attrs.frozen(repr=False, eq=False)
+class StatedVotes:
+    """Those fields of a vote set that a file states.
+
+    Attributes:
+        fields: by the keys that lead to them: those of the HVX vote one by one, every other vote as a whole; None is
+            the word unset.
+    """
+
+    fields: dict[Path, Any]
 
 
 class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
@@ -34,8 +46,6 @@ class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
 # Stands in a message for the fields that lead to it, which only the top of the tree knows.
 WHERE = "\0"
 
-_ANY = Wanted()
-_NAME = re.compile(NAME_PATTERN)
 # How the value of an enumeration is called in a message.
 WHAT: dict[type[enum.Enum], str] = {
     VoltageCorner: "a corner",
@@ -45,7 +55,7 @@ WHAT: dict[type[enum.Enum], str] = {
 }
 
 
-def read(value: Any, kind: Any, name: str = "", wants: Wanted = _ANY) -> Any:
+def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
     """Read a value as what a field's type says.
 
     Args:
@@ -68,30 +78,10 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = _ANY) -> Any:
         found = _one_of(value, kind)
     else:
         found = read_fields(value, kind)
-    if wants is not _ANY:
-        _check(found, name, wants)
+    mistakes = wrong(found, name, wants)
+    if mistakes:
+        raise Refused(mistakes, found)
     return found
-
-
-def _check(value: Any, name: str, wants: Wanted) -> None:
-    """Refuse a value of the right type that is not what the field wants."""
-    wrong: tuple[str, str] | None = None
-    low, high = wants.limits or (0, 0)
-    if wants.limits and value is not None and not low <= value <= high:
-        wrong = f"{name} is {value}", f"{low} to {high}"
-    elif wants.words and value not in wants.words:
-        wrong = f"{value!r} is no {name}", did_you_mean(value, wants.words)
-    elif wants.only is not None and value != wants.only:
-        wrong = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
-    elif wants.is_name and not _NAME.fullmatch(value):
-        wrong = f"{value!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
-    elif wants.one_line and not value.isprintable():
-        wrong = f"the {name} is not one line of text", "one sentence"
-    elif len(value) < wants.fewest if wants.fewest else False:
-        wrong = f"{name} is empty", "state at least one"
-    if wrong is not None:
-        message, hint = wrong
-        raise Refused([Mistake((), "VALUE-1", message, hint)], value)
 
 
 def _plain(value: Any, kind: type[Any]) -> Any:
@@ -136,6 +126,29 @@ def _hmx(value: Any, kind: type[Any]) -> HmxV2:
         raise Refused(wrong_type(value, "default, unset or {min:, target:, max:, perf_mode:}"))
     fields: HmxV2 = _whole(value, kind, without="pick_default")
     return fields
+
+
+def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
+    """Read the word unset as every vote unset, and a mapping as what it states."""
+    if value == UNSET and type(value) is str:
+        return StatedVotes({(name,): None for name in SEND_ORDER.values()})
+    hvx = value.get("dcvs_v3") if isinstance(value, dict) else None
+    if not isinstance(hvx, dict):
+        return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
+    rest = {name: vote for name, vote in value.items() if name != "dcvs_v3"}
+    mistakes: list[Mistake] = []
+    found: dict[Path, Any] = {}
+    try:
+        found.update({("dcvs_v3", name): stated for name, stated in read_some(hvx, DcvsV3).items()})
+    except Refused as refused:
+        mistakes += below("dcvs_v3", refused.mistakes)
+    try:
+        found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
+    except Refused as refused:
+        mistakes += refused.mistakes
+    if mistakes:
+        raise Refused(mistakes)
+    return StatedVotes(found)
 
 
 def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
@@ -260,6 +273,7 @@ READERS: dict[Any, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(WHAT, _word),
     VoltageRange: _voltage_range,
     HmxV2: _hmx,
+    StatedVotes: _stated_votes,
 }
 
 

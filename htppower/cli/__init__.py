@@ -24,6 +24,7 @@ _COMMANDS = {
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",
     "show": "htppower.cli.show",
+    "test": "htppower.cli.test",
 }
 
 
