@@ -28,15 +28,15 @@ class Command:
         assert "Traceback" not in result.output
         return result
 
-    def output(self, *args: str) -> str:
+    def output(self, *args: str, exit_code: int = 0) -> str:
         """Run it, and return what it prints, with the shipped folder's place left out."""
         result = self.run(*args)
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == exit_code, result.output
         return str(result.stdout).replace(str(shipped_folder()), "<profiles>")
 
-    def assert_golden(self, name: str, *args: str) -> None:
-        """Assert that it prints what the golden file says."""
-        output = self.output(*args)
+    def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
+        """Assert that it prints what the golden file says, and ends with this exit code."""
+        output = self.output(*args, exit_code=exit_code)
         if self._update:
             (GOLDEN / name).write_text(output, encoding="utf-8")
         assert output == (GOLDEN / name).read_text(encoding="utf-8")
