@@ -21,6 +21,7 @@ from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.docstrings import said_of_fields
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
 from htppower.profiles import Profile, load_power_state, load_profile, profile_names
@@ -169,10 +170,7 @@ def _causes() -> str:
 
 def _attributes(kind: type[Any]) -> str:
     """Return a class's fields with what its docstring says of each."""
-    lines = (kind.__doc__ or "").partition("Attributes:")[2].splitlines()
-    said = re.sub(r"\n {8,}(?! *\w+(, \w+)*:)", " ", "\n".join(lines))
-    pairs = re.findall(r"^\s+((?:\w+, )*\w+): (.*)$", said, re.MULTILINE)
-    return _table(("Field", "Meaning"), [(_code(*names.split(", ")), meaning) for names, meaning in pairs])
+    return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in said_of_fields(kind)])
 
 
 def _words(kind: type[enum.Enum]) -> str:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "doctor": "htppower.cli.doctor",
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",
+    "schema": "htppower.cli.schema",
     "show": "htppower.cli.show",
     "test": "htppower.cli.test",
 }
