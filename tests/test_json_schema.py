@@ -156,6 +156,16 @@ def test_a_good_file_is_accepted(kind: str, file: Path) -> None:
     assert not refused(kind, file)
 
 
+@each(GOOD)
+def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
+    """The first line of every shipped file and example names the schema of its kind, by a path that leads there."""
+    modeline = file.read_text(encoding="utf-8").splitlines()[0]
+    marker, _, path = modeline.partition("=")
+    assert marker == "# yaml-language-server: $schema"
+    assert (file.parent / path).resolve() == SHIPPED / "schemas" / f"{kind}.json"
+    assert (file.parent / path).is_file()
+
+
 @each(BAD)
 def test_a_malformed_file_is_refused_where_a_schema_can(kind: str, file: Path) -> None:
     """Every malformed file is refused, except for those that are listed with a reason, which are accepted."""

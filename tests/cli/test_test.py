@@ -87,7 +87,7 @@ def test_junit(command: Command) -> None:
     assert result.exit_code == 1
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("failing", "3", "2")
     assert [len(case) for case in suite] == [0, 2, 1]
-    assert f"{FAILING}:20:39: votes.dcvs_v3.sleep_latency_us: expected 100, got 40" in (suite[1][0].text or "")
+    assert f"{FAILING}:21:39: votes.dcvs_v3.sleep_latency_us: expected 100, got 40" in (suite[1][0].text or "")
 
 
 def test_what_can_not_be_run_is_2(command: Command) -> None:
