@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +23,14 @@ from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.docstrings import said_of_fields
+from htppower.docstrings import said_of_fields, summary
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
 from htppower.profiles import Profile, load_power_state, load_profile, profile_names
 from htppower.status import ControllerStatus, SessionStatus
+from htppower.vote_tests.fields import ExpectFields, StepFields
 from htppower.votes import VoltageRange
+from htppower.wanted import tags
 
 if TYPE_CHECKING:
     import enum
@@ -181,7 +185,8 @@ def _run(*arguments: str) -> str:
     """Return what the command prints, with paths as a reader has them."""
     result = CliRunner().invoke(command, [*arguments])
     shipped, own = str(shipped_folder()), str(DOCS / "examples")
-    return result.output.replace(shipped, "profiles").replace(f"{own}/", "").rstrip()
+    output = result.output.replace(shipped, "profiles").replace(f"{own}/", "").replace("docs/examples/", "")
+    return output.rstrip()
 
 
 def _console(*arguments: str, words: tuple[str, ...] | None = None, only: str = "") -> str:
@@ -189,6 +194,38 @@ def _console(*arguments: str, words: tuple[str, ...] | None = None, only: str = 
     if only:
         said = "\n".join(line for line in said.splitlines() if line.startswith(only))
     return f"```console\n$ htppower {' '.join(arguments)}\n{said}\n```"
+
+
+def _failing_test() -> str:
+    """Return what a test says of a profile that was changed, and its test not."""
+    with tempfile.TemporaryDirectory() as folder:
+        mine = Path(folder) / "my-profiles"
+        shutil.copytree(DOCS / "examples", mine, ignore=shutil.ignore_patterns("*.py"))
+        camera = mine / "camera.yaml"
+        text = camera.read_text(encoding="utf-8")
+        for old, new in (("bus: TURBO", "bus: NOM"), ("after_inference_us: 100000", "after_inference_us: 150000")):
+            if old not in text:
+                raise ValueError(f"no {old!r} in camera.yaml")
+            text = text.replace(old, new)
+        camera.write_text(text, encoding="utf-8")
+        return _console("test", "my-profiles", words=("test", str(mine))).replace(f"{folder}/", "")
+
+
+def _steps() -> str:
+    rows = []
+    for tag, kind in tags(StepFields).items():
+        said = dict(_one_by_one(kind))
+        when = "yes" if "at_us" in said else "no"
+        rows.append((f"`{tag}`", summary(kind), said[tag], when))
+    return _table(("Step", "What happens", "Value", "`at_us`"), rows)
+
+
+def _expectations() -> str:
+    return _table(("Field", "What is looked at"), [(f"`{name}`", said) for name, said in _one_by_one(ExpectFields)])
+
+
+def _one_by_one(kind: type[Any]) -> list[tuple[str, str]]:
+    return [(name, said) for names, said in said_of_fields(kind) for name in names]
 
 
 def _json() -> str:
@@ -231,6 +268,13 @@ _PARTS: dict[str, Callable[[], str]] = {
     "dry-run": lambda: _console("profile", "burst", "--dry-run"),
     "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),
     "dry-run-json": _json,
+    "steps": _steps,
+    "expectations": _expectations,
+    "test-camera": lambda: _console("test", "my-profiles", words=("test", str(DOCS / "examples"))),
+    "test-camera-failing": _failing_test,
+    "test-camera-coverage": lambda: _console(
+        "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
+    ),
 }
 
 

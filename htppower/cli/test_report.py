@@ -100,7 +100,7 @@ def _coverage(covered: Sequence[Coverage]) -> Iterator[str]:
         for field in unseen[:1] if wholly else unseen:
             place = file.name if field.place is None else _jump(field.place)
             what = f"{'.'.join(field.at)}: {field.value}: {Look.UNSEEN.value}"
-            yield f"{place}: {'no test looks at any of its fields' if wholly else what}"
+            yield f"{place}: {file.name}: {'no test looks at any of its fields' if wholly else what}"
 
 
 def _json_of_case(result: CaseResult) -> dict[str, Any]:

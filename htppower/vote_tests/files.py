@@ -173,7 +173,7 @@ class _Maker:
             if problem.line:
                 self.problems[problem] = None
             else:
-                said = problem.message if name in problem.message else f"{name} {problem.message}"
+                said = problem.message if problem.rule == "NAME-1" else f"{name!r}: {problem.message}"
                 self._note([Mistake(at, problem.rule, said, problem.hint)])
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
