@@ -66,7 +66,13 @@ def json_schema(name: str) -> Schema:
     whole = maker.reference(kind, Mode.WHOLE)
     top: Schema = whole
     if kind in EXTENDING:
-        top = {"if": {"required": ["extends"]}, "then": maker.reference(kind, Mode.EXTENDING), "else": whole}
+        # The property says nothing that the branches do not: an editor proposes it in a file that has none yet.
+        top = {
+            "properties": {"extends": _extends(name)},
+            "if": {"required": ["extends"]},
+            "then": maker.reference(kind, Mode.EXTENDING),
+            "else": whole,
+        }
     return {
         "$schema": _DRAFT,
         "title": f"htppower {name}",
@@ -86,7 +92,7 @@ class _Maker:
     def reference(self, kind: type[Any], mode: Mode) -> Schema:
         """Return a reference to the definition of a class or enumeration, which is made where there is none yet."""
         is_word = issubclass(kind, enum.Enum)
-        name = kind.__name__ if is_word else f"{kind.__name__}{mode.value}"
+        name = kind.__name__.removesuffix("Fields") + ("" if is_word else mode.value)
         if name not in self.definitions:
             self.definitions[name] = {}
             self.definitions[name] = _words(kind.__members__) if is_word else self._fields(kind, mode)
@@ -100,7 +106,7 @@ class _Maker:
             return {"type": "array", "items": self._value(get_args(kind)[0], mode)}
         members = [member for member in choices(kind) if member is not type(None)]
         if len(members) < len(choices(kind)):
-            return {"anyOf": [{"const": UNSET}, self._value(members[0], mode)]}
+            return {"anyOf": [self._value(members[0], mode), {"const": UNSET}]}
         if len(members) > 1:
             return {"oneOf": [self.reference(member, mode) for member in members]}
         return self._class(kind, mode)
@@ -108,11 +114,11 @@ class _Maker:
     def _class(self, kind: type[Any], mode: Mode) -> Schema:
         """Return what a class says, with what may be written in the place of its fields."""
         if kind is StatedVotes:
-            return {"anyOf": [{"const": UNSET}, self.reference(VoteSet, Mode.STATED)]}
+            return {"anyOf": [self.reference(VoteSet, Mode.STATED), {"const": UNSET}]}
         whole = self.reference(kind, mode)
         if kind is VoltageRange:
             return {"anyOf": [self.reference(VoltageCorner, mode), whole]}
-        return {"anyOf": [{"const": "default"}, whole]} if kind is HmxV2 else whole
+        return {"anyOf": [whole, {"const": "default"}]} if kind is HmxV2 else whole
 
     def _fields(self, kind: type[Any], mode: Mode) -> Schema:
         """Return what a class says: its fields, which of them must be there, and nothing else."""
@@ -129,7 +135,7 @@ class _Maker:
                 required.append(field.name)
         if kind in EXTENDING and mode is Mode.EXTENDING:
             first = required[0]
-            properties["extends"] = {"description": f"a {first} to inherit from, by name or by path", "type": "string"}
+            properties["extends"] = _extends(first)
             required = [first, "extends"]
         elif mode is Mode.EXTENDING or (mode is Mode.STATED and kind in (VoteSet, DcvsV3)):
             required = []
@@ -147,6 +153,10 @@ class _Maker:
         }
 
 
+def _extends(name: str) -> Schema:
+    return {"description": f"a {name} to inherit from, by name or by path.", "type": "string"}
+
+
 def _range_of(kind: type[Any], name: str, mode: Mode) -> tuple[int, int] | None:
     return None if mode is Mode.STATED else _OF_RULES.get((kind, name))
 
@@ -154,8 +164,8 @@ def _range_of(kind: type[Any], name: str, mode: Mode) -> tuple[int, int] | None:
 def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Schema:
     """Return the schema of a value with what its field wants besides."""
     if "anyOf" in value:
-        unset, inner = value["anyOf"]
-        return {"anyOf": [unset, _limited(inner, wants, limits)]}
+        inner, *short = value["anyOf"]
+        return {"anyOf": [_limited(inner, wants, limits), *short]}
     limited = dict(value)
     limits = wants.limits or limits
     if limits:
