@@ -77,6 +77,24 @@ def test_a_malformed_test_file_is_refused_for_all_that_is_wrong_with_it(name: st
     assert all(str(problem).splitlines() == [str(problem)] for problem in problems)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("step-with-two-actions.yaml", "use beside inference_us, of which there is one"),
+        ("step-without-an-action.yaml", "none of init_us, inference_us, idle_us, use"),
+        ("step-unknown.yaml", "did you mean inference_us?"),
+        ("expect-after-the-end.yaml", "at 5001 us the sequence is over: it ends at 5000 us"),
+        ("expect-without-a-time.yaml", ": at_us is missing"),
+        ("profile-unknown.yaml", "did you mean burst?"),
+        ("platform-refuses.yaml", "ddr is refused here: no DDR performance mode on Hexagon V75"),
+        ("empty.yaml", "start with 'test: NAME'"),
+    ],
+)
+def test_a_problem_says_what_to_mend(name: str, said: str) -> None:
+    """The message or the hint says what a reader needs."""
+    assert said in str(refusal(MALFORMED / name).problems[0])
+
+
 def test_the_problems_of_all_files_are_told_at_once_and_each_once() -> None:
     """Two files that test the same invalid profile tell of it once, and another file's problems come besides."""
     files = [MALFORMED / name for name in ("profile-invalid.yaml", "profile-invalid.yaml", "sequence-empty.yaml")]

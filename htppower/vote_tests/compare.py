@@ -99,7 +99,7 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, An
             pairs[name,] = expected, got
     for at, expected in (expectation.votes or {}).items():
         got = _in_force(seen.votes, at)
-        if expected != got or type(expected) is not type(got):
+        if expected != got:
             below_expectation: Path = ("votes", *at)
             pairs[below_expectation] = expected, got
     return pairs
