@@ -3,7 +3,7 @@
 python -m docs.generate            write them into the pages
 python -m docs.generate --check    exit 1 where a page says something else
 
-A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page.
+A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page. Pictures are files of their own.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{__doc__}\n")
         return 2
     stale = []
-    for path in sorted(DOCS.glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        made = page(text)
+    pages = [(path, page) for path in sorted(DOCS.glob("*.md"))]
+    for path, make in (*pages, *((DOCS / name, make) for name, make in _PICTURES.items())):
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        made = make(text)
         if made != text and arguments:
             stale.append(path.name)
         elif made != text:
@@ -142,7 +143,7 @@ def _messages(ids: Iterable[str]) -> str:
     for rule_id in ids:
         example = examples[rule_id]
         kept = f"No message: {rules.RULES[rule_id].kept_by}." if not example.said else f"```text\n{example.said}\n```"
-        parts.append(f"`{rule_id}`: {example.given}\n\n{kept}")
+        parts.append(f"#### {rule_id}\n\n{example.given}\n\n{kept}")
     return "\n\n".join(parts)
 
 
@@ -275,6 +276,10 @@ _PARTS: dict[str, Callable[[], str]] = {
     "test-camera-coverage": lambda: _console(
         "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
     ),
+}
+# Made whole, whatever the file says now.
+_PICTURES: dict[str, Callable[[str], str]] = {
+    "burst.svg": lambda _: f"{_run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }
 
 

@@ -17,10 +17,13 @@ from htppower.cases import Case
 from htppower.corners import ClkPerfMode, ExpandedCorner
 from htppower.errors import ProfileError
 from htppower.files import shipped_folder
+from htppower.lint import catalogue
 from htppower.native import Option
 from htppower.platforms import platform_of
 from htppower.profiles import load_profile
 from htppower.votes import HmxV2, VoteSet
+
+FILE_RULES = {entry.id: entry.says for entry in catalogue.FILE_RULES}
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,25 +163,8 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
     "SUS-2": lambda: _in_file("SUS-2", "`relax: unset`", burst("relax: unset")),
 }
 
+
 # The rules of files. The code that reports their breaches is in documents.py, readers.py and files.py.
-FILE_RULES = {
-    "FILE-1": "The file can be read.",
-    "FILE-2": "The file is at most 1 MiB.",
-    "FILE-3": "The file is UTF-8.",
-    "YAML-1": "The file is well-formed YAML, at most 20 levels deep, and holds one mapping.",
-    "YAML-2": "No key is given twice.",
-    "YAML-3": "No word is one that YAML 1.1 and 1.2 read differently, such as `on`, `010` or `12:30:45`.",
-    "YAML-4": "Aliases are defined, and do not unfold to more than 2000 values or hold themselves.",
-    "YAML-5": "There are no tags and no merge keys.",
-    "KEY-1": "Every key is one that the format knows.",
-    "KEY-2": "Every field is stated, or inherited by `extends`.",
-    "TYPE-1": "Every value is of its field's type.",
-    "VALUE-1": "Every word is one of its field's words, and every number is in its field's range.",
-    "NAME-1": "A profile or power state of that name exists.",
-    "EXT-1": "`extends` does not go round in a circle.",
-}
-
-
 def _missing() -> Example:
     try:
         load_profile("./mine.yaml")

@@ -7,6 +7,11 @@ the voltage, so that corners compare as integers; DISABLE stands outside that or
 from __future__ import annotations
 
 import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class VoltageCorner(enum.IntEnum):
@@ -73,6 +78,28 @@ class ExpandedCorner(enum.IntEnum):
     def enumerator(self) -> str:
         """The vendor's name."""
         return f"DCVS_EXP_VCORNER_{self.name}"
+
+
+# The HMX corner that follows a core corner (pick default). Expanded numbers are 256 plus the level of the corner's own
+# name; the pairing of the PLUS corners with the L1 levels is an assumption of the simulation.
+EXPANDED_OF_CORE: Mapping[int, ExpandedCorner] = MappingProxyType(
+    {
+        VoltageCorner.DISABLE: ExpandedCorner.DISABLE,
+        VoltageCorner.MIN_VOLTAGE_CORNER: ExpandedCorner.MIN,
+        VoltageCorner.SVS2: ExpandedCorner.LOW_SVS,
+        VoltageCorner.SVS: ExpandedCorner.SVS,
+        VoltageCorner.SVS_PLUS: ExpandedCorner.SVS_L1,
+        VoltageCorner.NOM: ExpandedCorner.NOM,
+        VoltageCorner.NOM_PLUS: ExpandedCorner.NOM_L1,
+        VoltageCorner.TURBO: ExpandedCorner.TUR,
+        VoltageCorner.TURBO_PLUS: ExpandedCorner.TUR_L1,
+        VoltageCorner.TURBO_L2: ExpandedCorner.TUR_L2,
+        VoltageCorner.TURBO_L3: ExpandedCorner.TUR_L3,
+        VoltageCorner.TURBO_L4: ExpandedCorner.TUR_L4,
+        VoltageCorner.TURBO_L5: ExpandedCorner.TUR_L5,
+        VoltageCorner.MAX_VOLTAGE_CORNER: ExpandedCorner.MAX,
+    }
+)
 
 
 class PowerMode(enum.IntEnum):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.cases import Path
 
-_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml")
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})
 # Deeper than anybody can follow in review.
@@ -30,6 +30,12 @@ def shipped_folder() -> FilePath:
     package = FilePath(__file__).resolve().parent
     installed = package / "shipped_profiles"
     return installed if installed.is_dir() else package.parent / "profiles"
+
+
+def shown_path(path: str) -> str:
+    """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
+    shipped = f"{shipped_folder()}{os.sep}"
+    return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -86,13 +92,13 @@ class Folders:
             ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
         """
         text = os.fspath(name)
-        if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(_SUFFIXES):
+        if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(FilePath(text) if near is None else near.parent / text)
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None and kind == "state":
             folders += [near.parent / "states", *([near.parent] if near.parent.name == "states" else [])]
         for folder in folders:
-            for suffix in _SUFFIXES:
+            for suffix in SUFFIXES:
                 file = folder / f"{text}{suffix}"
                 if text and os.path.lexists(file):
                     return file
@@ -112,6 +118,7 @@ class ResolvedFile:
         problems: what is wrong with the files as YAML, and with ``extends``.
         lineage: the names, from this file to the last that is extended.
         complete: whether all that it extends could be read; if not, no field is missing for certain.
+        documents: the files, from this one to the last that is extended.
     """
 
     path: FilePath
@@ -121,12 +128,17 @@ class ResolvedFile:
     problems: tuple[Problem, ...]
     lineage: tuple[str, ...]
     complete: bool
+    documents: tuple[Document, ...]
 
     def problem(self, mistake: Mistake) -> Problem:
         """Return a mistake with its place."""
         places = self.key_places if mistake.of_key and mistake.at in self.key_places else self.places
         place = locate(places, mistake.candidates, str(self.path))
         return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
+
+    def order(self, problem: Problem) -> tuple[bool, str, int, int]:
+        """Return what problems are sorted by: those of this file first, then by file, line and column."""
+        return problem.path != str(self.path), problem.path, problem.line, problem.column
 
     def written_in(self, at: Path) -> FilePath:
         """Return the file in which a value was written."""
@@ -149,6 +161,7 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, .
         document.problems,
         lineage=(name if isinstance(name, str) else path.stem,),
         complete=document.tree is not UNREADABLE,
+        documents=(document,),
     )
     if not extends:
         return alone
@@ -169,6 +182,7 @@ def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, .
         (*document.problems, *base.problems),
         lineage=(*alone.lineage, *base.lineage),
         complete=base.complete,
+        documents=(document, *base.documents),
     )
 
 
@@ -233,7 +247,7 @@ def _existing(path: FilePath) -> FilePath:
     if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 - as below
         return path  # reading it says what is wrong with it
     message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
-    hint = "check the path" if path.suffix in _SUFFIXES else "a profile file ends in .yaml"
+    hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])
 
 
@@ -245,6 +259,6 @@ def _is_file(path: FilePath) -> bool:
 def yaml_files(folder: FilePath) -> list[FilePath]:
     """Return the YAML files directly in a folder, by name; none where it can't be read."""
     try:
-        return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES)
+        return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES)
     except OSError:
         return []

@@ -11,7 +11,7 @@ from htppower.cases import Case, Finding
 from htppower.errors import RuleBreach
 from htppower.events import Degradation
 from htppower.native import Option
-from htppower.profiles import NO_VOTES, Profile, refuse
+from htppower.profiles import NO_VOTES, Profile
 from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Planner:
         if key not in self._plans:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            refuse(profile, self.platform)
+            _refuse(profile, self.platform)
             made = _plan(profile, self.platform, self.missing)
             if self._strict and made.degradations:
                 raise RuleBreach(
@@ -121,3 +121,16 @@ def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Optio
         option for option in votes.options if option in missing or (platform is not None and not platform.has(option))
     ]
     return votes.without(*absent) if absent else votes
+
+
+def _refuse(profile: Profile, platform: Platform | None) -> None:
+    """Refuse a profile that breaks a rule on this platform.
+
+    Raises:
+        RuleBreach: with every breach, at its place in the file where the profile has one.
+    """
+    broken = rules.errors(profile.case(platform))
+    if profile.relax is not None:
+        broken += rules.errors(Case(profile.relax.to.votes, platform))
+    if broken:
+        raise RuleBreach(profile.problem(finding) for finding in broken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
@@ -38,8 +38,10 @@ SHIPPED_PROFILES = (
 
 NO_VOTES = VoteSet()
 
+_Value = TypeVar("_Value")
+
 # Rules that compare fields: they are left out while one of those fields can't be read.
-_BETWEEN_FIELDS = frozenset({"HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
+BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
 # Findings that say nothing against a file.
 _OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
 
@@ -132,7 +134,8 @@ def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLi
         ProfileError: it can't be found or read, or is invalid; with every problem of the file.
         RuleBreach: it is well-formed, but a rule of the votes refuses it.
     """
-    return _load(name, Folders.of(folders), {})
+    where = Folders.of(folders)
+    return examine_profile(where.find(name, "profile"), where, {}).accepted()
 
 
 def load_profiles(
@@ -140,11 +143,11 @@ def load_profiles(
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
     """Return every profile of ``profile_names``, and the errors of those that are invalid."""
     where = Folders.of(folders)
-    states: dict[FilePath, PowerState] = {}
+    states: dict[FilePath, Examined[PowerState]] = {}
     profiles, errors = [], []
     for name in where.names(SHIPPED_PROFILES):
         try:
-            profiles.append(_load(name, where, states))
+            profiles.append(examine_profile(where.find(name, "profile"), where, states).accepted())
         except ProfileError as error:
             errors.append(error)
     return tuple(profiles), tuple(errors)
@@ -165,10 +168,55 @@ def find_power_state(name: str, folders: Iterable[str | os.PathLike[str]] = ()) 
     return load_power_state(where.find(name, "state"), where)
 
 
-def _load(name: str | os.PathLike[str], where: Folders, states: dict[FilePath, PowerState]) -> Profile:
-    """Load a profile; power states that are read once are shared."""
-    file, fields, mistakes = _read(where.find(name, "profile"), where, "profile", ProfileFields)
-    relax, of_state = _load_relax(fields, file, where, states)
+@attrs.frozen(repr=False, eq=False)
+class Examined(Generic[_Value]):
+    """A profile or power state as far as its file can be read, and all that is wrong with it.
+
+    Attributes:
+        value: the profile or power state; what can't be read of it is left out.
+        file: its file, with what that extends.
+        problems: what it is refused for, in the order of the lines.
+        readable: whether every field could be read, so that rules which compare fields mean something.
+        state: the power state that a profile relaxes to, where there is one.
+    """
+
+    value: _Value
+    file: ResolvedFile
+    problems: tuple[Problem, ...]
+    readable: bool
+    state: Examined[PowerState] | None = None
+
+    def accepted(self) -> _Value:
+        """Return the value, if nothing is wrong with it nor with its power state.
+
+        Raises:
+            ProfileError, RuleBreach: as for ``load_profile``; what is wrong with the power state is said where it is
+                named.
+        """
+        problems = list(self.problems)
+        if self.state is not None:
+            problems += [self.file.problem(_at_its_name(problem)) for problem in self.state.problems]
+        if not problems:
+            return self.value
+        problems.sort(key=self.file.order)
+        raise (RuleBreach if all(problem.rule in rules.RULES for problem in problems) else ProfileError)(problems)
+
+
+def examine_profile(
+    path: FilePath, folders: Folders, states: dict[FilePath, Examined[PowerState]]
+) -> Examined[Profile]:
+    """Return the profile of a file and all that is wrong with it; nothing is raised.
+
+    Args:
+        path: the file.
+        folders: where the names in it are looked up.
+        states: the power states that are known; those that it needs are added, so that each is read once.
+    """
+    file, fields, mistakes = _read(path, folders, "profile", ProfileFields)
+    state, of_relax = _find_state(fields, file, folders, states)
+    relax = None
+    if fields is not None and fields.relax is not None and state is not None:
+        relax = Relax(state.value, fields.relax.after_init_us or 0, fields.relax.after_inference_us or 0)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
         summary=(fields and fields.summary) or "",
@@ -178,8 +226,22 @@ def _load(name: str | os.PathLike[str], where: Folders, states: dict[FilePath, P
         lineage=file.lineage,
         origins=file.places,
     )
-    _raise_problems(file, [*mistakes, *of_state], profile.case())
-    return profile
+    readable = not (mistakes or of_relax or file.problems or (state is not None and state.problems))
+    problems = _problems(file, [*mistakes, *of_relax], profile.case(), readable=readable)
+    return Examined(profile, file, problems, readable, state)
+
+
+def examine_power_state(path: FilePath, folders: Folders) -> Examined[PowerState]:
+    """Return the power state of a file and all that is wrong with it; nothing is raised."""
+    file, fields, mistakes = _read(path, folders, "state", StateFields)
+    state = PowerState(
+        name=(fields and fields.state) or file.path.stem,
+        summary=(fields and fields.summary) or "",
+        votes=(fields and fields.votes) or NO_VOTES,
+        source=file.path,
+    )
+    readable = not (mistakes or file.problems)
+    return Examined(state, file, _problems(file, mistakes, Case(state.votes), readable=readable), readable)
 
 
 def load_power_state(path: FilePath, folders: Folders) -> PowerState:
@@ -188,23 +250,7 @@ def load_power_state(path: FilePath, folders: Folders) -> PowerState:
     Raises:
         ProfileError, RuleBreach: as for ``load_profile``.
     """
-    file, fields, mistakes = _read(path, folders, "state", StateFields)
-    votes = (fields and fields.votes) or NO_VOTES
-    _raise_problems(file, mistakes, Case(votes))
-    return PowerState(fields.state, fields.summary, votes, file.path)
-
-
-def refuse(profile: Profile, platform: Platform | None) -> None:
-    """Refuse a profile that breaks a rule on this platform.
-
-    Raises:
-        RuleBreach: with every breach, at its place in the file where the profile has one.
-    """
-    broken = rules.errors(profile.case(platform))
-    if profile.relax is not None:
-        broken += rules.errors(Case(profile.relax.to.votes, platform))
-    if broken:
-        raise RuleBreach(profile.problem(finding) for finding in broken)
+    return examine_power_state(path, folders).accepted()
 
 
 def _read(
@@ -216,10 +262,13 @@ def _read(
     return file, fields, [mistake for mistake in mistakes if file.complete or mistake.rule != "KEY-2"]
 
 
-def _load_relax(
-    fields: ProfileFields | None, file: ResolvedFile, folders: Folders, states: dict[FilePath, PowerState]
-) -> tuple[Relax | None, list[Mistake]]:
-    """Return what a profile relaxes to, or what is wrong with that, said at the place that names it."""
+def _find_state(
+    fields: ProfileFields | None,
+    file: ResolvedFile,
+    folders: Folders,
+    states: dict[FilePath, Examined[PowerState]],
+) -> tuple[Examined[PowerState] | None, list[Mistake]]:
+    """Return the power state that a profile relaxes to, or that there is none of that name."""
     relax = None if fields is None else fields.relax
     if relax is None or relax.to is None:
         return None, []
@@ -228,36 +277,21 @@ def _load_relax(
         path = folders.find(relax.to, "state", near=file.written_in(at))
     except ProfileError as error:
         return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
-    try:
-        state = states.get(path) or states.setdefault(path, load_power_state(path, folders))
-    except ProfileError as error:
-        return None, [
-            Mistake(
-                at,
-                problem.rule,
-                f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}",
-                problem.hint or "mend that file",
-            )
-            for problem in error.problems
-        ]
-    return Relax(state, relax.after_init_us or 0, relax.after_inference_us or 0), []
+    return states.get(path) or states.setdefault(path, examine_power_state(path, folders)), []
 
 
-def _raise_problems(file: ResolvedFile, mistakes: list[Mistake], case: Case) -> None:
-    """Raise what is wrong with a file, in the order of its lines.
+def _at_its_name(problem: Problem) -> Mistake:
+    """Return what is wrong with a power state as a mistake of the profile that names it."""
+    message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
+    return Mistake(("relax", "to"), problem.rule, message, problem.hint or "mend that file")
 
-    Rules that compare fields are left out while a field can't be read.
-    """
-    incomplete = bool(mistakes or file.problems)
-    chosen = [rule_id for rule_id in _OF_FILES if not (incomplete and rule_id in _BETWEEN_FIELDS)]
+
+def _problems(file: ResolvedFile, mistakes: list[Mistake], case: Case, *, readable: bool) -> tuple[Problem, ...]:
+    """Return what is wrong with a file, in the order of its lines."""
+    chosen = [rule_id for rule_id in _OF_FILES if readable or rule_id not in BETWEEN_FIELDS]
     broken = [
         Mistake(finding.at, finding.rule, finding.message, finding.hint, also=finding.also)
         for finding in rules.check(case, chosen)
     ]
     problems = [*file.problems, *(file.problem(mistake) for mistake in (*mistakes, *broken))]
-    if not problems:
-        return
-    problems.sort(key=lambda problem: (problem.path != str(file.path), problem.path, problem.line, problem.column))
-    if all(problem.rule in rules.RULES for problem in problems):
-        raise RuleBreach(problems)
-    raise ProfileError(problems)
+    return tuple(sorted(problems, key=file.order))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -42,8 +43,8 @@ def clock_order(case: Case) -> Iterator[Finding]:
     if dcvs is None:
         return
     for clock, corners in (("bus", dcvs.bus), ("core", dcvs.core)):
-        if corners is not None and not _in_order(corners, VoltageCorner.DISABLE):
-            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"the {clock} corners are {_spell(corners)}", _ORDER)
+        if corners is not None and _disorder(corners):
+            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _ORDER)
 
 
 def power_mode(case: Case) -> Iterator[Finding]:
@@ -150,8 +151,8 @@ def hmx_order(case: Case) -> Iterator[Finding]:
         yield Finding(
             "HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR"
         )
-    elif not hmx.pick_default and not _in_order(hmx, ExpandedCorner.DISABLE):
-        yield Finding("HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", _ORDER)
+    elif not hmx.pick_default and _disorder(hmx):
+        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _ORDER)
 
 
 def polling_range(case: Case) -> Iterator[Finding]:
@@ -280,9 +281,15 @@ def _is_explicit(hmx: HmxV2 | None) -> bool:
     return hmx is not None and not hmx.pick_default
 
 
-def _in_order(corners: VoltageRange | HmxV2, disable: int) -> bool:
-    limits = [corner for corner in (corners.min, corners.target, corners.max) if corner != disable]
-    return limits == sorted(limits)
+def _disorder(corners: VoltageRange | HmxV2) -> str:
+    """Return which corner is above which that it may not be above; empty where they are in order, DISABLE aside."""
+    voted = [(name, getattr(corners, name)) for name in ("min", "target", "max")]
+    voted = [(name, corner) for name, corner in voted if corner not in (VoltageCorner.DISABLE, ExpandedCorner.DISABLE)]
+    return ", ".join(
+        f"{low} {below.name} is above {high} {above.name}"
+        for (low, below), (high, above) in itertools.pairwise(voted)
+        if below > above
+    )
 
 
 def _spell(corners: VoltageRange | HmxV2) -> str:

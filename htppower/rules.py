@@ -184,7 +184,7 @@ _IN_TABLE = (
     ),
     Rule(
         "SUS-1",
-        "A sustain time below 20000 us is shorter than a timer can keep under load.",
+        "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
         Breach.WARNING,
         "measured: 19 ms late at p99 beside one busy thread",
         rule_checks.short_sustain,

@@ -154,7 +154,7 @@ def test_the_rules_page_names_every_rule_of_files() -> None:
     page = read("rules.md")
     assert reported == {row[0] for row in rows(page) if _RULE_ID.fullmatch(f'"{row[0]}"')}
     for rule_id in reported:
-        assert re.search(rf"^`{rule_id}`: .*\n\n```text\n.*: {rule_id}: ", page, re.MULTILINE), rule_id
+        assert re.search(rf"^#### {rule_id}\n\n.*\n\n```text\n.*: {rule_id}: ", page, re.MULTILINE), rule_id
 
 
 def test_the_rules_page_has_the_validity_table() -> None:

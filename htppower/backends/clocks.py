@@ -7,12 +7,11 @@ whose target is voted and whose max is DISABLE caps nothing.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,27 +21,6 @@ if TYPE_CHECKING:
 NO_WISH_US = 65535
 _LIMITS = ("Min", "Target", "Max")
 _DISABLE = VoltageCorner.DISABLE.value
-
-# Pick default: the HMX clock follows the core vote. Expanded numbers are 256 plus the level of the corner's own name;
-# the pairing of the PLUS corners with the L1 levels is an assumption of the simulation.
-EXPANDED_OF_CORE: Mapping[int, int] = MappingProxyType(
-    {
-        VoltageCorner.DISABLE.value: ExpandedCorner.DISABLE.value,
-        VoltageCorner.MIN_VOLTAGE_CORNER.value: ExpandedCorner.MIN.value,
-        VoltageCorner.SVS2.value: ExpandedCorner.LOW_SVS.value,
-        VoltageCorner.SVS.value: ExpandedCorner.SVS.value,
-        VoltageCorner.SVS_PLUS.value: ExpandedCorner.SVS_L1.value,
-        VoltageCorner.NOM.value: ExpandedCorner.NOM.value,
-        VoltageCorner.NOM_PLUS.value: ExpandedCorner.NOM_L1.value,
-        VoltageCorner.TURBO.value: ExpandedCorner.TUR.value,
-        VoltageCorner.TURBO_PLUS.value: ExpandedCorner.TUR_L1.value,
-        VoltageCorner.TURBO_L2.value: ExpandedCorner.TUR_L2.value,
-        VoltageCorner.TURBO_L3.value: ExpandedCorner.TUR_L3.value,
-        VoltageCorner.TURBO_L4.value: ExpandedCorner.TUR_L4.value,
-        VoltageCorner.TURBO_L5.value: ExpandedCorner.TUR_L5.value,
-        VoltageCorner.MAX_VOLTAGE_CORNER.value: ExpandedCorner.MAX.value,
-    }
-)
 
 
 @attrs.frozen

@@ -20,7 +20,10 @@ INTERRUPTED = 130
 FOLDER = click.Path(exists=True, file_okay=False)
 
 _COMMANDS = {
+    "diff": "htppower.cli.diff",
     "doctor": "htppower.cli.doctor",
+    "explain": "htppower.cli.explain",
+    "lint": "htppower.cli.lint",
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",
     "schema": "htppower.cli.schema",
@@ -64,7 +67,8 @@ class _Commands(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader has gone, as head does: click ends quietly
-            click.echo(f"htppower: can't write: {error.strerror}", err=True)
+            where = "" if error.filename is None else f" {error.filename}"
+            click.echo(f"htppower: can't write{where}: {error.strerror}", err=True)
             ctx.exit(INVALID)
         except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
             click.echo(f"htppower: internal error: {type(error).__name__}: {error}; please report it", err=True)

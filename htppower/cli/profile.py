@@ -13,7 +13,7 @@ from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
-    from htppower.cli.workload import Pace
+    from htppower.dry_run.workload import Pace, Report
     from htppower.profiles import Profile
 
 # The SoC of a dry run that names none.
@@ -23,7 +23,8 @@ DEFAULT_SOC = "SM8650"
 COUNT = click.IntRange(0, 10_000)
 DURATION_US = click.IntRange(0, 3_600_000_000)
 SYSTEM = click.Choice(OPERATING_SYSTEMS)
-FORMAT = click.Choice(["text", "json"])
+_PICTURES = ("svg", "html", "trace")
+FORMAT = click.Choice(["text", "json", *_PICTURES])
 BACKEND = click.Choice(["qnn", "simulated"])
 LIBRARY = click.Path()
 SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
@@ -121,21 +122,42 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
 
 def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
-    from htppower.cli.workload import Workload, run  # noqa: PLC0415
+    from htppower.dry_run.workload import Workload, run  # noqa: PLC0415
 
     soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
     simulated = SimulatedHtp(options["arch"], soc, options["platform"])
     workload = Workload(options["inferences"], options["inference_us"], options["gap_us"])
     virtual = options["dry_run"]
     report = run(profile, simulated, workload, _pace(virtual), virtual=virtual)
-    if options["form"] == "json":
+    # The whole document is made before any of it is printed. Pictures are files, which readers take for UTF-8 whatever
+    # the terminal's own encoding is.
+    document = _document(report, options["form"])
+    click.echo(document.encode() if options["form"] in _PICTURES else document)
+
+
+def _document(report: Report, form: str) -> str:
+    """Return a run in a format; each is imported only where it is asked for."""
+    if form == "json":
         from htppower.cli.report_json import as_json  # noqa: PLC0415
 
-        click.echo(as_json(report))
-    else:
-        from htppower.cli.report_text import as_text  # noqa: PLC0415
+        return as_json(report)
+    if form == "svg":
+        from htppower.pictures.svg import as_svg  # noqa: PLC0415
+        from htppower.pictures.timeline import timeline  # noqa: PLC0415
 
-        click.echo(as_text(report))
+        return as_svg(timeline(report))
+    if form == "html":
+        from htppower.pictures.findings import warnings  # noqa: PLC0415
+        from htppower.pictures.html import as_html  # noqa: PLC0415
+
+        return as_html(report, warnings(report))
+    if form == "trace":
+        from htppower.pictures.trace import as_trace  # noqa: PLC0415
+
+        return as_trace(report)
+    from htppower.cli.report_text import as_text  # noqa: PLC0415
+
+    return as_text(report)
 
 
 def _hold(profile: Profile, options: dict[str, Any]) -> int:
@@ -166,12 +188,12 @@ def _hold(profile: Profile, options: dict[str, Any]) -> int:
 
 def _pace(virtual: bool) -> Pace:
     if virtual:
-        from htppower.cli.workload import VirtualPace  # noqa: PLC0415
+        from htppower.dry_run.workload import VirtualPace  # noqa: PLC0415
         from htppower.testing import VirtualTime  # noqa: PLC0415
 
         return VirtualPace(VirtualTime())
     gc.enable()  # start-up has it off; this run takes as long as its workload
-    from htppower.cli.workload import RealPace  # noqa: PLC0415
+    from htppower.dry_run.workload import RealPace  # noqa: PLC0415
     from htppower.sustain import SystemTime  # noqa: PLC0415
 
     return RealPace(SystemTime())

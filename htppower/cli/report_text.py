@@ -14,7 +14,7 @@ from htppower.machine import State
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.cli.workload import Report, Row
+    from htppower.dry_run.workload import Report, Row
     from htppower.native import NativeConfig
 
 _COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from htppower.cli import FOLDER
 from htppower.errors import ProfileError
 from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import shipped_folder
+from htppower.files import shown_path
 from htppower.profiles import PowerState, Profile, find_power_state, load_profile
 
 if TYPE_CHECKING:
@@ -80,6 +79,4 @@ def _with_origin(profile: Profile, at: Path, line: str) -> str:
     origin = profile.origins.get(at)
     if not at or origin is None or origin.path == str(profile.source):
         return line
-    shipped = f"{shipped_folder()}{os.sep}"
-    path = f"shipped {origin.path.removeprefix(shipped)}" if origin.path.startswith(shipped) else origin.path
-    return f"{line:<{_COMMENT_COLUMN}}  # {path}:{origin.line}"
+    return f"{line:<{_COMMENT_COLUMN}}  # {shown_path(origin.path)}:{origin.line}"

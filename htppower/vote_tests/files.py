@@ -10,8 +10,9 @@ from htppower.documents import locate, read_document
 from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
 from htppower.files import Folders, yaml_files
 from htppower.mistakes import Mistake
+from htppower.plans import Planner
 from htppower.platforms import Platform, platform_of
-from htppower.profiles import PowerState, Profile, load_power_state, load_profile, refuse
+from htppower.profiles import PowerState, Profile, load_power_state, load_profile
 from htppower.schema import structure
 from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
 from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
@@ -177,9 +178,11 @@ class _Maker:
                 self._note([Mistake(at, problem.rule, said, problem.hint)])
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
+        """Note the rules that refuse a profile on this platform."""
+        planner = Planner(platform, strict=False)
         for profile in filter(None, profiles):
             try:
-                refuse(profile, platform)
+                planner.plan(profile)
             except RuleBreach as error:
                 self._note(
                     Mistake(at, problem.rule, f"{profile.name} is refused here: {problem.message}", problem.hint)

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from htppower.backends.recording import Call, RecordingBackend
+from htppower.backends.recording import RecordingBackend
 from htppower.controller import VoteController
-from htppower.events import Cause, Degradation, Event, Phase, SessionOpened, Transition
+from htppower.dry_run.observer import Observer, PhaseSpan, Row, Span, StateSpan
+from htppower.events import Phase
 from htppower.machine import State
 
 if TYPE_CHECKING:
     from htppower.backends.simulated import SimulatedHtp
+    from htppower.events import Degradation
     from htppower.profiles import Profile
     from htppower.session import Session
     from htppower.testing import VirtualTime
     from htppower.timing import Time
+
+__all__ = ["Pace", "RealPace", "Report", "Row", "VirtualPace", "Workload", "run"]
 
 # How long a real timer may be late before the run goes on without it.
 _LONGEST_LATENESS_US = 5_000_000
@@ -34,26 +38,38 @@ class Workload:
 
 
 @attrs.frozen
-class Row:
-    """One native call with what surrounds it; ``state`` is the session's after the call."""
-
-    call: Call
-    phase: Phase | None
-    cause: Cause
-    state: State
-
-
-@attrs.frozen
 class Report:
-    """What a run did."""
+    """What a run did. Times are in us from its start.
+
+    Attributes:
+        profile, backend, workload: what was run, on what.
+        virtual: whether in virtual time.
+        rows: the native calls, in order.
+        phases: the phases, in order.
+        states: the states of the session, in order.
+        windows: the sustain windows: raised with nothing in flight, until the lowering or the next phase.
+        degradations: the votes of the profile that this platform does not have.
+        end_us: when the session was closed.
+    """
 
     profile: Profile
     backend: SimulatedHtp
     workload: Workload
     virtual: bool
     rows: tuple[Row, ...]
+    phases: tuple[PhaseSpan, ...]
+    states: tuple[StateSpan, ...]
+    windows: tuple[Span, ...]
     degradations: tuple[Degradation, ...]
-    time_in_state_us: dict[State, int]
+    end_us: int
+
+    @property
+    def time_in_state_us(self) -> dict[State, int]:
+        """How long the session was in each state, in us."""
+        times = dict.fromkeys(State, 0)
+        for span in self.states:
+            times[span.state] += span.duration_us
+        return times
 
     def count(self, function: str) -> int:
         """Return how many calls of a native function were made."""
@@ -91,22 +107,34 @@ class RealPace:
 def run(profile: Profile, backend: SimulatedHtp, workload: Workload, pace: Pace, *, virtual: bool) -> Report:
     """Run the workload under the profile and report every call."""
     recorder = RecordingBackend(backend, time=pace.time)
-    observer = _Observer(recorder, pace.time)
+    observer = Observer(recorder, pace.time)
     with VoteController(recorder, time=pace.time) as controller:
         controller.subscribe(observer.see)
         session = controller.session(profile)
-        _phases(session, workload, pace)
+        _phases(session, workload, pace, observer)
         degradations = session.degradations
         session.close()
-    return Report(profile, backend, workload, virtual, tuple(observer.rows), degradations, observer.time_in_state_us)
+        end_us = observer.end()
+    return Report(
+        profile=profile,
+        backend=backend,
+        workload=workload,
+        virtual=virtual,
+        rows=tuple(observer.rows),
+        phases=tuple(observer.phases),
+        states=tuple(observer.states),
+        windows=tuple(observer.windows),
+        degradations=degradations,
+        end_us=end_us,
+    )
 
 
-def _phases(session: Session, workload: Workload, pace: Pace) -> None:
-    with session.init():
+def _phases(session: Session, workload: Workload, pace: Pace, observer: Observer) -> None:
+    with observer.phase(Phase.INIT), session.init():
         pace.wait_us(workload.inference_us)
     for _ in range(workload.inferences):
         pace.wait_us(workload.gap_us)
-        with session.inference():
+        with observer.phase(Phase.INFERENCE), session.inference():
             pace.wait_us(workload.inference_us)
     relax = session.profile.relax
     pace.wait_us(0 if relax is None else max(relax.after_init_us, relax.after_inference_us))
@@ -115,30 +143,5 @@ def _phases(session: Session, workload: Workload, pace: Pace) -> None:
         pace.wait_us(_STEP_US)
         late_us += _STEP_US
     pace.wait_us(workload.gap_us)
-    with session.deinit():
+    with observer.phase(Phase.DEINIT), session.deinit():
         pace.wait_us(workload.inference_us)
-
-
-class _Observer:
-    """Puts cause, phase and state to every call: each belongs to the event that follows it."""
-
-    def __init__(self, recorder: RecordingBackend, time: Time) -> None:
-        self.rows: list[Row] = []
-        self.time_in_state_us = dict.fromkeys(State, 0)
-        self._recorder = recorder
-        self._time = time
-        self._state = State.UNVOTED
-        self._since_us = time.now_us
-        self._start_us = time.now_us
-
-    def see(self, event: Event) -> None:
-        """Take in an event, and the calls since the one before."""
-        state = event.dest if isinstance(event, Transition) else self._state
-        phase = event.phase if isinstance(event, Transition) else None
-        if isinstance(event, (SessionOpened, Transition)):
-            for call in self._recorder.calls_since(len(self.rows)):
-                since_start = attrs.evolve(call, time_us=call.time_us - self._start_us)
-                self.rows.append(Row(since_start, phase, event.cause, state))
-        self.time_in_state_us[self._state] += event.time_us - self._since_us
-        self._since_us = event.time_us
-        self._state = state

@@ -1,0 +1,134 @@
+"""``htppower explain``: what a field is, where it comes from, what it becomes and what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from htppower.cli import FOLDER
+from htppower.cli.layout import labelled
+from htppower.errors import ProfileError
+from htppower.explain.explained import Explained, choose, explain_profile, explain_state
+from htppower.files import Folders, shown_path
+from htppower.lint.catalogue import CATALOGUE
+from htppower.profiles import examine_power_state, examine_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.documents import Place
+
+FORMAT_VERSION = 1
+
+
+@click.command(name="explain")
+@click.argument("name", metavar="NAME|PATH")
+@click.argument("field", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
+    """Explain a field of a profile or power state; without FIELD, each in short.
+
+    FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the power state to which the
+    profile relaxes. A mapping such as dcvs_v3 stands for all that is in it.
+    """
+    fields = _fields(name, Folders.of(folders))
+    chosen = tuple(each for each in fields if not each.part) if field is None else choose(fields, field)
+    if form == "json":
+        import json  # noqa: PLC0415 - the text needs none
+
+        document = {"format_version": FORMAT_VERSION, "name": name, "fields": [_as_dict(each) for each in chosen]}
+        click.echo(json.dumps(document, indent=2))
+        return
+    blocks = [_in_short(each) if field is None else _in_full(each) for each in chosen]
+    click.echo("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
+    """Return the fields of a profile, or of a power state where no profile has the name.
+
+    Raises:
+        ProfileError, RuleBreach: there is neither, or it is wrong.
+    """
+    try:
+        path = folders.find(name, "profile")
+    except ProfileError as error:
+        try:
+            path = folders.find(name, "state")
+        except ProfileError:
+            raise error from None
+        state = examine_power_state(path, folders)
+        state.accepted()
+        return explain_state(state)
+    profile = examine_profile(path, folders, {})
+    profile.accepted()
+    return explain_profile(profile)
+
+
+def _in_short(explained: Explained) -> Iterator[str]:
+    value = click.style(explained.value, bold=True)
+    where = "" if explained.place is None else f"   ({_said(explained.place)})"
+    yield f"{explained.field}  {value}{where}"
+    if explained.native is not None:
+        yield f"  {', '.join(_native(explained))}"
+    yield f"  {explained.meaning.does}"
+
+
+def _in_full(explained: Explained) -> Iterator[str]:
+    yield f"{explained.field}  {click.style(explained.value, bold=True)}"
+    yield from labelled("does", explained.meaning.does)
+    label, state = "written", ""
+    for statement in explained.chain:
+        yield from labelled(label, f"{_said(statement.place)}  {statement.value}{state}")
+        label = ""
+        state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
+    if explained.native is not None:
+        for number, said in enumerate(_native(explained)):
+            yield from labelled("" if number else "native", said)
+    elif explained.meaning.native:
+        yield from labelled("native", "none: unset casts no vote here, and htppower takes an earlier one back")
+    else:
+        yield from labelled("native", "none: it is no vote")
+    for rule in explained.meaning.rules:
+        entry = CATALOGUE[rule]
+        yield from labelled("rule", f"{rule}  {entry.says} ({entry.source}; {entry.page})")
+    yield from labelled("vendor", explained.meaning.section)
+
+
+def _said(place: Place) -> str:
+    return f"{shown_path(place.path)}:{place.line}"
+
+
+def _native(explained: Explained) -> Iterator[str]:
+    """Yield the native option, then its fields with their numbers and enumerators."""
+    config = explained.native
+    if config is None:
+        return
+    yield f"{config.option}, option {config.number}"
+    for field, number in explained.native_fields.items():
+        symbol = f" {config.symbols[field]}" if field in config.symbols else ""
+        yield f"{field} {number}{symbol}"
+
+
+def _as_dict(explained: Explained) -> dict[str, Any]:
+    native = explained.native
+    return {
+        "field": explained.field,
+        "value": explained.value,
+        "does": explained.meaning.does,
+        "chain": [
+            {"path": each.place.path, "line": each.place.line, "column": each.place.column, "value": each.value}
+            for each in explained.chain
+        ],
+        "native": None
+        if native is None
+        else {
+            "option": native.option,
+            "number": native.number,
+            "fields": explained.native_fields,
+            "symbols": {name: native.symbols[name] for name in explained.native_fields if name in native.symbols},
+        },
+        "rules": list(explained.meaning.rules),
+        "vendor": explained.meaning.section,
+    }

@@ -1,0 +1,81 @@
+"""``htppower lint``: every finding in profile files."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli import FOLDER, REFUSED
+from htppower.cli.outputs import FormAndFile, write_files
+from htppower.lint.catalogue import Severity
+from htppower.lint.formats import NAMES, render
+from htppower.lint.run import lint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.lint.findings import LintReport
+    from htppower.platforms import Platform
+
+# As in platforms.py, which start-up need not wait for.
+_SYSTEMS = ("android", "linux", "windows", "qnx")
+
+
+@click.command(name="lint")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True, help="Of the output.")
+@click.option(
+    "--output", "outputs", type=FormAndFile(NAMES), multiple=True, help="Write a file, too, whole; may be repeated."
+)
+@click.option("--strict", is_flag=True, help="Let warnings count.")
+@click.option("--notes", is_flag=True, help="Tell of notes, too; they never count.")
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
+@click.option("--soc", metavar="NAME", help="Check what this SoC does not have, too.")
+@click.option("--arch", metavar="ARCH", help="The same for a Hexagon architecture, such as V75.")
+@click.option("--platform", "system", type=click.Choice(_SYSTEMS), help="The same for an operating system.")
+def command(
+    paths: tuple[str, ...],
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+    folders: tuple[str, ...],
+    soc: str | None,
+    arch: str | None,
+    system: str | None,
+    *,
+    strict: bool,
+    notes: bool,
+) -> None:
+    """Find what is wrong in profiles and power states, and in folders of them.
+
+    Exit code 0: no findings that count; 1: findings; 2: it could not be run.
+    """
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    platform = _platform(soc, arch, system)
+    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)
+    files: dict[Path, str] = {}
+    for name, path in outputs:
+        if path in files:
+            raise click.UsageError(f"--output names {path} twice")
+        files[path] = click.unstyle(render(report, name))
+    text = render(report, form)
+    write_files(files)
+    if text:
+        click.echo(text)
+    if _counts(report, strict=strict):
+        click.get_current_context().exit(REFUSED)
+
+
+def _counts(report: LintReport, *, strict: bool) -> bool:
+    return report.count(Severity.ERROR) > 0 or (strict and report.count(Severity.WARNING) > 0)
+
+
+def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:
+    if soc is None and arch is None and system is None:
+        return None
+    if soc is not None and arch is not None:
+        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+    from htppower.platforms import platform_of  # noqa: PLC0415 - only where one is named
+
+    return platform_of(soc, arch, system or "linux")

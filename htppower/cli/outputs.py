@@ -1,0 +1,76 @@
+"""What a command writes: everything is made before anything is written, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """``FORM=FILE``."""
+
+    name = "FORM=FILE"
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        self._forms = tuple(forms)
+
+    def convert(
+        self, value: str | tuple[str, Path], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """Return the form and the file."""
+        if isinstance(value, tuple):
+            return value
+        form, equals, file = value.partition("=")
+        if form not in self._forms or not equals or not file:
+            self.fail(f"{value!r} is not FORM=FILE with a form of {', '.join(self._forms)}", param, ctx)
+        return form, Path(file)
+
+
+def write_files(contents: dict[Path, str]) -> None:
+    """Write files, each whole or not at all, and none where one can't be made.
+
+    Raises:
+        OSError: a file can't be written; every file is as it was.
+    """
+    made: dict[Path, str] = {}
+    try:
+        for path, content in contents.items():
+            target = Path(os.path.realpath(path))
+            made[target] = _made_beside(target, content)
+        for target, temporary in made.items():
+            os.replace(temporary, target)  # noqa: PTH105 - as the pair that it is
+    except BaseException:
+        for temporary in made.values():
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108 - as above
+        raise
+
+
+def _made_beside(target: Path, content: str) -> str:
+    """Return a new file in the target's folder that holds the content, with the rights that the target would have."""
+    import tempfile  # noqa: PLC0415 - start-up need not wait for it where nothing is written
+
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
+    try:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content if content.endswith("\n") or not content else f"{content}\n")
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask)  # noqa: PTH101
+    except BaseException:
+        os.unlink(name)  # noqa: PTH108
+        raise
+    return name

@@ -1,0 +1,162 @@
+"""What changes between two resolved profiles, field by field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.diff.effects import Effect, effect_of
+from htppower.documents import Place, locate
+from htppower.fields import limits, spell, vote_fields
+from htppower.profiles import NO_VOTES
+from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.cases import Path
+    from htppower.files import ResolvedFile
+    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.votes import VoteSet
+
+# When a field acts: in a phase, or between them.
+INIT = "init"
+INFERENCE = "inference"
+LOWERED = "lowered"
+
+
+@attrs.frozen(repr=False, eq=False)
+class Change:
+    """One field that differs.
+
+    Attributes:
+        profile: the name of the profile.
+        when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
+            ``lowered`` for the votes of its power state; empty for wording.
+        field: such as ``dcvs_v3.core.min``.
+        old, new: the values as they are spelt in a file.
+        effect: what it does.
+        place: where the new value is written; where it was inherited, in the file that it comes from.
+        old_place: where the old one was.
+    """
+
+    profile: str
+    when: str
+    field: str
+    old: str
+    new: str
+    effect: Effect
+    place: Place
+    old_place: Place
+
+
+def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
+    """Return what differs between two profiles, in the order of a file."""
+    name = new.value.name
+    found = [*_wording(name, old, new), *_of_votes(name, INFERENCE, _voted(old), _voted(new))]
+    if old.state is None and new.state is None:
+        return tuple(found)
+    lowered = list(_of_votes(name, LOWERED, _lowered(old), _lowered(new)))
+    found += _of_relaxing(old, new, lowered)
+    return (*found, *lowered)
+
+
+def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
+    """Return what differs between two power states that no profile uses."""
+    sides = [(each.value.votes, each.file) for each in (old, new)]
+    return tuple(_of_votes(new.value.name, LOWERED, *sides))
+
+
+_Side = tuple["VoteSet", "ResolvedFile"]
+
+
+def _voted(profile: Examined[Profile]) -> _Side:
+    return profile.value.votes, profile.file
+
+
+def _lowered(profile: Examined[Profile]) -> _Side:
+    if profile.state is None:
+        return NO_VOTES, profile.file
+    return profile.state.value.votes, profile.state.file
+
+
+def _wording(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
+    for field in ("name", "summary"):
+        before, after = getattr(old.value, field), getattr(new.value, field)
+        if before != after:
+            at: Path = ("profile",) if field == "name" else (field,)
+            yield _change(name, "", at, (before, after), Effect.WORDING, (old.file, new.file))
+
+
+def _of_votes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
+    before, after = dict(vote_fields(old[0])), dict(vote_fields(new[0]))
+    for at in _in_order(before, after):
+        for part, values in _parts(at, before.get(at), after.get(at)):
+            if values[0] != values[1]:
+                effect = effect_of(part, *values, old[0], new[0])
+                yield _change(name, when, part, values, effect, (old[1], new[1]))
+
+
+def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]:
+    """Yield the fields of both, in the order of a file; not the mappings that one of them leaves unset as a whole."""
+    fields = {**after, **before} if len(before) > len(after) else {**before, **after}
+    order = list(before if len(before) > len(after) else after)
+    order += [at for at in fields if at not in order]
+    for at in order:
+        if not any(other != at and other[: len(at)] == at for other in fields):
+            yield at
+
+
+def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]]]:
+    """Yield a field as a whole, or limit by limit where it is a range on one side and can be compared."""
+    ranges = [isinstance(value, (VoltageRange, HmxV2)) and value != HMX_DEFAULT for value in (old, new)]
+    if not all(ranges) or (_is_one_corner(old) and _is_one_corner(new)):
+        yield at, (old, new)
+        return
+    before, after = dict(limits(at, old)), dict(limits(at, new))
+    for part, value in before.items():
+        yield part, (value, after[part])
+
+
+def _is_one_corner(value: VoltageRange | HmxV2) -> bool:
+    return isinstance(value, VoltageRange) and value.min == value.target == value.max
+
+
+def _of_relaxing(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
+    name, files = new.value.name, (old.file, new.file)
+    before, after = (_relax_fields(each.value) for each in (old, new))
+    for field, when in (("to", LOWERED), ("after_init_us", INIT), ("after_inference_us", INFERENCE)):
+        values = (before.get(field), after.get(field))
+        if values[0] != values[1]:
+            effect = _weightiest(lowered) if field == "to" else Effect.CHANGES_TIMING
+            yield _change(name, when, ("relax", field), values, effect, files)
+
+
+def _relax_fields(profile: Profile) -> dict[str, Any]:
+    relax = profile.relax
+    if relax is None:
+        return {}
+    return {
+        "to": relax.to.name,
+        "after_init_us": relax.after_init_us,
+        "after_inference_us": relax.after_inference_us,
+    }
+
+
+def _weightiest(changes: list[Change]) -> Effect:
+    """Return the effect of another power state: that of its votes."""
+    found = {change.effect for change in changes}
+    return next((effect for effect in Effect if effect in found), Effect.WORDING)
+
+
+def _change(
+    name: str, when: str, at: Path, values: tuple[Any, Any], effect: Effect, files: tuple[ResolvedFile, ResolvedFile]
+) -> Change:
+    field = ".".join(at[1:] if at[0] == "votes" else at)
+    places = [_place(file, at) for file in files]
+    return Change(name, when, field, spell(values[0]), spell(values[1]), effect, places[1], places[0])
+
+
+def _place(file: ResolvedFile, at: Path) -> Place:
+    return locate(file.places, (at,), str(file.path))

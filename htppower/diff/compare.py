@@ -1,0 +1,111 @@
+"""A comparison of two sides: what was added, removed and changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.diff.changes import Change, changes_of_profile, changes_of_state
+from htppower.diff.effects import Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.diff.sides import Side, Tree
+    from htppower.documents import Place
+    from htppower.profiles import Examined, Profile
+
+
+@attrs.frozen(repr=False, eq=False)
+class Pair:
+    """A profile that stands on both sides."""
+
+    name: str
+    old: Examined[Profile]
+    new: Examined[Profile]
+
+
+@attrs.frozen(repr=False, eq=False)
+class Comparison:
+    """What differs.
+
+    Attributes:
+        old, new: what was compared, as the user named it.
+        added, removed: the names of profiles and power states that stand on one side only, each with its file.
+        changes: every field that differs, by effect, the weightiest first.
+        changed: the profiles to which the changes belong.
+    """
+
+    old: str
+    new: str
+    added: dict[str, str]
+    removed: dict[str, str]
+    changes: tuple[Change, ...]
+    changed: tuple[Pair, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.changes)
+
+    def of_effect(self, effect: Effect) -> tuple[Change, ...]:
+        """Return the changes of an effect, by profile and in the order of a file."""
+        return tuple(change for change in self.changes if change.effect is effect)
+
+
+def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree]) -> Comparison:
+    """Return what differs between two sides.
+
+    Profiles are paired by their names; where each side is a single profile these two are a pair, whatever they are
+    called.
+    """
+    before, after = old[0], new[0]
+    pairs = _pairs(before.profiles, after.profiles)
+    changes: list[Change] = []
+    changed = []
+    for pair in pairs:
+        found = changes_of_profile(pair.old, pair.new)
+        changes += (attrs.evolve(change, profile=pair.name) for change in found)
+        changed += [pair] if found else []
+    for name in sorted(before.states.keys() & after.states.keys()):
+        found = changes_of_state(before.states[name], after.states[name])
+        changes += (attrs.evolve(change, profile=name) for change in found)
+    shown = [
+        attrs.evolve(change, place=_shown(change.place, new[1]), old_place=_shown(change.old_place, old[1]))
+        for change in changes
+    ]
+    order = list(Effect)
+    paired = {id(each) for pair in pairs for each in (pair.old, pair.new)}
+    return Comparison(
+        *names,
+        added=_alone(after, before, paired, new[1]),
+        removed=_alone(before, after, paired, old[1]),
+        changes=tuple(sorted(shown, key=lambda change: order.index(change.effect))),
+        changed=tuple(changed),
+    )
+
+
+def _pairs(old: Mapping[str, Examined[Profile]], new: Mapping[str, Examined[Profile]]) -> list[Pair]:
+    if len(old) == len(new) == 1:
+        ((_, before),) = old.items()
+        ((name, after),) = new.items()
+        return [Pair(name, before, after)]
+    return [Pair(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+
+
+def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
+    """Return what stands on one side only, with its file.
+
+    A power state counts only where the other side has none of its name, in use or not.
+    """
+    files = {name: each.file for name, each in side.profiles.items() if id(each) not in paired}
+    in_use = {each.state.value.name for each in other.profiles.values() if each.state is not None}
+    for name, each in side.states.items():
+        if name not in other.states and each.value.name not in in_use:
+            files.setdefault(name, each.file)
+    return {name: tree.shown(str(file.path)) for name, file in sorted(files.items())}
+
+
+def _shown(place: Place, tree: Tree) -> Place:
+    return attrs.evolve(place, path=tree.shown(place.path))

@@ -1,0 +1,51 @@
+"""A comparison as JSON, format version 1."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from htppower.diff.effects import Effect
+
+if TYPE_CHECKING:
+    from htppower.diff.changes import Change
+    from htppower.diff.compare import Comparison
+    from htppower.documents import Place
+
+FORMAT_VERSION = 1
+
+
+def render(comparison: Comparison) -> str:
+    """Return the comparison; keys keep their order from one version to the next."""
+    return json.dumps(as_dict(comparison), indent=2)
+
+
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "old": comparison.old,
+        "new": comparison.new,
+        "same": comparison.same,
+        "changes": [_change(change) for change in comparison.changes],
+        "added": [{"name": name, "path": path} for name, path in comparison.added.items()],
+        "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
+        "summary": {effect.value: len(comparison.of_effect(effect)) for effect in Effect},
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "profile": change.profile,
+        "when": change.when,
+        "field": change.field,
+        "old": change.old,
+        "new": change.new,
+        "effect": change.effect.value,
+        "place": _place(change.place),
+        "old_place": _place(change.old_place),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"path": place.path, "line": place.line, "column": place.column}

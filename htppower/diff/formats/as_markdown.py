@@ -1,0 +1,56 @@
+"""A comparison as Markdown, for a comment on a pull request: a table for every effect."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from htppower.diff.effects import Effect
+from htppower.diff.formats.as_text import said_place, summary
+from htppower.files import shown_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.diff.compare import Comparison
+
+_HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
+
+
+def render(comparison: Comparison) -> str:
+    """Return the comparison; what stands in cells can't break out of them."""
+    return "\n\n".join(_parts(comparison))
+
+
+def _parts(comparison: Comparison) -> Iterator[str]:
+    yield "### Power profiles"
+    yield summary(comparison)
+    for effect in Effect:
+        rows = [
+            (
+                change.profile,
+                change.when,
+                *(_code(text) for text in (change.field, change.old, change.new, said_place(change.place))),
+            )
+            for change in comparison.of_effect(effect)
+        ]
+        if rows:
+            yield f"**{effect.value.capitalize()}**"
+            yield _table(_HEAD, rows)
+    for word, names in (("Added", comparison.added), ("Removed", comparison.removed)):
+        if names:
+            yield f"**{word}**"
+            yield _table(("Name", "File"), [(name, _code(shown_path(path))) for name, path in names.items()])
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _code(text: str) -> str:
+    """Return a text as code in a cell: the fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    padded = f" {text} " if text.startswith("`") or text.endswith("`") else text
+    return f"{fence}{padded}{fence}".replace("|", "\\|") if text else ""

@@ -1,0 +1,59 @@
+"""A comparison as text: a line a field, grouped by effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.diff.effects import Effect
+from htppower.files import shown_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.diff.changes import Change
+    from htppower.diff.compare import Comparison
+    from htppower.documents import Place
+
+_COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
+
+
+def render(comparison: Comparison) -> str:
+    """Return the comparison; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    groups = ["\n".join(group) for group in _groups(comparison)]
+    return "\n\n".join((*filter(None, groups), summary(comparison)))
+
+
+def summary(comparison: Comparison) -> str:
+    """Return the comparison in a line."""
+    if comparison.same:
+        return "nothing differs in what is resolved"
+    counts = [(len(comparison.of_effect(effect)), effect.value) for effect in Effect]
+    counts += [(len(comparison.added), "added"), (len(comparison.removed), "removed")]
+    return ", ".join(f"{word}: {count}" for count, word in counts if count)
+
+
+def said_place(place: Place) -> str:
+    """Return a place as ``file:line``."""
+    return f"{shown_path(place.path)}:{place.line}" if place.line else shown_path(place.path)
+
+
+def _groups(comparison: Comparison) -> Iterator[list[str]]:
+    for effect in Effect:
+        changes = comparison.of_effect(effect)
+        widths = [max((len(_cells(change)[column]) for change in changes), default=0) for column in range(4)]
+        yield [_line(change, widths) for change in changes]
+    for word, names in (("added", comparison.added), ("removed", comparison.removed)):
+        width = max(map(len, names), default=0)
+        yield [f"{name:<{width}}  {word}   ({shown_path(path)})" for name, path in names.items()]
+
+
+def _cells(change: Change) -> tuple[str, str, str, str]:
+    return change.profile, change.when, change.field, f"{change.old} -> {change.new}"
+
+
+def _line(change: Change, widths: list[int]) -> str:
+    cells = "  ".join(cell.ljust(width) for cell, width in zip(_cells(change), widths, strict=True))
+    effect = click.style(change.effect.value, fg=_COLOURS.get(change.effect))
+    return f"{cells}   {effect}   ({said_place(change.place)})"

@@ -1,0 +1,134 @@
+"""What is seen of a run: its native calls with what surrounds them, its phases, its states, its sustain windows."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.dry_run.in_force import InForce
+from htppower.events import Cause, Event, Phase, SessionOpened, Transition
+from htppower.machine import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.backends.recording import Call, RecordingBackend
+    from htppower.timing import Time
+    from htppower.votes import VoteSet
+
+
+@attrs.frozen
+class Row:
+    """One native call with what surrounds it.
+
+    Attributes:
+        call: the call; its time is from the start of the run.
+        phase: the phase that began or ended, or None.
+        cause: why it was made.
+        state: the session's state after it.
+        in_force: the votes in force on the id, and in the process, after it.
+    """
+
+    call: Call
+    phase: Phase | None
+    cause: Cause
+    state: State
+    in_force: VoteSet
+
+
+@attrs.frozen
+class Span:
+    """A stretch of a run, in us from its start. By itself: a sustain window."""
+
+    begin_us: int
+    end_us: int
+
+    @property
+    def duration_us(self) -> int:
+        """How long it is."""
+        return self.end_us - self.begin_us
+
+
+@attrs.frozen
+class PhaseSpan(Span):
+    """From the moment a phase begins until it has ended, its native calls included."""
+
+    phase: Phase
+
+
+@attrs.frozen
+class StateSpan(Span):
+    """How long a session was in a state."""
+
+    state: State
+
+
+class Observer:
+    """Watches a run of one session. Each native call belongs to the event that follows it."""
+
+    def __init__(self, recorder: RecordingBackend, time: Time) -> None:
+        self.rows: list[Row] = []
+        self.phases: list[PhaseSpan] = []
+        self.states: list[StateSpan] = []
+        self.windows: list[Span] = []
+        self._recorder = recorder
+        self._time = time
+        self._start_us = time.now_us
+        # In real time events come from the timer's thread, too.
+        self._lock = threading.Lock()
+        self._in_force = InForce()
+        self._state = State.UNVOTED
+        self._since_us = 0
+        self._idle_since_us: int | None = None
+
+    @contextlib.contextmanager
+    def phase(self, phase: Phase) -> Iterator[None]:
+        """Note a phase of the session, which begins and ends inside."""
+        with self._lock:
+            begin_us = self._now_us()
+            self._end_window(begin_us)
+        yield
+        with self._lock:
+            end_us = self._now_us()
+            self.phases.append(PhaseSpan(begin_us, end_us, phase))
+            if self._state is State.RAISED:
+                self._idle_since_us = end_us
+
+    def see(self, event: Event) -> None:
+        """Take in an event, and the calls since the one before."""
+        with self._lock:
+            state = event.dest if isinstance(event, Transition) else self._state
+            phase = event.phase if isinstance(event, Transition) else None
+            if isinstance(event, (SessionOpened, Transition)):
+                for call in self._recorder.calls_since(len(self.rows)):
+                    self.rows.append(self._row(call, phase, event.cause, state))
+            if state is not self._state:
+                self._change(state, event.time_us - self._start_us)
+
+    def end(self) -> int:
+        """End the last state, and return when the run ended, in us from its start: when the session was destroyed."""
+        end_us = self._since_us if self._state is State.DESTROYED else self._now_us()
+        self._change(self._state, end_us)
+        return end_us
+
+    def _row(self, call: Call, phase: Phase | None, cause: Cause, state: State) -> Row:
+        self._in_force.see((call,))
+        since_start = attrs.evolve(call, time_us=call.time_us - self._start_us)
+        return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id))
+
+    def _change(self, state: State, now_us: int) -> None:
+        self.states.append(StateSpan(self._since_us, now_us, self._state))
+        self._state, self._since_us = state, now_us
+        if state is not State.RAISED:
+            self._end_window(now_us)
+
+    def _end_window(self, now_us: int) -> None:
+        if self._idle_since_us is not None and now_us > self._idle_since_us:
+            self.windows.append(Span(self._idle_since_us, now_us))
+        self._idle_since_us = None
+
+    def _now_us(self) -> int:
+        return self._time.now_us - self._start_us

@@ -1,0 +1,172 @@
+"""The fields of a profile, explained: value, place, chain of overrides, native form, meaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.documents import Place
+from htppower.errors import HtpPowerError
+from htppower.explain.meanings import Meaning, meaning_of
+from htppower.fields import limits, profile_fields, spell, vote_fields
+from htppower.mistakes import did_you_mean
+from htppower.profiles import NO_VOTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.cases import Path
+    from htppower.documents import Document
+    from htppower.files import ResolvedFile
+    from htppower.native import NativeConfig
+    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.votes import VoteSet
+
+# What stands before the fields of the power state to which a profile relaxes.
+LOWERED = "lowered"
+
+
+class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+    """A profile has no field of that name."""
+
+
+@attrs.frozen(repr=False, eq=False)
+class Statement:
+    """A value in one file of a chain.
+
+    Attributes:
+        place: where it stands.
+        value: as it is spelt there.
+        whole: it says all of the field; not, where it is a mapping over that of the file that it extends.
+    """
+
+    place: Place
+    value: str
+    whole: bool
+
+
+@attrs.frozen(repr=False, eq=False)
+class Explained:
+    """One field.
+
+    Attributes:
+        field: its name, such as ``votes.dcvs_v3.core`` or ``lowered.dcvs_v3.core``.
+        value: its value as it is spelt in a file.
+        meaning: what it does.
+        chain: every statement of it, from the file itself to the last that it extends; the first is in force.
+        native: the option that it is part of; None where it is no vote, or unset.
+        native_fields: the numbers that it becomes, by the names of the C struct.
+        part: it is one corner of a range, or the perf mode of an HMX vote.
+    """
+
+    field: str
+    value: str
+    meaning: Meaning
+    chain: tuple[Statement, ...]
+    native: NativeConfig | None
+    native_fields: dict[str, int]
+    part: bool = False
+
+    @property
+    def place(self) -> Place | None:
+        """Where the value is written."""
+        return self.chain[0].place if self.chain else None
+
+
+def explain_profile(profile: Examined[Profile]) -> tuple[Explained, ...]:
+    """Return every field of a profile, and of the power state to which it relaxes."""
+    value, file = profile.value, profile.file
+    found = list(_texts("profile", value.name, value.summary, file))
+    found += _fields(profile_fields(value), "votes", value.votes, file)
+    if profile.state is not None:
+        lowered = profile.state.value.votes
+        found += _fields(vote_fields(lowered), LOWERED, lowered, profile.state.file)
+    return tuple(found)
+
+
+def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
+    """Return every field of a power state."""
+    value, file = state.value, state.file
+    texts = _texts("state", value.name, value.summary, file)
+    return (*texts, *_fields(vote_fields(value.votes), "votes", value.votes, file))
+
+
+def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
+    """Return the fields of a name: of the whole of it or its end, or those in the mapping of that name.
+
+    Fields of the profile come before those of its power state, for which the name begins with ``lowered``.
+
+    Raises:
+        NoSuchField: there is none; with the nearest.
+    """
+    lowered, _, rest = name.partition(".")
+    sides = (False,) if lowered == LOWERED else (True, False)
+    wanted = rest.split(".") if lowered == LOWERED and rest else name.split(".")
+    for own in sides:
+        candidates = [field for field in fields if (field.field.partition(".")[0] != LOWERED) is own]
+        ending = tuple(field for field in candidates if field.field.split(".")[-len(wanted) :] == wanted)
+        if ending:
+            return ending
+        within = tuple(field for field in candidates if not field.part and _is_in(field.field.split("."), wanted))
+        if within:
+            return within
+    known = [field.field for field in fields]
+    raise NoSuchField(
+        f"no field {name!r}: {did_you_mean(name, (*known, *(each.rpartition('.')[2] for each in known)))}"
+    )
+
+
+def _is_in(field: list[str], wanted: list[str]) -> bool:
+    return any(field[start : start + len(wanted)] == wanted for start in range(len(field)))
+
+
+def _texts(kind: str, name: str, summary: str, file: ResolvedFile) -> Iterator[Explained]:
+    for at, text in (((kind,), name), (("summary",), summary)):
+        yield _explained(at[0], at, text, NO_VOTES, file)
+
+
+def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, file: ResolvedFile) -> Iterator[Explained]:
+    """Yield each field, and after a range its corners."""
+    for at, value in fields:
+        name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
+        yield _explained(name, at, value, votes, file)
+        for part, limit in limits(at, value):
+            if part != at:
+                yield attrs.evolve(_explained(f"{name}.{part[-1]}", part, limit, votes, file), part=True)
+
+
+def _explained(name: str, at: Path, value: Any, votes: VoteSet, file: ResolvedFile) -> Explained:
+    meaning = meaning_of(at)
+    chain = tuple(filter(None, (_statement(document, at) for document in file.documents)))
+    native = None if value is None or not meaning.native else _native(votes, meaning.native)
+    numbers = {} if native is None else {field: native.fields[field] for field in meaning.native}
+    return Explained(name, spell(value), meaning, chain, native, numbers)
+
+
+def _native(votes: VoteSet, fields: tuple[str, ...]) -> NativeConfig | None:
+    """Return the native option that has these fields; the power config id of the call stands for itself."""
+    return next((config for config in votes.native(0) if fields[0] in config.fields), None)
+
+
+def _statement(document: Document, at: Path) -> Statement | None:
+    """Return what a file says of a field, or of a whole that the field is part of; None where it says nothing."""
+    value: Any = document.tree
+    for depth, key in enumerate(at):
+        if not isinstance(value, dict):
+            return _at(document, at[:depth], value) if depth else None
+        if key not in value:
+            return None
+        value = value[key]
+    return _at(document, at, value)
+
+
+def _at(document: Document, at: Path, value: Any) -> Statement:
+    place = document.places.get(at) or Place(document.path, 0, 0)
+    return Statement(place, _spelt(value), not isinstance(value, dict))
+
+
+def _spelt(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_spelt(part)}' for key, part in value.items())}}}"
+    return spell(value)

@@ -1,0 +1,47 @@
+"""The comments of a file that are for htppower; YAML itself keeps no comments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# What the comment says stands in the group.
+COMMENT = re.compile(r"#\s*htppower\s*:(?P<said>.*)$")
+
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the 1-based line and column of the comments that begin with ``htppower:`` and are no part of a value.
+
+    Args:
+        text: of the file.
+        lines: the same in lines.
+    """
+    candidates = [(number, COMMENT.search(line)) for number, line in enumerate(lines, 1) if "htppower" in line]
+    if not any(match for _, match in candidates):
+        return
+    values = list(_values(text))
+    for number, match in candidates:
+        if match is None:
+            continue
+        at = (number, match.start() + 1)
+        begins = at[1] == 1 or lines[number - 1][at[1] - 2].isspace()
+        if begins and not any(first <= at < last for first, last in values):
+            yield at
+
+
+def _values(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield where every plain value begins and ends, as far as the text is YAML."""
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            start, end = event.start_mark, event.end_mark
+            if isinstance(event, yaml.ScalarEvent) and start is not None and end is not None:
+                yield (start.line + 1, start.column + 1), (end.line + 1, end.column + 1)
+    except yaml.YAMLError:
+        return

@@ -1,0 +1,36 @@
+"""Findings as workflow commands, which GitHub shows beside the lines of a pull request.
+
+What is printed in a workflow is taken for commands line by line, so everything that a file may hold is escaped as
+GitHub's own toolkit does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.lint.catalogue import Severity
+
+if TYPE_CHECKING:
+    from htppower.lint.findings import Finding, LintReport
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+_IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+
+
+def render(report: LintReport) -> str:
+    """Return a line for every finding; empty where there is none."""
+    return "\n".join(map(_line, report.findings))
+
+
+def _line(finding: Finding) -> str:
+    properties = {
+        "file": finding.path,
+        "line": finding.line,
+        "col": finding.column,
+        "title": f"htppower {finding.rule}",
+    }
+    said = ",".join(f"{name}={str(value).translate(_IN_PROPERTY)}" for name, value in properties.items())
+    hint = f"\nhint: {finding.hint}" if finding.hint else ""
+    message = f"{finding.message}\nexpected: {finding.entry.says}{hint}\ndocs: {finding.entry.page}"
+    return f"::{_COMMANDS[finding.severity]} {said}::{message.translate(_IN_MESSAGE)}"

@@ -1,0 +1,61 @@
+"""Findings as JUnit XML, which build servers show as tests: a suite a file, a failure a finding."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from htppower.lint.catalogue import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.lint.findings import Finding, LintReport
+
+# What XML 1.0 has no way to say.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(report: LintReport) -> str:
+    """Return the report; warnings fail a test as errors do, and a note is output of a test that passed."""
+    paths = dict.fromkeys((*report.files, *(finding.path for finding in report.findings)))
+    suites = {path: [finding for finding in report.findings if finding.path == path] for path in paths}
+    total = sum(max(1, len(found)) for found in suites.values())
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    lines.append(f'<testsuites name="htppower lint" tests="{total}" failures="{_failures(report.findings)}">')
+    for path, findings in suites.items():
+        lines += _suite(path, findings)
+    lines.append("</testsuites>")
+    return "\n".join(lines)
+
+
+def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
+    count = max(1, len(findings))
+    yield f'  <testsuite name={_attribute(path)} tests="{count}" failures="{_failures(findings)}">'
+    if not findings:
+        yield f'    <testcase classname={_attribute(path)} name="lint"/>'
+    for finding in findings:
+        yield f"    <testcase classname={_attribute(path)} name={_attribute(f'{finding.rule} line {finding.line}')}>"
+        said = (
+            f"{finding.place}: {finding.message}\n{finding.text}\nexpected: {finding.entry.says}\nhint: {finding.hint}"
+        )
+        if finding.severity is Severity.NOTE:
+            yield f"      <system-out>{_text(said)}</system-out>"
+        else:
+            kind = finding.severity.value
+            yield f'      <failure type="{kind}" message={_attribute(finding.message)}>{_text(said)}</failure>'
+        yield "    </testcase>"
+    yield "  </testsuite>"
+
+
+def _failures(findings: Iterable[Finding]) -> int:
+    return sum(finding.severity is not Severity.NOTE for finding in findings)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def _text(text: str) -> str:
+    return escape(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text))

@@ -1,0 +1,74 @@
+"""Findings as SARIF 2.1.0, which code scanning services take in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from htppower import __version__
+from htppower.lint.catalogue import CATALOGUE, Entry
+
+if TYPE_CHECKING:
+    from htppower.lint.findings import Finding, LintReport
+    from htppower.lint.suppressions import Suppression
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_FINGERPRINT = "htppowerFinding/v1"
+
+
+def render(report: LintReport) -> str:
+    """Return the report, with every rule described, and suppressed findings marked as such."""
+    results = [_result(finding) for finding in report.findings]
+    results += [_result(suppressed.finding, suppressed.suppression) for suppressed in report.suppressed]
+    driver = {
+        "name": "htppower",
+        "semanticVersion": __version__,
+        "rules": [_rule(entry) for entry in CATALOGUE.values()],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which htppower lint was run."}}},
+        "artifacts": [{"location": _location(path)} for path in report.files],
+        "results": results,
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "shortDescription": {"text": entry.says},
+        "help": {"text": f"{entry.says} Source: {entry.source}. See {entry.page}."},
+        "defaultConfiguration": {"level": entry.severity.value},
+        "properties": {"tags": [entry.family.value]},
+    }
+
+
+def _result(finding: Finding, suppression: Suppression | None = None) -> dict[str, Any]:
+    hint = f" Hint: {finding.hint}." if finding.hint else ""
+    region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
+    if finding.text:
+        region["snippet"] = {"text": finding.text}
+    result = {
+        "ruleId": finding.rule,
+        "ruleIndex": list(CATALOGUE).index(finding.rule),
+        "level": finding.severity.value,
+        "message": {"text": f"{finding.message}.{hint}"},
+        "locations": [{"physicalLocation": {"artifactLocation": _location(finding.path), "region": region}}],
+        # The line's number is left out, so that a finding is known again when lines above it come or go.
+        "partialFingerprints": {_FINGERPRINT: f"{finding.rule}:{PurePath(finding.path).name}:{finding.message}"},
+    }
+    if suppression is not None:
+        said = f"{suppression.because} (until {suppression.until.isoformat()})"
+        result["suppressions"] = [{"kind": "inSource", "justification": said}]
+    return result
+
+
+def _location(path: str) -> dict[str, str]:
+    """Return a file as a URI: relative to where lint was run, or absolute where it is elsewhere."""
+    if PurePath(path).is_absolute():
+        return {"uri": PurePath(path).as_uri()}
+    return {"uri": quote(PurePath(path).as_posix()), "uriBaseId": "ROOT"}

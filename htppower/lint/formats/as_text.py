@@ -1,0 +1,67 @@
+"""Findings for people: place, line with a marker, what is expected, what to do."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.lint.catalogue import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.lint.findings import Finding, LintReport
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_LONGEST_LINE = 100
+_BEFORE_MARKER = 60
+
+
+def render(report: LintReport) -> str:
+    """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    blocks = ["\n".join(_block(finding)) for finding in report.findings]
+    return "\n\n".join((*blocks, _summary(report)))
+
+
+def _block(finding: Finding) -> Iterator[str]:
+    severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
+    yield f"{click.style(finding.place, bold=True)}: {severity} {finding.rule} {finding.message}"
+    number = str(finding.line)
+    if finding.text.strip():
+        text, marker = _marked(finding.text, finding.column)
+        yield f"  {number} | {text}"
+        yield f"  {' ' * len(number)} | {click.style(marker, fg=_COLOURS[finding.severity])}"
+    yield f"  expected: {finding.entry.says}"
+    if finding.hint:
+        yield f"  hint: {finding.hint}"
+    yield f"  docs: {finding.entry.page}"
+
+
+def _marked(text: str, column: int) -> tuple[str, str]:
+    """Return a line as a terminal can show it, shortened around the column, and the line with the marker."""
+    shown = "".join(_shown(character) for character in text)
+    start = max(0, column - 1 - _BEFORE_MARKER) if len(shown) > _LONGEST_LINE else 0
+    part = shown[start : start + _LONGEST_LINE]
+    left, right = "..." if start else "", "..." if start + _LONGEST_LINE < len(shown) else ""
+    before = part[: column - 1 - start]
+    width = sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in before)
+    return f"{left}{part}{right}".rstrip(), f"{' ' * (len(left) + width)}^"
+
+
+def _shown(character: str) -> str:
+    if character == "\t":
+        return " "
+    return character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+
+
+def _summary(report: LintReport) -> str:
+    counts = [(report.count(severity), severity.value) for severity in Severity]
+    found = ", ".join(_counted(count, word) for count, word in counts if count) or "no findings"
+    lifted = f", {len(report.suppressed)} suppressed" if report.suppressed else ""
+    return f"{_counted(len(report.files), 'file')}: {found}{lifted}"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

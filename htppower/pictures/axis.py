@@ -1,0 +1,155 @@
+"""The time axis: where a moment stands, in px, with long idle stretches cut short.
+
+An inference takes milliseconds and a sustain window seconds. On a linear axis 2 s beside 5 ms leave the phases a pixel
+or two, so that nothing can be read of what a call follows from; a logarithmic one bends every duration. So the axis is
+linear, and stretches in which nothing happens are broken, each visibly and with its duration beside it. It is broken
+only where the rest would otherwise be too narrow to carry a name.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.pictures.timeline import Timeline
+
+# A stretch narrower than this can't carry a name.
+_LEGIBLE_PX = 24
+# A broken stretch is this many times as long as the longest that is not, so that what is cut is idle by any measure.
+_MUCH_LONGER = 5
+_MOST_BREAKS = 6
+_BREAK_PX = 120
+_BREAKS_SHARE = 0.4
+# The mark of a break stands near its right end, so that the name of what is cut has room before it.
+_MARK_AT = 0.84
+_TICK_PX = 64
+_UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
+
+
+@attrs.frozen
+class Piece:
+    """A stretch of the axis, drawn linearly within itself; a broken one says how long it is."""
+
+    begin_us: int
+    end_us: int
+    left: float
+    right: float
+    broken: bool = False
+
+    @property
+    def mark(self) -> float:
+        """Where the mark of a break stands."""
+        return self.left + _MARK_AT * (self.right - self.left)
+
+    def x(self, time_us: int) -> float:
+        """Return where a moment stands."""
+        duration_us = self.end_us - self.begin_us
+        share = (time_us - self.begin_us) / duration_us if duration_us else 0
+        return self.left + share * (self.right - self.left)
+
+
+@attrs.frozen
+class TimeAxis:
+    """The pieces of an axis, from left to right without a gap."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def breaks(self) -> tuple[Piece, ...]:
+        """The stretches that are cut short."""
+        return tuple(piece for piece in self.pieces if piece.broken)
+
+    @property
+    def end_us(self) -> int:
+        """Where the axis ends."""
+        return self.pieces[-1].end_us
+
+    def x(self, time_us: int) -> float:
+        """Return where a moment stands, in px."""
+        piece = next((piece for piece in self.pieces if time_us <= piece.end_us), self.pieces[-1])
+        return piece.x(time_us)
+
+    def ticks(self) -> Iterator[tuple[float, str]]:
+        """Yield places and labels at round times, and at the start of a piece that holds none."""
+        step_us = self._step_us()
+        for piece in self.pieces:
+            if piece.broken:
+                continue
+            first = -(-piece.begin_us // step_us) * step_us
+            times = list(range(first, piece.end_us + 1, step_us)) or [piece.begin_us]
+            for time_us in times:
+                yield piece.x(time_us), spell_time(time_us, self.end_us)
+
+    def _step_us(self) -> int:
+        linear = [piece for piece in self.pieces if not piece.broken and piece.right > piece.left]
+        per_px = max(((piece.end_us - piece.begin_us) / (piece.right - piece.left) for piece in linear), default=1)
+        return _round_up(max(1, math.ceil(per_px * _TICK_PX)))
+
+
+def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeAxis:
+    """Return one axis for some timelines between two places, in px.
+
+    A stretch is broken only where nothing begins, ends or is called in any of them.
+    """
+    edges = sorted({0, *itertools.chain.from_iterable(map(_edges, timelines))})
+    stretches = list(itertools.pairwise(edges)) or [(0, 1)]
+    broken = _broken(stretches, right - left)
+    break_px = min(_BREAK_PX, _BREAKS_SHARE * (right - left) / max(1, len(broken)))
+    linear_us = sum(end - begin for begin, end in stretches if (begin, end) not in broken)
+    px_per_us = (right - left - break_px * len(broken)) / linear_us if linear_us else 0
+    pieces: list[Piece] = []
+    x = left
+    for is_broken, group in itertools.groupby(stretches, broken.__contains__):
+        for begin_us, end_us in group if is_broken else (_joined(group),):
+            width = break_px if is_broken else (end_us - begin_us) * px_per_us
+            pieces.append(Piece(begin_us, end_us, x, x + width, is_broken))
+            x += width
+    return TimeAxis(tuple(pieces))
+
+
+def spell_time(time_us: int, longest_us: int | None = None) -> str:
+    """Return a time, by itself in the unit that suits it; on an axis in the one that suits all times up to the longest.
+
+    On an axis a unit must go into the longest ten times, so that its ticks are no fractions.
+    """
+    least, measured_us = (1, time_us) if longest_us is None else (10, longest_us)
+    size, unit = next((size, unit) for size, unit in _UNITS if measured_us >= least * size or size == 1)
+    number = f"{time_us / size:.6f}".rstrip("0").rstrip(".")
+    return f"{number} {unit}"
+
+
+def _edges(timeline: Timeline) -> Iterator[int]:
+    yield timeline.end_us
+    for span in (*timeline.phases, *timeline.windows):
+        yield from (span.begin_us, span.end_us)
+    for tick in timeline.ticks:
+        yield tick.time_us
+
+
+def _broken(stretches: list[tuple[int, int]], width: float) -> set[tuple[int, int]]:
+    """Return the stretches to cut: the longest few, where they leave the others too narrow and are much longer."""
+    longest = sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
+    durations = [end - begin for begin, end in longest]
+    total_us = sum(durations)
+    for count in range(min(_MOST_BREAKS, len(longest) - 1), 0, -1):
+        shortest_us, next_us = durations[count - 1], durations[count]
+        if shortest_us >= _MUCH_LONGER * next_us and next_us * width < _LEGIBLE_PX * total_us:
+            return set(longest[:count])
+    return set()
+
+
+def _joined(group: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    joined = list(group)
+    return joined[0][0], joined[-1][1]
+
+
+def _round_up(step_us: int) -> int:
+    """Return the next of 1, 2, 5, 10, 20, 50 and so on."""
+    power = int("1" + "0" * (len(str(step_us)) - 1))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step_us)

@@ -1,0 +1,65 @@
+"""The drawing of phases and sustain windows: a strip of named bands, and a tint of them through the lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.pictures.axis import spell_time
+from htppower.pictures.condense import phase_bands, window_bands
+from htppower.pictures.elements import element, text, title, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.pictures.axis import TimeAxis
+    from htppower.pictures.condense import Band
+    from htppower.pictures.timeline import Timeline
+
+STRIP_PX = 22
+_SIZE = 10
+# A phase that takes no time, or less than a pixel, is still seen.
+_NARROWEST = 1.5
+
+
+def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, name: str) -> Iterator[str]:
+    """Yield the strip at the top, and each band's tint down to the bottom; sustain windows lie behind phases."""
+    phases = phase_bands(timeline.phases, times)
+    windows = window_bands(timeline.windows, times, phases)
+    for band in windows:
+        yield from _window(band, top, bottom, times, name)
+    for band in phases:
+        left, width = band.left, max(band.right - band.left, _NARROWEST)
+        below = {"x": left, "y": top + STRIP_PX, "width": width, "height": bottom - top - STRIP_PX}
+        yield element("rect", class_=f"column {band.name}", **below)
+        said = f"{band.name}, {spell_time(band.duration_us)}"
+        if band.count > 1:
+            said = f"{band.count} of {band.name} in {spell_time(band.duration_us)}"
+        strip = {"x": left, "y": top, "width": width, "height": STRIP_PX}
+        yield element("rect", title(said), class_=f"phase {band.name}", **strip)
+        yield from _label(band, top, _phase_words(band), times)
+
+
+def _window(band: Band, top: float, bottom: float, times: TimeAxis, name: str) -> Iterator[str]:
+    width = max(band.right - band.left, _NARROWEST)
+    said = f"sustain, {spell_time(band.duration_us)}"
+    if band.count > 1:
+        said = f"{band.count} sustain windows in {spell_time(band.duration_us)}"
+    yield element("rect", fill=f"url(#{name}-hatch)", x=band.left, y=top, width=width, height=bottom - top)
+    strip = {"x": band.left, "y": top, "width": width, "height": STRIP_PX}
+    yield element("rect", title(said), fill="none", pointer_events="all", class_="sustain", **strip)
+    yield from _label(band, top, (f"sustain {spell_time(band.duration_us)}", "sustain"), times)
+
+
+def _phase_words(band: Band) -> tuple[str, ...]:
+    if band.count > 1:
+        return (f"{band.count} x {band.name}", f"{band.count}")
+    return (band.name,)
+
+
+def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:
+    """Yield the first of the words that fit, before the mark of a break in the band."""
+    right = min([band.right, *(cut.mark - 6 for cut in times.breaks if band.left <= cut.left < band.right)])
+    width = right - band.left
+    said = next((word for word in words if width_of(word, _SIZE) <= width), "")
+    if said:
+        yield text((band.left + right) / 2, top + STRIP_PX / 2 + 3.5, said, "band", "middle")

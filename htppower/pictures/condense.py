@@ -1,0 +1,130 @@
+"""What is too narrow to be drawn by itself: neighbours on the time axis that are drawn as one.
+
+A thousand inferences have a thousand bands and some thousand calls, and a picture is a thousand pixels wide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from htppower.dry_run.observer import PhaseSpan, Span
+    from htppower.pictures.axis import TimeAxis
+    from htppower.pictures.timeline import Lane, Step, Tick
+
+T = TypeVar("T")
+
+# Narrow bands with less ground than this between them, narrow steps, and ticks closer than this melt into one.
+_GROUND_PX = 2.5
+_BAND_PX = 4
+_STEP_PX = 2
+_TICKS_PX = 11
+_MOST_APART = 2
+
+
+@attrs.frozen
+class Band:
+    """Spans of one name that are drawn as one rectangle."""
+
+    left: float
+    right: float
+    name: str
+    count: int
+    duration_us: int
+
+
+@attrs.frozen
+class Stretch:
+    """Steps that are drawn as one: a single step, or many between the lowest and the highest of them."""
+
+    left: float
+    right: float
+    steps: tuple[Step, ...]
+
+
+@attrs.frozen
+class Cluster:
+    """Ticks that are drawn beside each other, or as one where they are many."""
+
+    left: float
+    right: float
+    ticks: tuple[Tick, ...]
+
+    @property
+    def many(self) -> bool:
+        """Whether they are too many to be told apart."""
+        return len(self.ticks) > _MOST_APART
+
+
+def phase_bands(phases: Sequence[PhaseSpan], axis: TimeAxis) -> list[Band]:
+    """Return the bands of the phases."""
+    return _bands([(span, str(span.phase)) for span in phases], axis)
+
+
+def window_bands(windows: Sequence[Span], axis: TimeAxis, covered: Iterable[Band] = ()) -> list[Band]:
+    """Return the bands of the sustain windows, those aside that lie within a band of phases that are drawn as one."""
+    many = [band for band in covered if band.count > 1]
+    return [
+        band
+        for band in _bands([(window, "sustain") for window in windows], axis)
+        if not any(cover.left <= band.left and band.right <= cover.right for cover in many)
+    ]
+
+
+def stretches(lane: Lane, axis: TimeAxis) -> list[Stretch]:
+    """Return the steps of a lane as they are drawn; the last ends with the axis."""
+    ends = [*(step.time_us for step in lane.steps[1:]), axis.end_us]
+    placed = [(axis.x(step.time_us), axis.x(end), step) for step, end in zip(lane.steps, ends, strict=True)]
+    groups: list[list[tuple[float, float, Step]]] = []
+    was_narrow = False
+    for left, right, step in placed:
+        # A step of no width at all is a fall or a rise: it needs no place of its own.
+        narrow = 0 < right - left < _STEP_PX
+        if narrow and was_narrow:
+            groups[-1].append((left, right, step))
+        else:
+            groups.append([(left, right, step)])
+        was_narrow = narrow
+    return [Stretch(group[0][0], group[-1][1], tuple(step for _, _, step in group)) for group in groups]
+
+
+def clusters(ticks: Sequence[Tick], axis: TimeAxis) -> list[Cluster]:
+    """Return the ticks as they are drawn."""
+    groups = _melted(ticks, lambda tick: (axis.x(tick.time_us),) * 2, _TICKS_PX)
+    return [Cluster(axis.x(group[0].time_us), axis.x(group[-1].time_us), tuple(group)) for group in groups]
+
+
+def _bands(spans: Sequence[tuple[Span, str]], axis: TimeAxis) -> list[Band]:
+    named: list[Band] = []
+    groups = _melted(spans, lambda item: (axis.x(item[0].begin_us), axis.x(item[0].end_us)), _GROUND_PX)
+    for group in groups:
+        runs: list[list[tuple[Span, str]]] = []
+        for span, name in group:
+            if runs and runs[-1][0][1] == name:
+                runs[-1].append((span, name))
+            else:
+                runs.append([(span, name)])
+        for run in runs:
+            first, last = run[0][0], run[-1][0]
+            left, right = axis.x(first.begin_us), axis.x(last.end_us)
+            named.append(Band(left, right, run[0][1], len(run), last.end_us - first.begin_us))
+    return named
+
+
+def _melted(items: Sequence[T], place: Callable[[T], tuple[float, float]], nearest_px: float) -> list[list[T]]:
+    """Return narrow neighbours that stand nearer than this in one list."""
+    groups: list[list[T]] = []
+    before = (0.0, 0.0)
+    for item in items:
+        left, right = place(item)
+        narrow = max(right - left, before[1] - before[0]) < _BAND_PX
+        if groups and narrow and left - before[1] < nearest_px:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+        before = (left, right)
+    return groups

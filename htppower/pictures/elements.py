@@ -1,0 +1,74 @@
+"""SVG elements as text, with every text escaped."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What XML 1.0 can't hold, escaped or not; HTML takes it for an error, too.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Of DejaVu Sans at 1 px, the widest of the usual system fonts: what fits in it fits in the others.
+_CAPITAL = 0.68
+_CHARACTER = 0.58
+
+
+def safe(text: object) -> str:
+    """Return a text for element content or an attribute; what XML can't hold becomes U+FFFD."""
+    return escape(_NOT_XML.sub("\ufffd", str(text)), quote=True)
+
+
+def element(name: str, *content: str, **attributes: object) -> str:
+    """Return an element. Content is markup; attribute values are escaped, ``class_`` and ``text_anchor`` renamed."""
+    said = "".join(f' {key.rstrip("_").replace("_", "-")}="{_spell(value)}"' for key, value in attributes.items())
+    return f"<{name}{said}>{''.join(content)}</{name}>" if content else f"<{name}{said}/>"
+
+
+def text(x: float, y: float, said: object, kind: str, anchor: str = "start") -> str:
+    """Return a text, escaped."""
+    return element("text", safe(said), class_=kind, x=x, y=y, text_anchor=anchor)
+
+
+def title(said: object) -> str:
+    """Return what is shown under the pointer, and read aloud."""
+    return element("title", safe(said))
+
+
+def path(points: Iterable[tuple[str, float, float]]) -> str:
+    """Return the ``d`` of a path from commands with a point each."""
+    return "".join(f"{command}{_number(x)},{_number(y)}" for command, x, y in points)
+
+
+def width_of(said: str, size: float) -> float:
+    """Return about how wide a text is, in px; there is no font to ask."""
+    return sum(map(_share, said)) * size
+
+
+def shortened(said: str, size: float, width: float) -> str:
+    """Return a text that fits, with an ellipsis where it was cut."""
+    if width_of(said, size) <= width:
+        return said
+    # No character is narrower, so the search need not begin at the whole of a very long text.
+    most = min(len(said), int(width / (size * _CHARACTER)))
+    while most and width_of(said[:most], size) > width - size:
+        most -= 1
+    return f"{said[:most].rstrip()}…"
+
+
+def _spell(value: object) -> str:
+    return _number(value) if isinstance(value, float) else safe(value)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 1):g}"
+
+
+def _share(char: str) -> float:
+    """Return the width of a character at 1 px."""
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1
+    return _CAPITAL if char.isupper() else _CHARACTER

@@ -1,0 +1,111 @@
+"""The drawing of native calls as glyphs, and of the time axis with its breaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.pictures.axis import spell_time
+from htppower.pictures.condense import clusters
+from htppower.pictures.elements import element, path, text, title, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower.pictures.axis import TimeAxis
+    from htppower.pictures.condense import Cluster
+    from htppower.pictures.timeline import Tick
+
+CALLS_PX = 60
+AXIS_PX = 38
+# What a call does, with the outline of its glyph around its middle.
+GLYPHS = {
+    "create": "M-4,0A4,4 0 1 1 4,0A4,4 0 1 1 -4,0Z",
+    "raise": "M0,-4.5L4.5,3.5H-4.5Z",
+    "lower": "M0,4.5L4.5,-3.5H-4.5Z",
+    "cast": "M0,-4.5L4.5,0L0,4.5L-4.5,0Z",
+    "destroy": "M-3.5,-3.5L3.5,3.5M-3.5,3.5L3.5,-3.5",
+    "fail": "M-4.5,-4.5H4.5V4.5H-4.5Z",
+}
+_GLYPH_PX = 13
+_SIZE = 11
+_GAP_PX = 3.5
+
+
+def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:
+    """Yield each call as a line through the lanes and a glyph below them; its word where there is room."""
+    free = 0.0
+    for cluster in clusters(ticks, times):
+        middle = (cluster.left + cluster.right) / 2
+        if cluster.many:
+            yield from _many(cluster, top)
+        else:
+            for place, tick in enumerate(cluster.ticks):
+                x = times.x(tick.time_us)
+                yield element("line", class_="call", x1=x, y1=lanes_top, x2=x, y2=top + 4)
+                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick, times))
+        words = [f"{len(cluster.ticks)} calls"] if cluster.many else [tick.does for tick in cluster.ticks]
+        half = max(width_of(word, _SIZE) for word in words) / 2
+        if middle - half >= free:
+            for line, word in enumerate(words):
+                yield text(middle, top + 31 + 13 * line, word, "faint", "middle")
+            free = middle + half + 4
+
+
+def glyph(does: str, x: float, y: float, tip: str = "") -> str:
+    """Return the glyph of a call."""
+    outline = element("path", *((title(tip),) if tip else ()), class_=f"glyph {does}", d=GLYPHS[does])
+    return element("g", outline, transform=f"translate({round(x, 1):g} {round(y, 1):g})")
+
+
+def draw_axis(times: TimeAxis, top: float) -> Iterator[str]:
+    """Yield the axis with times at round places, and how long each break is."""
+    left, right = times.pieces[0].left, times.pieces[-1].right
+    yield element("line", class_="axis", x1=left, y1=top, x2=right, y2=top)
+    free = 0.0
+    for x, said in times.ticks():
+        half = width_of(said, _SIZE) / 2
+        if x - half >= free:
+            yield element("line", class_="axis", x1=x, y1=top, x2=x, y2=top + 5)
+            yield text(x, top + 17, said, "time", "middle")
+            free = x + half + 4
+
+
+def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Iterator[str]:
+    """Yield a gap between two zigzag lines for each stretch that is cut short: through the lanes, and in the axis."""
+    for piece in times.breaks:
+        for top, bottom in (lanes, (axis - 5, axis + 5)):
+            yield from _gap(piece.mark, top, bottom)
+        cut = f"{spell_time(piece.end_us - piece.begin_us)} cut"
+        yield text((piece.left + piece.right) / 2, axis + 31, cut, "cut", "middle")
+
+
+def _gap(x: float, top: float, bottom: float) -> Iterator[str]:
+    left, right = ([(x + side + shift, y) for side, y in _zigzag(top, bottom)] for shift in (-_GAP_PX, _GAP_PX))
+    yield element("path", class_="ground", d=f"{_polyline([*left, *reversed(right)])}Z")
+    for edge in (left, right):
+        yield element("path", class_="zigzag", d=_polyline(edge))
+
+
+def _polyline(points: Sequence[tuple[float, float]]) -> str:
+    return path((("L" if place else "M"), x, y) for place, (x, y) in enumerate(points))
+
+
+def _zigzag(top: float, bottom: float) -> list[tuple[float, float]]:
+    count = max(2, round((bottom - top) / 5))
+    return [(2.5 if place % 2 else -2.5, top + (bottom - top) * place / count) for place in range(count + 1)]
+
+
+def _many(cluster: Cluster, top: float) -> Iterator[str]:
+    """Yield a bar for calls that are too close to be told apart."""
+    left, width = cluster.left - 4, cluster.right - cluster.left + 8
+    kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in GLYPHS}
+    tip = title(", ".join(f"{count} x {does}" for does, count in kinds.items() if count))
+    yield element("rect", tip, class_="many", x=left, y=top + 7, width=width, height=10.0, rx=3)
+
+
+def _spread(place: int, count: int) -> float:
+    return (place - (count - 1) / 2) * _GLYPH_PX
+
+
+def _tip(tick: Tick, times: TimeAxis) -> str:
+    return f"{spell_time(tick.time_us, times.end_us)}: {tick.says}"

@@ -1,0 +1,134 @@
+"""A timeline as a self-contained SVG: no script, nothing from elsewhere; light or dark as the reader's system is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.pictures.axis import spell_time, time_axis
+from htppower.pictures.bands import STRIP_PX, draw_bands
+from htppower.pictures.elements import element, safe, shortened, text
+from htppower.pictures.lanes import draw_lane
+from htppower.pictures.legend import LINE_PX, draw_legend
+from htppower.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
+from htppower.pictures.rows import corner_axis
+from htppower.pictures.style import SVG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower.pictures.axis import TimeAxis
+    from htppower.pictures.timeline import Lane, Timeline
+
+WIDTH = 1000
+_LEFT, _RIGHT = 168.0, 970.0
+_HEAD_PX = 86.0
+_LANE_HEAD_PX = 24
+_NOTE_PX = 64
+_NO_CALLS_PX = 14
+_MARGIN = 16.0
+# Core and bus take the same corners, so they share one axis; HMX has corners of its own.
+_SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
+NO_VOTES = "no call: this profile does not vote"
+
+
+def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "timeline", *, head: bool = True) -> str:
+    """Return the picture.
+
+    Args:
+        timeline: what is drawn.
+        beside: timelines with which it is compared: all are drawn on one scale of time and of corners.
+        name: begins the ids of the picture, so that several may stand in one page.
+        head: whether the profile, its summary and the workload stand above, as a page would say already.
+    """
+    times = time_axis((timeline, *beside), _LEFT, _RIGHT)
+    top = _HEAD_PX if head else _MARGIN
+    lanes, bottom = _lanes(timeline, beside, times, top + STRIP_PX)
+    axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
+    legend_top = axis_top + AXIS_PX + 6
+    legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
+    height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
+    # What comes later lies above: votes above the bands, cuts above all that they cut.
+    parts = (
+        *_opening(timeline, name, height),
+        *(_head(timeline) if head else ()),
+        *draw_bands(timeline, times, top, bottom, name),
+        *lanes,
+        element("rect", class_="frame", x=_LEFT, y=top, width=_RIGHT - _LEFT, height=bottom - top),
+        *draw_calls(timeline.ticks, times, top + STRIP_PX, bottom),
+        text(_LEFT - 9, top + STRIP_PX / 2 + 4, "phases", "voted", "end"),
+        *([text(_LEFT - 17, bottom + 16, "native calls", "voted", "end")] if timeline.ticks else ()),
+        *draw_axis(times, axis_top),
+        *draw_breaks(times, (top - 4, bottom + 4), axis_top),
+        *legend,
+        "</svg>",
+    )
+    return "\n".join(parts)
+
+
+def _lanes(timeline: Timeline, beside: Sequence[Timeline], times: TimeAxis, top: float) -> tuple[list[str], float]:
+    """Return the lanes below each other, and where they end; where nothing is voted, the words that say so."""
+    if not timeline.lanes:
+        note = text((_LEFT + _RIGHT) / 2, top + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle")
+        return [note], top + _NOTE_PX + 6
+    lanes: list[str] = []
+    for lane in timeline.lanes:
+        corners = corner_axis(_comparable(lane, (timeline, *beside)))
+        lanes += _lane_head(lane, top)
+        lanes += draw_lane(lane, top + _LANE_HEAD_PX, corners, times, _LEFT, _RIGHT)
+        top += _LANE_HEAD_PX + corners.height
+    return lanes, top + 6
+
+
+def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
+    clocks = _SHARING[lane.clock]
+    return [other for timeline in timelines for other in timeline.lanes if other.clock in clocks]
+
+
+def _lane_head(lane: Lane, y: float) -> Iterator[str]:
+    heading = f"{lane.clock} clock"
+    yield element("g", text(_LEFT - 9, y + 17, heading, "clock-name", "end"), class_=lane.clock)
+    if not lane.explicit and any(step.follows for step in lane.steps):
+        note = "no explicit vote, so it follows the core clock"
+        yield text(_LEFT + 8, y + 17, note, "faint on-lane")
+
+
+def _opening(timeline: Timeline, name: str, height: int) -> Iterator[str]:
+    ids = f"{name}-title {name}-desc"
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="htp" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{safe(ids)}">'
+    )
+    yield element("title", safe(f"Votes of {timeline.profile} over time"), id=f"{name}-title")
+    yield element("desc", safe(describe(timeline)), id=f"{name}-desc")
+    yield f"<style>{SVG}</style>"
+    lines = element("path", class_="hatch", d="M-2,2L2,-2M0,10L10,0M8,12L12,8", stroke_opacity=0.22)
+    hatch = element("pattern", lines, id=f"{name}-hatch", width=10, height=10, patternUnits="userSpaceOnUse")
+    yield element("defs", hatch)
+    yield element("rect", class_="ground", width=WIDTH, height=height)
+
+
+def _head(timeline: Timeline) -> Iterator[str]:
+    room = WIDTH - 2 * _MARGIN
+    yield text(_MARGIN, 28, shortened(timeline.profile, 18, room), "name")
+    yield text(_MARGIN, 48, shortened(timeline.summary, 13, room), "summary")
+    yield text(_MARGIN, 67, shortened(timeline.setting, 11, room), "setting")
+
+
+def describe(timeline: Timeline) -> str:
+    """Return the picture in words: what is voted when, for those who do not see it."""
+    if not timeline.lanes:
+        return f"{timeline.setting}. {NO_VOTES}."
+    calls = "; ".join(_call_said(timeline, times) for times in _spelt_calls(timeline))
+    return f"{timeline.setting}. {len(timeline.ticks)} native calls. {calls}."
+
+
+_MOST_SPELT = 12
+
+
+def _spelt_calls(timeline: Timeline) -> list[int]:
+    return list(dict.fromkeys(tick.time_us for tick in timeline.ticks))[:_MOST_SPELT]
+
+
+def _call_said(timeline: Timeline, time_us: int) -> str:
+    steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
+    return f"At {spell_time(time_us)}: {steps}"

@@ -1,0 +1,106 @@
+"""The tables of a page, escaped: what a profile votes raised and lowered, its native calls, sums, and findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.codes import SUCCESS, code_name
+from htppower.fields import spell, vote_fields
+from htppower.machine import State
+from htppower.pictures.elements import safe
+from htppower.votes import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.dry_run.workload import Report, Row
+    from htppower.pictures.findings import Shown
+
+# Of so many calls the first and the last are shown: a page of 20000 rows is read by nobody, and slow to open.
+_MOST_ROWS = 200
+_FEW_ROWS = 60
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
+    """Return a table of texts; a cell's line breaks are kept."""
+    heads = "".join(f'<th scope="col">{cell(name)}</th>' for name in head)
+    body = "\n".join(f"<tr>{''.join(f'<td>{cell(said)}</td>' for said in row)}</tr>" for row in rows)
+    whole = f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>"
+    return f'<div class="scroll"><table class="{kind}">\n{whole}</table></div>'
+
+
+def cell(said: object) -> str:
+    """Return a text, escaped, in an order of writing of its own."""
+    return f'<bdi dir="auto">{safe(said).replace(chr(10), "<br>")}</bdi>' if said != "" else ""
+
+
+def vote_table(report: Report) -> str:
+    """Return each field of the profile's votes, raised and lowered; the words of ``votes`` in the file."""
+    profile = report.profile
+    raised = dict(vote_fields(profile.votes))
+    lowered = dict(vote_fields(VoteSet() if profile.relax is None else profile.relax.to.votes))
+    if not profile.votes or profile.relax is None:
+        return "<p>The profile casts no votes: the system's own settings stay as they are.</p>"
+    names = list(dict.fromkeys((*raised, *lowered)))
+    rows = [(".".join(at[1:]), spell(raised.get(at)), spell(lowered.get(at))) for at in names]
+    relax = profile.relax
+    said = (
+        f"<p>Relaxes to <code>{cell(relax.to.name)}</code> {relax.after_init_us} us after INIT and "
+        f"{relax.after_inference_us} us after the last inference.</p>"
+    )
+    return table(("field", "raised", "lowered"), rows, "votes") + said
+
+
+def call_table(report: Report) -> str:
+    """Return the native calls; of very many the first and the last."""
+    rows = report.rows
+    if not rows:
+        return "<p>No call: this profile does not vote.</p>"
+    head = ("time us", "phase", "why", "state", "call", "votes")
+    if len(rows) <= _MOST_ROWS:
+        return table(head, map(_call, rows), "calls")
+    left_out = len(rows) - 2 * _FEW_ROWS
+    return (
+        table(head, map(_call, rows[:_FEW_ROWS]), "calls")
+        + f"<p>{left_out} calls are left out here; --format json has every one.</p>"
+        + table(head, map(_call, rows[-_FEW_ROWS:]), "calls")
+    )
+
+
+def summary(report: Report) -> list[tuple[str, str]]:
+    """Return the sums of a run as label and text."""
+    times = ((state, report.time_in_state_us[state]) for state in State)
+    said = [
+        ("native calls", f"{len(report.rows)}, of them {report.count('setPowerConfig')} setPowerConfig"),
+        ("time", ", ".join(f"{state} {time_us} us" for state, time_us in times if time_us) or "none"),
+    ]
+    degraded = [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in report.degradations]
+    if report.profile.votes and not degraded:
+        degraded = ["no: this platform has every vote of the profile"]
+    return [*said, *(("degraded", text) for text in degraded)]
+
+
+def summary_list(rows: Iterable[tuple[str, str]]) -> str:
+    """Return labels and texts as a list of descriptions."""
+    return f"<dl>{''.join(f'<div><dt>{cell(label)}</dt><dd>{cell(text)}</dd></div>' for label, text in rows)}</dl>"
+
+
+def finding_list(findings: Sequence[Shown]) -> str:
+    """Return the findings, or that there are none."""
+    if not findings:
+        return "<p>None.</p>"
+    rows = [(found.severity, found.rule, found.place, found.message, found.hint) for found in findings]
+    return table(("severity", "rule", "place", "what", "what to do"), rows, "findings")
+
+
+def _call(row: Row) -> tuple[str, ...]:
+    call = row.call
+    said = f"{call.function}({call.power_config_id})"
+    if call.function == "createPowerConfigId":
+        said = f"{call.function}({call.device_id}, {call.core_id}) = {call.power_config_id}"
+    if call.code != SUCCESS:
+        said += f" failed: {call.code} {code_name(call.code)}"
+    phase = "" if row.phase is None else str(row.phase)
+    votes = [] if call.votes is None else [(at, value) for at, value in vote_fields(call.votes) if value is not None]
+    lines = "\n".join(f"{'.'.join(at[1:])}: {spell(value)}" for at, value in votes)
+    return str(call.time_us), phase, str(row.cause), str(row.state), said, lines

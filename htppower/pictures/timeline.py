@@ -1,0 +1,188 @@
+"""A run as a timeline: the votes of each clock as steps, phases and sustain windows as bands, native calls as ticks.
+
+Pure data, exact to the microsecond: how it looks is the concern of the modules that draw it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.codes import SUCCESS, code_name
+from htppower.machine import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.corners import ExpandedCorner, VoltageCorner
+    from htppower.dry_run.observer import PhaseSpan, Row, Span
+    from htppower.dry_run.workload import Report
+    from htppower.votes import HmxV2, VoltageRange, VoteSet
+
+
+@attrs.frozen
+class Levels:
+    """The corners that are voted for one clock; names by ``.name``, the vendor's numbers by ``.value``."""
+
+    min: VoltageCorner | ExpandedCorner
+    target: VoltageCorner | ExpandedCorner
+    max: VoltageCorner | ExpandedCorner
+
+    @property
+    def all(self) -> tuple[VoltageCorner | ExpandedCorner, ...]:
+        """The three."""
+        return self.min, self.target, self.max
+
+    def __str__(self) -> str:
+        """Return one corner where all three are the same, else min / target / max."""
+        if self.min is self.target is self.max:
+            return self.target.name
+        return f"{self.min.name} / {self.target.name} / {self.max.name}"
+
+
+@attrs.frozen
+class Step:
+    """What is voted for a clock from a moment on.
+
+    Attributes:
+        time_us: the moment, from the start of the run.
+        levels: the corners, or None where there are none.
+        follows: whether the clock follows the core clock, as HMX does without an explicit vote of its own.
+    """
+
+    time_us: int
+    levels: Levels | None
+    follows: bool = False
+
+    def __str__(self) -> str:
+        """Return the corners, or what stands in their place."""
+        return "follows the core clock" if self.follows else "no vote" if self.levels is None else str(self.levels)
+
+
+@attrs.frozen
+class Lane:
+    """The votes of one clock: ``core``, ``bus`` or ``HMX``. The first step is at 0; each lasts until the next."""
+
+    clock: str
+    steps: tuple[Step, ...]
+
+    def at(self, time_us: int) -> Step:
+        """Return what is in force at a moment, after the calls of that moment."""
+        return next(step for step in reversed(self.steps) if step.time_us <= time_us)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether any corner is voted."""
+        return any(step.levels is not None for step in self.steps)
+
+
+@attrs.frozen
+class Tick:
+    """One native call.
+
+    Attributes:
+        time_us: when.
+        does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
+        says: the function, why, and the state after it, in one line.
+    """
+
+    time_us: int
+    does: str
+    says: str
+
+
+@attrs.frozen
+class Timeline:
+    """A run as it is drawn.
+
+    Attributes:
+        profile, summary: the profile's name and its sentence.
+        setting: the platform and the workload, in one line.
+        lanes: core, bus and HMX; empty where the profile casts no votes.
+        phases: the phases, in order.
+        windows: the sustain windows.
+        ticks: the native calls, in order.
+        end_us: the end of the run.
+    """
+
+    profile: str
+    summary: str
+    setting: str
+    lanes: tuple[Lane, ...]
+    phases: tuple[PhaseSpan, ...]
+    windows: tuple[Span, ...]
+    ticks: tuple[Tick, ...]
+    end_us: int
+
+
+def timeline(report: Report) -> Timeline:
+    """Return the timeline of a run of one session on one core."""
+    lanes = () if not report.profile.votes else tuple(_lane(clock, report.rows) for clock in _STEPS)
+    return Timeline(
+        profile=report.profile.name,
+        summary=report.profile.summary,
+        setting=f"{report.backend.platform}; {workload_said(report)}",
+        lanes=lanes,
+        phases=report.phases,
+        windows=report.windows,
+        ticks=tuple(map(_tick, report.rows)),
+        end_us=report.end_us,
+    )
+
+
+def workload_said(report: Report) -> str:
+    """Return what was run, in one line."""
+    work = report.workload
+    count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
+    time = "virtual time" if report.virtual else "real time"
+    return f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
+
+
+def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:
+    return Lane(clock, tuple(_changes(clock, rows)))
+
+
+def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
+    """Yield a step for every call that changes what is in force on the clock; one at 0 in any case."""
+    last = Step(0, None)
+    if not rows or rows[0].call.time_us > 0:
+        yield last
+    for place, row in enumerate(rows):
+        step = _STEPS[clock](row.call.time_us, row.in_force)
+        if place == 0 or attrs.evolve(step, time_us=last.time_us) != last:
+            last = step
+            yield step
+
+
+def _core(time_us: int, votes: VoteSet) -> Step:
+    return Step(time_us, _levels(None if votes.dcvs_v3 is None else votes.dcvs_v3.core))
+
+
+def _bus(time_us: int, votes: VoteSet) -> Step:
+    return Step(time_us, _levels(None if votes.dcvs_v3 is None else votes.dcvs_v3.bus))
+
+
+def _hmx(time_us: int, votes: VoteSet) -> Step:
+    """Return the explicit vote; without one the default applies (rule HMX-4), which follows the core vote."""
+    if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
+        return Step(time_us, _levels(votes.hmx_v2))
+    return Step(time_us, None, follows=votes.dcvs_v3 is not None)
+
+
+_STEPS: dict[str, Callable[[int, VoteSet], Step]] = {"core": _core, "bus": _bus, "HMX": _hmx}
+
+
+def _levels(voted: VoltageRange | HmxV2 | None) -> Levels | None:
+    return None if voted is None else Levels(voted.min, voted.target, voted.max)
+
+
+def _tick(row: Row) -> Tick:
+    call = row.call
+    does = {"createPowerConfigId": "create", "destroyPowerConfigId": "destroy"}.get(call.function)
+    if call.code != SUCCESS:
+        says = f"{call.function} failed with {call.code} {code_name(call.code)}: {row.cause}"
+        return Tick(call.time_us, "fail", says)
+    if does is None:
+        does = {State.RAISED: "raise", State.LOWERED: "lower"}.get(row.state, "cast")
+    return Tick(call.time_us, does, f"{call.function}({call.power_config_id}): {row.cause}, {row.state}")

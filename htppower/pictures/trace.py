@@ -1,0 +1,122 @@
+"""A run as a trace in Chrome's JSON format, for Perfetto or chrome://tracing, beside the vendor's own chrometrace.
+
+Corners are counters, with the vendor's numbers, and slices with their names: Perfetto takes a name among a counter's
+values for an error of the file. Counters of HMX are there only where an explicit vote is; while HMX follows the core
+clock they are 0, as the corners of the native default vote are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.codes import code_name
+from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.pictures.timeline import timeline, workload_said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.dry_run.workload import Report, Row
+    from htppower.pictures.timeline import Lane, Step
+
+# Not a number that a profiler numbers its processes with from 0 or 1 on, nor one of a small system's processes.
+PROCESS = 4_818_000
+_THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")
+_THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=1)}
+# Among events of one moment, those that enclose others come first.
+_ORDER = {"M": 0, "X": 1, "C": 2, "i": 3}
+
+
+def as_trace(report: Report) -> str:
+    """Return the trace; times are in us from the start of the run, keys keep their order."""
+    events = sorted(_events(report), key=lambda event: (event["ph"] != "M", event["ts"], _ORDER[event["ph"]]))
+    lines = ",\n".join(json.dumps(event) for event in events)
+    other = json.dumps(_about(report))
+    return f'{{"displayTimeUnit": "ms", "otherData": {other}, "traceEvents": [\n{lines}\n]}}'
+
+
+def _about(report: Report) -> dict[str, str]:
+    return {
+        "profile": report.profile.name,
+        "summary": report.profile.summary,
+        "source": str(report.profile.source or "none"),
+        "platform": str(report.backend.platform),
+        "workload": workload_said(report),
+        "hardware": "nothing was sent to hardware: this is the simulated HTP",
+    }
+
+
+def _events(report: Report) -> Iterator[dict[str, Any]]:
+    lanes = timeline(report).lanes
+    yield _named("process_name", PROCESS, f"htppower {report.profile.name}")
+    threads = {name: tid for name, tid in _THREAD.items() if lanes or name in ("phases", "state")}
+    for place, (name, tid) in enumerate(threads.items()):
+        yield _named("thread_name", tid, name)
+        yield _meta("thread_sort_index", tid, {"sort_index": place})
+    for span in report.phases:
+        yield _slice("phases", str(span.phase), span.begin_us, span.duration_us)
+    for window in report.windows:
+        yield _slice("phases", "sustain", window.begin_us, window.duration_us)
+    for state in report.states:
+        yield _slice("state", str(state.state), state.begin_us, state.duration_us)
+    for row in report.rows:
+        yield _call(row)
+    for lane in lanes:
+        yield from _lane(lane, report.end_us)
+
+
+def _lane(lane: Lane, end_us: int) -> Iterator[dict[str, Any]]:
+    nothing = ExpandedCorner.DISABLE if lane.clock == "HMX" else VoltageCorner.DISABLE
+    for step, after in itertools.zip_longest(lane.steps, lane.steps[1:]):
+        duration_us = (end_us if after is None else after.time_us) - step.time_us
+        if duration_us > 0:
+            yield _slice(f"{lane.clock} votes", str(step), step.time_us, duration_us, _corners(step))
+        if lane.explicit:
+            levels = dict.fromkeys(("min", "target", "max"), nothing) if step.levels is None else _levels(step)
+            values = {limit: corner.value for limit, corner in levels.items()}
+            yield _event("C", f"{lane.clock} corner", step.time_us, PROCESS, values)
+
+
+def _levels(step: Step) -> dict[str, Any]:
+    return {} if step.levels is None else attrs.asdict(step.levels, recurse=False)
+
+
+def _corners(step: Step) -> dict[str, Any]:
+    said = {limit: f"{corner.name} ({corner.value})" for limit, corner in _levels(step).items()}
+    return said or {"vote": str(step)}
+
+
+def _call(row: Row) -> dict[str, Any]:
+    call = row.call
+    args: dict[str, Any] = {
+        "cause": str(row.cause),
+        "phase": None if row.phase is None else str(row.phase),
+        "state": str(row.state),
+        "power_config_id": call.power_config_id,
+        "code": call.code if call.code == 0 else f"{call.code} {code_name(call.code)}",
+    }
+    for config in call.configs:
+        args[config.option] = {**config.fields, **config.symbols}
+    return {**_event("i", call.function, call.time_us, _THREAD["native calls"], args), "s": "t"}
+
+
+def _slice(
+    thread: str, name: str, begin_us: int, duration_us: int, args: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    return {**_event("X", name, begin_us, _THREAD[thread], args or {}), "dur": duration_us}
+
+
+def _named(kind: str, tid: int, name: str) -> dict[str, Any]:
+    return _meta(kind, tid, {"name": name})
+
+
+def _meta(kind: str, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    return _event("M", kind, 0, tid, args)
+
+
+def _event(kind: str, name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": kind, "name": name, "cat": "htppower", "ts": time_us, "pid": PROCESS, "tid": tid, "args": args}

@@ -1,0 +1,111 @@
+"""Headless Chromium, for what only a browser can tell of a page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DARK, LIGHT = 0, 1
+
+
+class Browser:
+    """One page at a time, each with a fresh profile below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened = 0
+
+    def _run(self, page: Path, *flags: str) -> str:
+        assert CHROMIUM is not None
+        self._opened += 1
+        command = [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1000,800",
+            f"--user-data-dir={self._folder / f'profile-{self._opened}'}", *flags, page.as_uri(),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def dom(self, page: Path) -> str:
+        """Return the document as the browser has understood it."""
+        return self._run(page, "--dump-dom")
+
+    def requests(self, page: Path) -> list[str]:
+        """Return what the page itself asked for beyond its own file."""
+        log = self._folder / f"net-{self._opened}.json"
+        self._run(page, f"--log-net-log={log}", "--dump-dom")
+        events = json.loads(log.read_text(encoding="utf-8"))["events"]
+        started = [event["params"] for event in events if "initiator" in event.get("params", {})]
+        # The browser's own errands have no origin as their initiator.
+        return [said["url"] for said in started if said["initiator"] != "not an origin" and "url" in said]
+
+    def picture(self, page: Path, scheme: int) -> Picture:
+        """Return what a reader sees in a colour scheme."""
+        png = self._folder / f"shot-{self._opened}.png"
+        self._run(page, f"--screenshot={png}", f"--blink-settings=preferredColorScheme={scheme}")
+        return Picture(png.read_bytes())
+
+
+class Picture:
+    """A PNG of 8 bits a channel."""
+
+    def __init__(self, png: bytes) -> None:
+        assert png[:8] == b"\x89PNG\r\n\x1a\n"
+        self.width, self.height, depth, kind = struct.unpack(">IIBB", png[16:26])
+        assert depth == 8
+        self._size = {2: 3, 6: 4}[kind]
+        data, place = b"", 8
+        while place < len(png):
+            (length,) = struct.unpack(">I", png[place : place + 4])
+            if png[place + 4 : place + 8] == b"IDAT":
+                data += png[place + 8 : place + 8 + length]
+            place += length + 12
+        self.rows = list(self._unfiltered(zlib.decompress(data)))
+
+    def _unfiltered(self, data: bytes) -> list[bytes]:
+        stride, size = self.width * self._size, self._size
+        rows: list[bytes] = []
+        above = bytes(stride)
+        for start in range(0, len(data), stride + 1):
+            kind, row = data[start], bytearray(data[start + 1 : start + 1 + stride])
+            for place in range(stride):
+                left = row[place - size] if place >= size else 0
+                corner = above[place - size] if place >= size else 0
+                row[place] = (row[place] + _predicted(kind, left, above[place], corner)) & 0xFF
+            above = bytes(row)
+            rows.append(above)
+        return rows
+
+    @property
+    def colours(self) -> dict[tuple[int, ...], int]:
+        """How often each colour occurs in every fourth row."""
+        found: dict[tuple[int, ...], int] = {}
+        for row in self.rows[::4]:
+            for place in range(0, len(row), self._size):
+                colour = tuple(row[place : place + 3])
+                found[colour] = found.get(colour, 0) + 1
+        return found
+
+    @property
+    def commonest(self) -> tuple[int, ...]:
+        """The ground, as a rule."""
+        colours = self.colours
+        return max(colours, key=lambda colour: colours[colour])
+
+
+def _predicted(kind: int, left: int, up: int, corner: int) -> int:
+    """Return a byte as PNG's filter of this kind foretells it (PNG specification, 9.2)."""
+    if kind == 4:
+        guess = left + up - corner
+        return min((left, up, corner), key=lambda value: abs(guess - value))
+    return (0, left, up, (left + up) // 2)[kind]

@@ -1,0 +1,217 @@
+"""``htppower diff``: what it prints, its exit codes, and revisions of a git repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.files import shipped_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from command import Command
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+BASE = """\
+profile: base
+extends: balanced
+votes:
+  dcvs_v3:
+    core: {min: SVS, target: NOM, max: NOM_PLUS}
+    sleep_latency_us: 500
+  rpc_polling_time_us: 0
+relax:
+  after_inference_us: 100000
+"""
+CHANGED = (
+    BASE.replace("min: SVS", "min: NOM")
+    .replace("max: NOM_PLUS", "max: NOM")
+    .replace("500", "400")
+    .replace("100000", "2000000")
+)
+MINE = "profile: mine\nextends: base\nsummary: Mine | yours, `quoted`.\n"
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Yield a folder, made the current one, with two folders in it that differ."""
+    for side, base, summary in (("old", BASE, MINE), ("new", CHANGED, MINE.replace("Mine |", "Our |"))):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "base.yaml").write_text(base, encoding="utf-8")
+        (tmp_path / side / "mine.yaml").write_text(summary, encoding="utf-8")
+    (tmp_path / "new" / "more.yaml").write_text("profile: more\nextends: burst\n", encoding="utf-8")
+    (tmp_path / "old" / "less.yaml").write_text("profile: less\nextends: burst\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("sides")
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_every_form_is_the_reviewed_one(command: Command, form: str) -> None:
+    """What is told of two folders is, in every form, what was reviewed."""
+    command.assert_golden(f"diff-{form}.txt", "diff", "old", "new", "--format", form, exit_code=1)
+
+
+def test_the_same_is_exit_0(command: Command) -> None:
+    """Nothing that differs is exit 0 and a line that says so."""
+    assert command.output("diff", "burst", "burst") == "nothing differs in what is resolved\n"
+    assert json.loads(command.output("diff", "burst", "burst", "--format", "json"))["same"] is True
+
+
+@pytest.mark.usefixtures("sides")
+def test_fail_on_counts_its_effects_only(command: Command) -> None:
+    """With --fail-on a difference of another effect is exit 0; it may be repeated."""
+    assert command.run("diff", "old", "new", "--fail-on", "raises-power").exit_code == 1
+    assert command.run("diff", "new", "old", "--fail-on", "changes-timing").exit_code == 1
+    assert command.run("diff", "burst", "burst", "--fail-on", "raises-power").exit_code == 0
+    lower = ("diff", "high_performance", "balanced", "--fail-on", "raises-power")
+    assert command.run(*lower).exit_code == 0
+    assert command.run(*lower, "--fail-on", "changes-latency").exit_code == 1
+    assert command.run("diff", "old", "new", "--fail-on", "nothing").exit_code == 2
+
+
+def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """What can't be found, read or resolved is named with its place, and nothing is compared."""
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("profile: wrong\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n", encoding="utf-8")
+    for arguments, said in (
+        (("burst", "brst"), "did you mean burst?"),
+        (("burst", str(tmp_path / "none.yaml")), "none.yaml: FILE-1"),
+        ((str(wrong), "burst"), "wrong.yaml:3:30: RPC-1"),
+        (("burst",), "name OLD and NEW"),
+        (("burst", "burst", "burst"), "name OLD and NEW"),
+        ((), "name OLD and NEW"),
+    ):
+        result = command.run("diff", *arguments)
+        assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), arguments
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Yield git in a new repository, made the current folder, with one commit of profiles."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *arguments], check=True, capture_output=True)  # noqa: S607
+
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "base.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "profiles" / "mine.yaml").write_text(MINE, encoding="utf-8")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    return git
+
+
+@needs_git
+def test_a_revision_is_compared_with_now(command: Command, repository: Callable[..., None]) -> None:
+    """A change in the work tree, committed or not, is told against a revision; the repository stays as it is."""
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    Path("profiles/base.yaml").write_text(CHANGED, encoding="utf-8")
+    before = sorted(Path.cwd().rglob("*"))
+    told = command.output("diff", "--against", "HEAD", exit_code=1)
+    assert "mine  inference  dcvs_v3.core.min  SVS -> NOM   raises power   (profiles/base.yaml:5)" in told
+    assert sorted(Path.cwd().rglob("*")) == before
+    repository("commit", "-q", "-a", "-m", "two")
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    assert command.output("diff", "--against", "HEAD~1", exit_code=1) == told
+    assert command.output("diff", "--against", "HEAD~1", "profiles", exit_code=1) == told
+
+
+@needs_git
+def test_files_that_come_and_go_between_revisions(command: Command, repository: Callable[..., None]) -> None:
+    """A file that is new is added and one that is gone is removed, said with where it was."""
+    Path("profiles/mine.yaml").unlink()
+    Path("profiles/more.yaml").write_text("profile: more\nextends: base\n", encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", exit_code=1)
+    assert "more  added   (profiles/more.yaml)" in told
+    assert "mine  removed   (HEAD:profiles/mine.yaml)" in told
+    assert "mine  removed" in command.output("diff", "--against", "HEAD", "profiles/mine.yaml", exit_code=1)
+    assert "more  added" in command.output("diff", "--against", "HEAD", "profiles/more.yaml", exit_code=1)
+    repository("tag", "v1")
+    assert command.run("diff", "--against", "v1").exit_code == 1
+
+
+@needs_git
+def test_a_revision_keeps_its_own_bases(command: Command, repository: Callable[..., None]) -> None:
+    """Old files extend old bases, wherever in the repository these are, also where their folder is only named."""
+    Path("parts").mkdir()
+    Path("profiles/base.yaml").rename("parts/base.yaml")
+    repository("add", "-A")
+    repository("commit", "-q", "-m", "moved")
+    Path("parts/base.yaml").write_text(CHANGED, encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", "profiles", "--profiles", "parts", exit_code=1)
+    assert "mine  inference  dcvs_v3.core.min  SVS -> NOM   raises power   (parts/base.yaml:5)" in told
+
+
+@needs_git
+@pytest.mark.usefixtures("repository")
+def test_a_wrong_old_file_is_named_with_its_revision(command: Command) -> None:
+    """Where an old file can't be resolved the place says of which revision it is."""
+    result = command.run("diff", "--against", "HEAD", "profiles/mine.yaml", "profiles/none.yaml")
+    assert (result.exit_code, "profiles/none.yaml" in result.stderr) == (2, True)
+
+
+@needs_git
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--against", "nowhere"], "no revision 'nowhere'"),
+        (["--against", "--output=x"], "no revision '--output=x'"),
+        (["--against", "HEAD:profiles"], "no revision 'HEAD:profiles'"),
+        (["--against", "HEAD", "/"], "not a git repository"),
+        (["--against", "HEAD", "profiles", "/"], "is not in the repository"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_a_revision_that_can_not_be_had_is_exit_2(command: Command, arguments: list[str], said: str) -> None:
+    """No revision, no repository, or a path outside of it: said in a line, whatever the name looks like."""
+    result = command.run("diff", *arguments)
+    assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), result.stderr
+
+
+def test_without_git_it_is_said_what_to_do(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no git a revision can't be had, and two folders still can be compared."""
+    monkeypatch.setenv("PATH", "")
+    result = command.run("diff", "--against", "HEAD", ".")
+    assert (result.exit_code, "compare two folders" in result.stderr) == (2, True)
+
+
+@needs_git
+def test_the_shipped_folder_of_a_revision_is_that_revisions(
+    command: Command, repository: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the shipped folder is part of the repository, old profiles relax to the states of then."""
+    shutil.copytree(shipped_folder(), "shipped")
+    repository("add", ".")
+    repository("commit", "-q", "-m", "shipped")
+    for module in ("files", "lint.sources", "diff.sides", "diff.revision"):
+        monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: Path("shipped").resolve())
+    relaxed = Path("shipped/states/relaxed.yaml")
+    relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("2000", "1999"), encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", "profiles", exit_code=1)
+    assert "mine  lowered  dcvs_v3.sleep_latency_us  2000 -> 1999   changes latency" in told
+
+
+def test_diff_imports_nothing_that_runs_votes() -> None:
+    """Neither the controller nor its libraries are imported, nor what only other forms need."""
+    code = (
+        "import sys; from htppower.cli import main\n"
+        "try: main(['diff', 'burst', 'balanced'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'transitions', 'apscheduler', 'htppower.controller', 'json', 'subprocess'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,138 @@
+"""``htppower explain``: what it says of each field, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import load_profile
+from htppower.corners import VoltageCorner
+from htppower.explain.meanings import meaning_of
+from htppower.fields import limits, profile_fields
+from htppower.lint.catalogue import CATALOGUE
+from htppower.profiles import SHIPPED_PROFILES
+from htppower.votes import SEND_ORDER
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Yield a profile two steps away from burst, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    base = "profile: base\nextends: burst\nvotes:\n  dcvs_v3:\n    core: {min: SVS, target: TURBO, max: TURBO}\n"
+    (tmp_path / "base.yaml").write_text(base, encoding="utf-8")
+    text = "profile: mine\nextends: ./base.yaml\nvotes:\n  dcvs_v3: {core: {min: NOM}}\n  hmx_timeout_us: 500\n"
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    return "mine.yaml"
+
+
+def test_all_fields_in_short(command: Command) -> None:
+    """Without a field every one is told in short, the power state's too: as it was reviewed."""
+    command.assert_golden("explain-burst.txt", "explain", "burst")
+
+
+def test_a_field_in_full(command: Command, mine: str) -> None:
+    """A field is told with its chain of overrides, its native form, its rules and the vendor's section."""
+    command.assert_golden("explain-core.txt", "explain", mine, "dcvs_v3.core")
+
+
+def test_a_field_as_json(command: Command, mine: str) -> None:
+    """The JSON has the same, with numbers as numbers."""
+    (field,) = json.loads(command.output("explain", mine, "core.min", "--format", "json"))["fields"]
+    assert (field["field"], field["value"]) == ("votes.dcvs_v3.core.min", "NOM")
+    assert [(each["path"], each["line"], each["value"]) for each in field["chain"]][:2] == [
+        ("mine.yaml", 4, "NOM"),
+        ("base.yaml", 5, "SVS"),
+    ]
+    assert field["native"]["fields"] == {"coreVoltageCornerMin": int(VoltageCorner.NOM)}
+    assert field["native"]["symbols"] == {"coreVoltageCornerMin": "DCVS_VOLTAGE_VCORNER_NOM"}
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("core", ["votes.dcvs_v3.core"]),
+        ("dcvs_v3.core", ["votes.dcvs_v3.core"]),
+        ("votes.dcvs_v3.core.max", ["votes.dcvs_v3.core.max"]),
+        ("max", ["votes.dcvs_v3.bus.max", "votes.dcvs_v3.core.max"]),
+        ("relax", ["relax.to", "relax.after_init_us", "relax.after_inference_us"]),
+        ("after_inference_us", ["relax.after_inference_us"]),
+        ("lowered.core", ["lowered.dcvs_v3.core"]),
+        ("lowered.dcvs_v3.core.min", ["lowered.dcvs_v3.core.min"]),
+        ("summary", ["summary"]),
+    ],
+)
+def test_a_field_is_found_by_its_end_or_by_what_it_is_in(command: Command, name: str, fields: list[str]) -> None:
+    """A name may leave out what comes before, and a mapping stands for its fields."""
+    told = json.loads(command.output("explain", "burst", name, "--format", "json"))["fields"]
+    assert [field["field"] for field in told] == fields
+
+
+def test_a_whole_side(command: Command) -> None:
+    """``lowered`` is every field of the power state, and a power state can be explained by itself."""
+    lowered = json.loads(command.output("explain", "burst", "lowered", "--format", "json"))["fields"]
+    alone = json.loads(command.output("explain", "relaxed", "votes", "--format", "json"))["fields"]
+    assert [each["field"].partition(".")[2] for each in lowered] == [each["field"].partition(".")[2] for each in alone]
+    assert [each["native"] for each in lowered] == [each["native"] for each in alone]
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_what_is_explained_is_what_is_sent(command: Command, name: str) -> None:
+    """The native fields of a profile, taken together, are exactly the native list of its votes, the id aside."""
+    told = json.loads(command.output("explain", name, "--format", "json"))["fields"]
+    explained: dict[str, dict[str, int]] = {}
+    for field in told:
+        if field["native"] is not None and not field["field"].startswith("lowered"):
+            explained.setdefault(field["native"]["option"], {}).update(field["native"]["fields"])
+    sent = {config.option: dict(config.fields) for config in load_profile(name).votes.native(0)}
+    for fields in sent.values():
+        fields.pop("contextId", None)
+        for flag in ("setSleepDisable", "sleepDisable"):
+            fields.pop(flag, None)  # unset in every shipped profile: not told, since nothing is voted
+    assert explained == sent
+
+
+def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
+    """Nothing that a profile can state is left unexplained."""
+    for name in ("burst", "system_settings"):
+        for at, value in profile_fields(load_profile(name)):
+            for part, _ in limits(at, value):
+                meaning = meaning_of(part)
+                assert meaning.does.endswith(".")
+                assert meaning.section
+                assert set(meaning.rules) <= CATALOGUE.keys()
+    assert all(meaning_of(("votes", name)).rules for name in SEND_ORDER.values())
+
+
+def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """A wrong name or field is told with the nearest, a wrong file with its place."""
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("profile: wrong\nextends: burst\nfoo: 1\n", encoding="utf-8")
+    for arguments, said in (
+        (("brst",), "did you mean burst?"),
+        (("burst", "slep_latency_us"), "did you mean sleep_latency_us?"),
+        (("burst", "lowered.cor"), "no field"),
+        (("burst", ""), "no field"),
+        ((str(wrong),), "wrong.yaml:3:1: KEY-1"),
+        (("states/none.yaml",), "FILE-1"),
+    ):
+        result = command.run("explain", *arguments)
+        assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), arguments
+
+
+def test_explain_imports_nothing_that_runs_votes() -> None:
+    """Neither the controller nor its libraries are imported."""
+    code = (
+        "import sys; from htppower.cli import main; main(['explain', 'burst', 'core'], standalone_mode=False);"
+        "print(sorted({'transitions', 'apscheduler', 'htppower.controller', 'json', 'rich'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,196 @@
+"""``htppower lint``: what it prints and writes, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from freezegun import freeze_time
+
+from htppower.files import shipped_folder
+
+if TYPE_CHECKING:
+    from command import Command
+
+TESTS = Path(__file__).parents[1]
+CLEAN = "profile: mine\nextends: burst\n"
+WARNED = "profile: mine\nextends: balanced\nvotes: {rpc_polling_time_us: 10}\n"
+
+
+@pytest.fixture(autouse=True)
+def _beside_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(TESTS)
+
+
+def write(folder: Path, text: str, name: str = "mine.yaml") -> str:
+    """Write a file, and return its path."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+@freeze_time("2026-11-21")
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
+def test_every_form_is_the_reviewed_one(command: Command, form: str) -> None:
+    """What lint tells of a folder of mistakes is, in every form, what was reviewed."""
+    command.assert_golden(f"lint-{form}.txt", "lint", "reviewed", "--format", form, exit_code=1)
+
+
+def test_the_shipped_profiles_are_clean(command: Command) -> None:
+    """The shipped profiles and power states have no finding, strictly, in any form."""
+    shipped = str(shipped_folder())
+    assert command.output("lint", "--strict", shipped).endswith(": no findings\n")
+    assert command.output("lint", "--strict", "--format", "github", shipped) == ""
+
+
+def test_tests_beside_the_profiles_are_no_profiles(command: Command, tmp_path: Path) -> None:
+    """Of a folder tests the tests are left out, and profiles are linted."""
+    write(tmp_path, CLEAN)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "mine.yaml").write_text("test: mine\nprofile: mine\n")
+    assert command.run("lint", str(tmp_path)).exit_code == 0
+    (tmp_path / "tests" / "mine.yaml").write_text("profile: mine\n")
+    assert command.run("lint", str(tmp_path)).exit_code == 1
+
+
+def test_exit_codes(command: Command, tmp_path: Path) -> None:
+    """0 without findings and with warnings only, 1 with errors or, strictly, warnings, 2 where it can't be run."""
+    clean, warned = write(tmp_path, CLEAN), write(tmp_path / "a", WARNED)
+    wrong = write(tmp_path / "b", "profile: mine\n")
+    assert command.run("lint", clean).exit_code == 0
+    assert command.run("lint", warned).exit_code == 0
+    assert command.run("lint", "--strict", warned).exit_code == 1
+    assert command.run("lint", clean, wrong).exit_code == 1
+    assert command.run("lint", clean, str(tmp_path / "none")).exit_code == 2
+    assert command.run("lint").exit_code == 2
+
+
+def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> None:
+    """All paths that can't be read are told at once, and nothing else is."""
+    result = command.run("lint", str(tmp_path / "one"), str(tmp_path / "two.yaml"), str(tmp_path))
+    assert result.stdout == ""
+    assert [line.partition(": ")[0] for line in result.stderr.splitlines()] == [
+        str(tmp_path / "one"),
+        str(tmp_path / "two.yaml"),
+    ]
+
+
+def test_notes_are_told_on_demand_and_never_count(command: Command, tmp_path: Path) -> None:
+    """A note is silent; with --notes it is told, and even strictly it is no reason to fail."""
+    clean = write(tmp_path, CLEAN)
+    assert "RPC-5" not in command.output("lint", clean)
+    assert "note RPC-5" in command.output("lint", clean, "--notes", "--strict")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [(["--platform", "qnx"], "RPC-4"), (["--arch", "V73"], "HMX-1"), (["--soc", "SM8550"], "HMX-1")],
+)
+def test_a_platform_adds_what_degrades_there(command: Command, tmp_path: Path, arguments: list[str], rule: str) -> None:
+    """What a platform does not have is a warning where the platform is named, and only there."""
+    hmx = "votes: {hmx_v2: {min: TUR, target: TUR, max: TUR, perf_mode: HIGH}}\n"
+    mine = write(tmp_path, CLEAN + hmx)
+    assert rule not in command.output("lint", mine)
+    assert f"warning {rule}" in command.output("lint", mine, *arguments)
+    assert command.run("lint", mine, *arguments, "--strict").exit_code == 1
+
+
+def test_ddr_performance_mode_is_an_error_on_an_older_platform(command: Command, tmp_path: Path) -> None:
+    """DDR-1 has a half that only a platform breaks: an error there, told once."""
+    mine = write(tmp_path, CLEAN + "votes: {ddr_perf_mode: true}\n")
+    assert "DDR-1" not in command.output("lint", mine)
+    assert "DDR-1" not in command.output("lint", mine, "--arch", "V81")
+    assert command.output("lint", mine, "--arch", "V75", exit_code=1).count("error DDR-1") == 1
+
+
+def test_an_unknown_platform_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """A SoC that there is not, and SoC and architecture together, can't be run."""
+    clean = write(tmp_path, CLEAN)
+    assert command.run("lint", clean, "--soc", "SM1").exit_code == 2
+    assert command.run("lint", clean, "--soc", "SM8650", "--arch", "V75").exit_code == 2
+
+
+def test_names_are_looked_up_beside_the_file_and_in_named_folders(command: Command, tmp_path: Path) -> None:
+    """A base in the same folder is found by its name, and one elsewhere where its folder is named."""
+    write(tmp_path, "profile: base\nextends: burst\n", "base.yaml")
+    beside = write(tmp_path, "profile: mine\nextends: base\n")
+    elsewhere = write(tmp_path / "other", "profile: mine\nextends: base\n")
+    assert command.run("lint", beside).exit_code == 0
+    assert "NAME-1" in command.output("lint", elsewhere, exit_code=1)
+    assert command.run("lint", elsewhere, "--profiles", str(tmp_path)).exit_code == 0
+
+
+def test_several_forms_in_one_run(command: Command, tmp_path: Path) -> None:
+    """One run prints one form and writes others, each as it would be printed."""
+    sarif, junit = tmp_path / "out.sarif", tmp_path / "out.xml"
+    printed = command.output(
+        "lint",
+        "reviewed",
+        "--format",
+        "github",
+        "--output",
+        f"sarif={sarif}",
+        "--output",
+        f"junit={junit}",
+        exit_code=1,
+    )
+    assert printed == command.output("lint", "reviewed", "--format", "github", exit_code=1)
+    for form, file in (("sarif", sarif), ("junit", junit)):
+        told = command.output("lint", "reviewed", "--format", form, exit_code=1)
+        assert file.read_text(encoding="utf-8") == told
+
+
+def test_text_that_is_written_has_no_colours(command: Command, tmp_path: Path) -> None:
+    """A file is written without what only a terminal understands."""
+    written = tmp_path / "out.txt"
+    command.output("lint", "reviewed", "--output", f"text={written}", exit_code=1)
+    assert "\x1b" not in written.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("bad", ["sarif", "sarif=", "pdf=out", "=out", "out.sarif"])
+def test_an_output_that_says_no_form_or_file_is_exit_2(command: Command, bad: str) -> None:
+    """--output takes FORM=FILE with a known form, and says so."""
+    result = command.run("lint", "reviewed", "--output", bad)
+    assert (result.exit_code, "FORM=FILE" in result.stderr) == (2, True)
+
+
+def test_outputs_are_written_whole_or_not_at_all(command: Command, tmp_path: Path) -> None:
+    """Where one output can't be written none is, nothing is left lying about, and what was there stays."""
+    old = tmp_path / "old.json"
+    old.write_text("old", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    for impossible in (tmp_path / "none" / "out.sarif", tmp_path / "folder"):
+        result = command.run("lint", "reviewed", "--output", f"json={old}", "--output", f"sarif={impossible}")
+        assert result.exit_code == 2
+        assert str(impossible) in result.stderr
+        assert (result.stdout, old.read_text(encoding="utf-8")) == ("", "old")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "old.json"]
+    result = command.run("lint", "reviewed", "--output", f"json={old}", "--output", f"text={old}")
+    assert (result.exit_code, "twice" in result.stderr) == (2, True)
+
+
+def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tmp_path: Path) -> None:
+    """A file that is replaced stays as readable as it was, and a link still leads to it."""
+    file, link = tmp_path / "out.json", tmp_path / "link.json"
+    file.write_text("old", encoding="utf-8")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    command.output("lint", "reviewed", "--output", f"json={link}", exit_code=1)
+    assert json.loads(file.read_text(encoding="utf-8"))["format_version"] == 1
+    assert (file.stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
+
+
+def test_lint_imports_nothing_that_runs_votes() -> None:
+    """Neither the controller nor its libraries are imported, nor what only other forms need."""
+    code = (
+        "import sys; from htppower.cli import main; main(['lint', sys.argv[1]], standalone_mode=False);"
+        "print(sorted({'transitions', 'apscheduler', 'htppower.controller', 'json', 'rich'} & set(sys.modules)))"
+    )
+    arguments = [sys.executable, "-c", code, str(shipped_folder())]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

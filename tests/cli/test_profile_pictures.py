@@ -1,0 +1,113 @@
+"""``htppower profile --format svg|html|trace``: golden files, and whole documents or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from dry_runs import parsed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+FORMATS = ("svg", "html", "trace")
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [("svg", "burst.svg"), ("html", "burst.html"), ("trace", "burst.trace.json")]
+)
+def test_golden(command: Command, form: str, name: str) -> None:
+    """The pictures of burst are the reviewed ones."""
+    command.assert_golden(name, "profile", "burst", "--dry-run", "--format", form)
+
+
+def test_the_simulated_backend_in_real_time_is_drawn_too(command: Command) -> None:
+    """--backend simulated draws the same calls in real time."""
+    arguments = ("profile", "high_performance", "--inferences", "1", "--inference-us", "500", "--gap-us", "500")
+    parsed(command.output(*arguments, "--backend", "simulated", "--format", "svg"))
+    real = json.loads(command.output(*arguments, "--backend", "simulated", "--format", "trace"))
+    virtual = json.loads(command.output(*arguments, "--dry-run", "--format", "trace"))
+    names = [
+        sorted(event["name"] for event in document["traceEvents"] if event["ph"] == "i") for document in (real, virtual)
+    ]
+    assert names[0] == names[1] != []
+
+
+def test_a_run_ends_when_its_session_is_destroyed(command: Command) -> None:
+    """In real time, too, no time is spent after the end."""
+    arguments = ("--backend", "simulated", "--inferences", "0", "--inference-us", "0", "--gap-us", "0")
+    document = json.loads(command.output("profile", "balanced", *arguments, "--format", "json"))
+    assert document["summary"]["time_in_state_us"]["DESTROYED"] == 0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("text", ["profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: many}\n", "]", ""])
+def test_an_invalid_file_is_exit_2_and_prints_no_picture(
+    command: Command, tmp_path: Path, form: str, text: str
+) -> None:
+    """A file that can't be read is an error at its place, and nothing on standard output."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    result = command.run("profile", str(path), "--dry-run", "--format", form)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert str(path) in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("form", "maker"),
+    [
+        ("svg", "htppower.pictures.svg.draw_legend"),
+        ("html", "htppower.pictures.html.call_table"),
+        ("trace", "htppower.pictures.trace._lane"),
+    ],
+)
+def test_a_picture_is_printed_whole_or_not_at_all(
+    command: Command, monkeypatch: pytest.MonkeyPatch, form: str, maker: str
+) -> None:
+    """Where making a picture fails half-way, nothing of it is printed."""
+
+    def fail(*_: object) -> str:
+        raise RuntimeError("half-way")
+
+    monkeypatch.setattr(maker, fail)
+    result = command.run("profile", "burst", "--dry-run", "--format", form)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "half-way" in result.stderr
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_of_pictures_are_not_for_the_device(command: Command, form: str) -> None:
+    """On the device there is no report to draw: a usage error."""
+    result = command.run("profile", "burst", "--for", "1", "--format", form)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--format is for a dry run" in result.stderr
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -> None:
+    """A file that says it is UTF-8 is so where standard output is something else."""
+    summary = "schnell \u2192 hei\u00df \u05e9\u05dc\u05d5\u05dd"
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"profile: mine\nextends: burst\nsummary: {summary}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "htppower", "profile", str(path), "--dry-run", "--format", form]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, check=True, env=environment)
+    text = done.stdout.decode("utf-8")
+    assert summary in text or json.loads(text)["otherData"]["summary"] == summary
+
+
+def test_the_text_does_not_load_what_draws() -> None:
+    """Start-up of the text report pays nothing for pictures."""
+    script = (
+        "import sys; from click.testing import CliRunner; from htppower.cli import main;"
+        "done = CliRunner().invoke(main, ['profile', 'burst', '--dry-run']);"
+        "print(done.exit_code, [name for name in sys.modules if 'pictures' in name or name == 'html'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 []\n"

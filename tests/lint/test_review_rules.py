@@ -1,0 +1,204 @@
+"""The review rules: what they find, and what they leave alone."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.files import shipped_folder
+from htppower.lint.run import lint
+from htppower.profiles import SHIPPED_PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TODAY = datetime.date(2026, 11, 21)
+STATE = """\
+state: {name}
+summary: Low.
+votes:
+  dcvs_v3:
+    dcvs_enable: true
+    power_mode: POWER_SAVER
+    sleep_latency_us: 2000
+    sleep_disable: unset
+    bus: {bus}
+    core: {core}
+  hmx_v2: default
+  rpc_control_latency_us: unset
+  rpc_polling_time_us: {polling}
+  adaptive_polling_time_us: {adaptive}
+  hmx_timeout_us: unset
+  ddr_perf_mode: unset
+"""
+
+
+def write(folder: Path, **files: str) -> Path:
+    """Write profile files by their names, ``states__x`` into the folder of power states; return the folder."""
+    (folder / "states").mkdir(exist_ok=True)
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.yaml"
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def state(name: str, core: str = "SVS", bus: str = "SVS", polling: int = 0, adaptive: str = "unset") -> str:
+    """Return a power state file."""
+    return STATE.format(name=name, core=core, bus=bus, polling=polling, adaptive=adaptive)
+
+
+def found(folder: Path, *paths: Path) -> list[str]:
+    """Return file, line, column and rule of every finding."""
+    report = lint(paths or [folder], TODAY)
+    return [f"{finding.place.removeprefix(f'{folder}/')} {finding.rule}" for finding in report.findings]
+
+
+def test_a_field_that_one_profile_states_and_another_leaves_unset(tmp_path: Path) -> None:
+    """REV-1 stands at the field that is unset, and says who states it; where all or none state it there is nothing."""
+    states = "profile: {}\nextends: burst\nvotes: {{hmx_timeout_us: {}}}\n"
+    write(tmp_path, one=states.format("one", 500), two=states.format("two", "unset"))
+    assert found(tmp_path) == ["two.yaml:3:25 REV-1"]
+    assert "which one states" in lint([tmp_path], TODAY).findings[0].message
+    write(tmp_path, two=states.format("two", 600))
+    assert found(tmp_path) == []
+    write(tmp_path, one=states.format("one", "unset"), two=states.format("two", "unset"))
+    assert found(tmp_path) == []
+
+
+def test_a_field_that_the_shipped_profiles_state(tmp_path: Path) -> None:
+    """REV-1 looks at the shipped profiles, too, and a profile without votes leaves nothing out."""
+    write(tmp_path, mine="profile: mine\nextends: burst\nvotes: {rpc_control_latency_us: unset}\n")
+    assert found(tmp_path) == ["mine.yaml:3:33 REV-1"]
+    write(tmp_path, mine="profile: mine\nsummary: None.\nvotes: unset\nrelax: unset\n")
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "votes", "expected"),
+    [
+        ("balanced", "dcvs_v3: {core: TURBO}", []),
+        ("balanced", "dcvs_v3: {core: TURBO_PLUS}", ["core TURBO_PLUS"]),
+        ("balanced", "dcvs_v3: {sleep_latency_us: 99}", ["sleep_latency_us 99"]),
+        ("low_balanced", "dcvs_v3: {bus: TURBO}", ["bus TURBO"]),
+        ("low_balanced", "dcvs_v3: {dcvs_enable: true, bus: {min: SVS, target: SVS, max: TURBO}}", ["bus TURBO"]),
+        ("low_balanced", "dcvs_v3: {dcvs_enable: false, bus: {min: SVS, target: SVS, max: TURBO}}", []),
+        ("low_balanced", "rpc_polling_time_us: 10", ["rpc_polling_time_us 10"]),
+        ("balanced", "rpc_polling_time_us: 10", []),
+        ("power_saver", "hmx_v2: {min: NOM, target: NOM, max: NOM, perf_mode: LOW}", ["hmx_v2 NOM"]),
+        ("power_saver", "hmx_v2: {min: SVS, target: SVS, max: SVS, perf_mode: LOW}", []),
+        ("burst", "dcvs_v3: {sleep_latency_us: 10}", []),
+        ("extreme_power_saver", "dcvs_v3: {core: DISABLE}", []),
+    ],
+)
+def test_a_profile_that_costs_more_than_one_above_it(
+    tmp_path: Path, base: str, votes: str, expected: list[str]
+) -> None:
+    """REV-2 stands at each field that costs more than that of a profile above in the vendor's table, nearest first."""
+    write(tmp_path, mine=f"profile: mine\nextends: {base}\nsummary: Mine.\nvotes: {{{votes}}}\n")
+    told = [finding for finding in lint([tmp_path], TODAY).findings if finding.rule == "REV-2"]
+    assert [finding.message.partition(" costs more")[0] for finding in told] == expected
+    assert all(finding.line == 4 for finding in told)
+
+
+@pytest.mark.parametrize(
+    ("core", "bus", "expected"),
+    [
+        ("SVS", "SVS", []),
+        ("DISABLE", "DISABLE", []),
+        ("unset", "unset", []),
+        ("NOM_PLUS", "SVS", ["core"]),
+        ("TURBO", "NOM_PLUS", ["core", "bus"]),
+        ("{min: SVS2, target: SVS, max: TURBO}", "SVS", []),
+    ],
+)
+def test_an_active_profile_without_a_way_down(tmp_path: Path, core: str, bus: str, expected: list[str]) -> None:
+    """REV-3 stands where the power state is named, for each clock that it leaves where the profile holds it."""
+    mine = "profile: mine\nextends: balanced\nrelax: {to: low}\n"
+    write(tmp_path, mine=mine, states__low=state("low", core=core, bus=bus))
+    report = lint([tmp_path], TODAY)
+    said = [finding.message for finding in report.findings if finding.rule == "REV-3"]
+    assert [clock for clock in ("core", "bus") if any(f"the {clock}:" in message for message in said)] == expected
+    assert {finding.place for finding in report.findings if finding.rule == "REV-3"} <= {f"{tmp_path}/mine.yaml:3:13"}
+
+
+def test_a_profile_that_raises_nothing_needs_no_way_down(tmp_path: Path) -> None:
+    """REV-3 leaves a profile alone whose core target is DISABLE."""
+    mine = "profile: mine\nextends: extreme_power_saver\nrelax: {to: low}\n"
+    write(tmp_path, mine=mine, states__low=state("low"))
+    assert not [line for line in found(tmp_path) if line.endswith("REV-3")]
+
+
+def test_polling_left_on_by_a_power_state(tmp_path: Path) -> None:
+    """REV-4 stands at the polling time of the power state; in a profile that is linted alone, where it is named."""
+    mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
+    write(tmp_path, mine=mine, states__low=state("low", polling=100, adaptive="2000"))
+    assert found(tmp_path) == ["states/low.yaml:13:24 REV-4", "states/low.yaml:14:29 REV-4"]
+    assert found(tmp_path, tmp_path / "mine.yaml") == ["mine.yaml:3:13 REV-4"] * 2
+
+
+def test_an_unused_power_state(tmp_path: Path) -> None:
+    """REV-5: a power state that a profile beside it names is used, whether that profile is linted or not."""
+    write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {to: low}\n", states__low=state("low"))
+    write(tmp_path, states__high=state("high"))
+    assert found(tmp_path) == ["states/high.yaml:1:8 REV-5"]
+    assert found(tmp_path, tmp_path / "states" / "low.yaml") == []
+    assert found(tmp_path, tmp_path / "states" / "high.yaml") == ["states/high.yaml:1:8 REV-5"]
+
+
+def test_a_power_state_that_a_profile_elsewhere_uses(tmp_path: Path) -> None:
+    """REV-5: a profile in another folder that is linted too counts as a user."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    write(tmp_path / "a", states__low=state("low"))
+    write(tmp_path / "b", mine="profile: mine\nextends: burst\nrelax: {to: ../a/states/low.yaml}\n")
+    assert found(tmp_path, tmp_path / "a") == ["a/states/low.yaml:1:8 REV-5"]
+    assert found(tmp_path) == []
+
+
+def test_a_file_name_that_is_not_the_profiles_name(tmp_path: Path) -> None:
+    """REV-6 stands at the name in the file, of a profile and of a power state."""
+    other = "profile: other\nextends: burst\nrelax: {to: low}\n"
+    write(tmp_path, mine=other, states__low=state("high"))
+    assert found(tmp_path) == ["mine.yaml:1:10 REV-6", "states/low.yaml:1:8 REV-6"]
+
+
+def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
+    """SUS-1 is told of a profile whose sustain time a timer can't keep."""
+    write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 19999}\n")
+    assert found(tmp_path) == ["mine.yaml:3:29 SUS-1"]
+    write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 20000}\n")
+    assert found(tmp_path) == []
+
+
+def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path: Path) -> None:
+    """What is inherited from a file that is not linted is told at ``extends``; from one that is, in that one, once."""
+    write(tmp_path, base="profile: base\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
+    write(tmp_path, mine="profile: mine\nextends: base\n")
+    assert found(tmp_path, tmp_path / "mine.yaml") == ["mine.yaml:2:10 REV-2", "mine.yaml:2:10 RPC-6"]
+    assert found(tmp_path) == ["base.yaml:3:30 REV-2", "base.yaml:3:30 RPC-6"]
+
+
+def test_a_copy_of_the_shipped_folder_is_linted_by_itself(tmp_path: Path) -> None:
+    """In a folder with a profile for every shipped name the names in it mean the files in it."""
+    for name in SHIPPED_PROFILES:
+        text = (shipped_folder() / f"{name}.yaml").read_text(encoding="utf-8")
+        write(tmp_path, **{name: text})
+    for name in ("relaxed", "released", "extreme_released"):
+        text = (shipped_folder() / "states" / f"{name}.yaml").read_text(encoding="utf-8")
+        write(tmp_path, **{f"states__{name}": text})
+    assert found(tmp_path) == []
+    relaxed = tmp_path / "states" / "relaxed.yaml"
+    relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("max: SVS}", "max: SVS2}"), encoding="utf-8")
+    assert [line.split()[1] for line in found(tmp_path, tmp_path / "burst.yaml")] == ["DCVS-2", "DCVS-2"]
+
+
+def test_hidden_files_and_other_files_are_left_alone(tmp_path: Path) -> None:
+    """A folder's YAML files are linted, those below too; hidden ones and other files are not."""
+    (tmp_path / ".git").mkdir()
+    for name in (".git/a.yaml", ".hidden.yaml", "notes.txt"):
+        (tmp_path / name).write_text("x: [", encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "a.yml").write_text("x: [", encoding="utf-8")
+    assert [line.split(":")[0] for line in found(tmp_path)] == ["below/a.yml"]

@@ -1,0 +1,125 @@
+"""Suppressions: what they lift, until when, and what is said of those that should not be there."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.lint.comments import comments_for_htppower
+from htppower.lint.run import lint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.lint.findings import LintReport
+
+TODAY = datetime.date(2026, 11, 21)
+POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"
+GOOD = "# htppower: disable=RPC-6,REV-2 until=2026-11-21 because=only while the camera is open"
+
+
+def report(folder: Path, text: str) -> LintReport:
+    """Lint a file of this text."""
+    (folder / "mine.yaml").write_text(text, encoding="utf-8")
+    return lint([folder], TODAY)
+
+
+def rules(found: LintReport) -> list[str]:
+    """Return the rules of the findings that are left."""
+    return [finding.rule for finding in found.findings]
+
+
+def test_a_suppression_lifts_the_findings_of_its_rules_in_the_whole_file(tmp_path: Path) -> None:
+    """On a line of its own a suppression is for the file, wherever it stands; what it lifts is still known."""
+    for text in (f"{GOOD}\n{POLLS}\n", f"{POLLS}\n{GOOD}\n", f"{POLLS}\n   {GOOD}\n"):
+        found = report(tmp_path, text)
+        assert rules(found) == []
+        assert {lifted.finding.rule for lifted in found.suppressed} == {"RPC-6", "REV-2"}
+        assert found.suppressed[0].suppression.because == "only while the camera is open"
+
+
+def test_a_suppression_behind_a_value_is_for_its_line(tmp_path: Path) -> None:
+    """Behind a value a suppression lifts the findings of that line only."""
+    assert rules(report(tmp_path, f"{POLLS}  {GOOD}\n")) == []
+    other_line = POLLS.replace("low_balanced\n", f"low_balanced  {GOOD}\n")
+    assert sorted(rules(report(tmp_path, other_line))) == ["REV-2", "RPC-6", "SUP-3"]
+
+
+def test_a_suppression_holds_to_the_end_of_its_day(tmp_path: Path) -> None:
+    """On its date a suppression holds; a day later it has expired, which is an error beside what it was for."""
+    assert rules(report(tmp_path, f"{GOOD}\n{POLLS}\n")) == []
+    expired = report(tmp_path, f"{GOOD.replace('11-21', '11-20')}\n{POLLS}\n")
+    assert sorted(rules(expired)) == ["REV-2", "RPC-6", "SUP-2"]
+    assert "2026-11-20" in next(finding.message for finding in expired.findings if finding.rule == "SUP-2")
+
+
+def test_a_suppression_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    """Every rule that a suppression names must be found, or it is told which is not."""
+    found = report(tmp_path, f"{GOOD.replace('REV-2', 'REV-2,SUS-1')}\n{POLLS}\n")
+    assert [(finding.rule, finding.place) for finding in found.findings] == [("SUP-3", f"{tmp_path}/mine.yaml:1:1")]
+    assert "SUS-1" in found.findings[0].message
+
+
+def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Path) -> None:
+    """In a file that can't be read to its end, and of what only a platform breaks, a suppression may wait."""
+    unread = report(tmp_path, f"{GOOD}\n{POLLS}\nfoo: 1\n")
+    assert rules(unread) == ["KEY-1"]
+    platform = report(tmp_path, f"{GOOD}\n# htppower: disable=RPC-4 until=2027-01-01 because=no QNX yet\n{POLLS}\n")
+    assert rules(platform) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("# htppower: disable=RPC-6 until=2027-03-01", "no reason"),
+        ("# htppower: disable=RPC-6 until=2027-03-01 because=", "no reason"),
+        ("# htppower: disable=RPC-6 until=2027-03-01 because=...", "no reason"),
+        ("# htppower: disable=RPC-6 because=it polls", "no date"),
+        ("# htppower: disable=RPC-6 until= because=it polls", "no date"),
+        ("# htppower: disable=RPC-6 until=2027-02-30 because=it polls", "'2027-02-30' is no date"),
+        ("# htppower: disable=RPC-6 until=tomorrow because=it polls", "'tomorrow' is no date"),
+        ("# htppower: disable=RPC-7 until=2027-03-01 because=it polls", "no rule 'RPC-7'"),
+        ("# htppower: disable= until=2027-03-01 because=it polls", "no rule ''"),
+        ("# htppower: disable=DCVS-2 until=2027-03-01 because=it runs", "DCVS-2 is no warning"),
+        ("# htppower: disable=RPC-5 until=2027-03-01 because=it runs", "RPC-5 is no warning"),
+        ("# htppower: disable=SUP-3 until=2027-03-01 because=it runs", "SUP-3 is no warning"),
+        ("# htppower: disabel=RPC-6 until=2027-03-01 because=it polls", "is no suppression"),
+        ("# htppower: ignore everything", "is no suppression"),
+        ("#htppower:", "is no suppression"),
+    ],
+)
+def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comment: str, said: str) -> None:
+    """Without rule, date or reason nothing is lifted, and the comment itself is the finding, with what to write."""
+    found = report(tmp_path, f"{POLLS}\n{comment}\n")
+    assert sorted(rules(found)) == ["REV-2", "RPC-6", "SUP-1"]
+    (wrong,) = [finding for finding in found.findings if finding.rule == "SUP-1"]
+    assert said in wrong.message
+    assert wrong.hint
+    assert wrong.place == f"{tmp_path}/mine.yaml:5:1"
+
+
+@given(st.text("#ab \"'|\n:-htpower{}[],", max_size=60), st.booleans())
+def test_a_comment_is_found_where_yaml_sees_one(before: str, own_line: bool) -> None:
+    """Whatever stands before: a comment is found at most once a line, at a hash that begins a word."""
+    text = before + ("\n" if own_line else "") + "# htppower: disable=RPC-6"
+    lines = text.split("\n")
+    found = list(comments_for_htppower(text, lines))
+    assert len({line for line, _ in found}) == len(found)
+    for line, column in found:
+        assert lines[line - 1][column - 1] == "#"
+        assert column == 1 or lines[line - 1][column - 2].isspace()
+
+
+def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
+    """A hash inside quotes, or inside a block of text, begins no comment."""
+    quoted = 'summary: "a # htppower: disable=RPC-6"\n'
+    block = "summary: |\n  a\n  # htppower: disable=RPC-6\nx: 1\n"
+    plain = "summary: a# htppower: b\n"
+    for text in (quoted, block, plain):
+        assert list(comments_for_htppower(text, text.split("\n"))) == []
+    after = 'summary: "a # b"  # htppower: disable=RPC-6\n'
+    assert list(comments_for_htppower(after, after.split("\n"))) == [(1, 19)]

@@ -1,0 +1,84 @@
+"""The time axis: linear, cut only where nothing happens, never backwards."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from dry_runs import dry_run, sustaining
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.pictures.axis import TimeAxis, spell_time, time_axis
+from htppower.pictures.timeline import Timeline, timeline
+
+
+def _axis(*timelines: Timeline) -> TimeAxis:
+    return time_axis(timelines, 100.0, 900.0)
+
+
+def _edges(drawn: Timeline) -> list[int]:
+    spans = (*drawn.phases, *drawn.windows)
+    times = [time for span in spans for time in (span.begin_us, span.end_us)]
+    return sorted({0, drawn.end_us, *times, *(tick.time_us for tick in drawn.ticks)})
+
+
+@given(
+    st.sampled_from(("burst", "balanced", "system_settings")),
+    st.integers(0, 5),
+    st.sampled_from((0, 1, 5000, 3_600_000_000)),
+    st.sampled_from((0, 10, 10_000, 3_600_000_000)),
+)
+def test_time_runs_from_left_to_right(profile: str, inferences: int, inference_us: int, gap_us: int) -> None:
+    """A later moment never stands left of an earlier one, and the ends are where the plot ends."""
+    drawn = timeline(dry_run(profile, inferences, inference_us, gap_us))
+    axis = _axis(drawn)
+    places = [axis.x(time_us) for time_us in _edges(drawn)]
+    assert all(left <= right for left, right in itertools.pairwise(places))
+    assert places[0] == pytest.approx(100)
+    assert drawn.end_us == 0 or places[-1] == pytest.approx(900)
+    labels = list(axis.ticks())
+    assert all(left <= right for (left, _), (right, _) in itertools.pairwise(labels))
+    assert len(labels) < 20
+
+
+def test_what_is_not_cut_has_one_scale() -> None:
+    """5 ms are as wide at the start as at the end, on both sides of a cut."""
+    axis = _axis(timeline(dry_run(sustaining("burst", 2_000_000))))
+    assert len(axis.breaks) == 1
+    assert axis.x(5000) - axis.x(0) == pytest.approx(axis.x(2_065_000) - axis.x(2_060_000))
+    assert axis.x(5000) - axis.x(0) > 24
+
+
+def test_nothing_happens_in_what_is_cut() -> None:
+    """A cut holds no begin, no end and no call, of any of the timelines that are compared."""
+    one, other = timeline(dry_run("burst")), timeline(dry_run(sustaining("burst", 2_000_000)))
+    axis = _axis(one, other)
+    cuts = axis.breaks
+    assert cuts
+    assert axis.end_us == other.end_us
+    for time_us in (*_edges(one), *_edges(other)):
+        assert not any(cut.begin_us < time_us < cut.end_us for cut in cuts)
+
+
+def test_what_is_legible_is_not_cut() -> None:
+    """Balanced has no stretch that is much longer than the others: its axis is one piece."""
+    assert len(_axis(timeline(dry_run("balanced"))).pieces) == 1
+
+
+@pytest.mark.parametrize(
+    ("time_us", "longest_us", "said"),
+    [
+        (0, None, "0 us"),
+        (999, None, "999 us"),
+        (300_000, None, "300 ms"),
+        (2_000_000, None, "2 s"),
+        (1_500, 365_000, "1.5 ms"),
+        (20_000, 65_000, "20 ms"),
+        (2000, 9999, "2000 us"),
+        (12_500_000, 15_000_000, "12.5 s"),
+    ],
+)
+def test_times_are_spelt_in_the_unit_that_suits(time_us: int, longest_us: int | None, said: str) -> None:
+    """Seconds, milliseconds or microseconds, without zeros that say nothing."""
+    assert spell_time(time_us, longest_us) == said

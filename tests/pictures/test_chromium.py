@@ -1,0 +1,67 @@
+"""The page and the picture in a real browser: rendered, in both colour schemes, without a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from chromium import CHROMIUM, DARK, LIGHT, Browser
+from dry_runs import dry_run, hostile
+
+from htppower.pictures.html import as_html
+from htppower.pictures.svg import as_svg
+from htppower.pictures.timeline import timeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    """Return a browser that keeps everything in a folder of its own."""
+    return Browser(tmp_path)
+
+
+def _page(tmp_path: Path, name: str, text: str) -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_page_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
+    """The ground is white or nearly black as the reader prefers, with the colours of the lanes on it."""
+    page = _page(tmp_path, "burst.html", as_html(dry_run("burst")))
+    light, dark = browser.picture(page, LIGHT), browser.picture(page, DARK)
+    assert light.commonest == (255, 255, 255)
+    assert dark.commonest == (13, 17, 23)
+    assert {(188, 76, 0), (9, 105, 218)} <= set(light.colours)
+    assert {(240, 136, 62), (68, 147, 248)} <= set(dark.colours)
+
+
+def test_the_picture_alone_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
+    """An SVG opened by itself is light or dark, too."""
+    page = _page(tmp_path, "burst.svg", as_svg(timeline(dry_run("burst"))))
+    assert (188, 76, 0) in browser.picture(page, LIGHT).colours
+    assert (240, 136, 62) in browser.picture(page, DARK).colours
+
+
+def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Path) -> None:
+    """A hostile summary is a text of the page, and runs nothing."""
+    text = "<script>document.title='pwned'</script><img src=x onerror=document.title='pwned'>"
+    dom = browser.dom(_page(tmp_path, "hostile.html", as_html(dry_run(hostile(text)))))
+    assert "&lt;script&gt;" in dom
+    assert "<script" not in dom
+    assert "<img" not in dom
+
+
+def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
+    """The page asks for nothing, and would not be allowed to; the same log shows what another page asks for."""
+    made = as_html(dry_run("burst"))
+    assert browser.requests(_page(tmp_path, "burst.html", made)) == []
+    asks = '<img src="http://127.0.0.1:9/picture.png">'
+    forbidden = made.replace("<footer>", f"{asks}<footer>")
+    assert browser.requests(_page(tmp_path, "forbidden.html", forbidden)) == []
+    other = browser.requests(_page(tmp_path, "other.html", f"<!DOCTYPE html><title>other</title>{asks}"))
+    assert "http://127.0.0.1:9/picture.png" in other

@@ -1,0 +1,144 @@
+"""The pages: whole, self-contained, with every vote, call and finding, and every text escaped."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import attrs
+import pytest
+from dry_runs import HOSTILE, dry_run, hostile, sustaining
+
+from htppower.backends import SimulatedHtp
+from htppower.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
+from htppower.pictures.findings import Shown, warnings
+from htppower.pictures.html import as_html
+from htppower.profiles import SHIPPED_PROFILES, load_profile
+
+VOID = {"meta", "br"}
+
+
+class Outline(HTMLParser):
+    """The elements of a page, checked to be closed in their order, and its texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Note an empty element of the picture."""
+        self.tags.append(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Note a text."""
+        self.texts.append(data)
+
+
+def _assert_self_contained(page: str) -> Outline:
+    outline = Outline(page)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base", "form", "image", "use"} & set(
+        outline.tags
+    )
+    assert not {"src", "href", "srcset", "style", "xlink:href"} & {name for name, _ in outline.attributes}
+    assert not any(name.startswith("on") for name, _ in outline.attributes)
+    policy = next(value for name, value in outline.attributes if name == "content" and "default-src" in (value or ""))
+    assert (policy or "").startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert set(re.findall(r"https?:[^\"]*", page)) == {"http://www.w3.org/2000/svg"}
+    assert page.count("prefers-color-scheme: dark") >= 2
+    return outline
+
+
+@pytest.mark.parametrize("profile", SHIPPED_PROFILES)
+def test_every_profile_is_a_whole_page_that_asks_for_nothing(profile: str) -> None:
+    """The page is one document without script or reference, forbids both, and is light and dark."""
+    outline = _assert_self_contained(as_html(dry_run(profile)))
+    assert (outline.tags.count("h1"), outline.tags.count("svg")) == (1, 1)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_a_profile_are_escaped(text: str) -> None:
+    """A hostile name and summary, and hostile findings, add no element to the page."""
+    findings = [Shown(text, text, text, text, text)]
+    plain = Outline(as_html(dry_run(hostile("plain")), [Shown("warning", "SUS-1", "a", "b", "c")]))
+    made = _assert_self_contained(as_html(dry_run(hostile(text)), findings))
+    assert made.tags == plain.tags
+
+
+def test_the_tables_hold_every_field_and_every_call() -> None:
+    """Each field is there raised and lowered as a file spells it, and each call with its time and votes."""
+    report = dry_run("burst")
+    texts = Outline(as_html(report)).texts
+    place = texts.index("dcvs_v3.core")
+    cells = [text for text in texts[place : place + 12] if text.strip()]
+    assert cells[:3] == ["dcvs_v3.core", "MAX_VOLTAGE_CORNER", "{min: SVS2, target: SVS, max: SVS}"]
+    for row in report.rows:
+        assert str(row.call.time_us) in texts
+        assert str(row.cause) in texts
+    assert texts.count("rpc_polling_time_us: 9999") == 3
+
+
+def test_findings_are_shown_and_replaceable() -> None:
+    """What is handed over is what is shown; the rules' warnings are handed over by the command."""
+    report = dry_run(sustaining("burst", 5000))
+    (found,) = warnings(report)
+    assert (found.severity, found.rule) == ("warning", "SUS-1")
+    assert re.search(r"burst\.yaml:\d+:\d+$", found.place)
+    assert "SUS-1" in Outline(as_html(report, [found])).texts
+    assert "SUS-1" not in Outline(as_html(report)).texts
+
+
+def test_degradations_are_shown() -> None:
+    """On QNX the page says which votes are missing, by rule."""
+    texts = Outline(as_html(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
+    assert sum(text.startswith("RPC-4: ") for text in texts) == 2
+
+
+def test_a_profile_without_votes_has_no_tables() -> None:
+    """system_settings has a page that says that it casts no votes."""
+    outline = Outline(as_html(dry_run("system_settings")))
+    assert "table" not in outline.tags
+    assert any("casts no votes" in text for text in outline.texts)
+
+
+def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:
+    """A page stays of a size that can be read; it says how many calls are left out."""
+    page = as_html(dry_run("balanced", 2000))
+    assert len(page) < 150_000
+    assert "3886 calls are left out" in page
+
+
+def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
+    """Both runs are drawn, each change is a row, both costs are said, and hostile cells stay texts."""
+    old, new = dry_run("burst"), dry_run(attrs.evolve(load_profile("balanced"), name="<b>new</b>"))
+    rows = [("burst", "raised", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "slower", "a.yaml:1:1")]
+    page = as_diff_page("main & mine", [Pair("burst", old, new), Pair("added", None, new)], rows, ["1 change."])
+    outline = _assert_self_contained(page)
+    assert outline.tags.count("svg") == 3
+    assert set(CHANGE_HEAD) <= set(outline.texts)
+    assert set(rows[0]) <= set(outline.texts)
+    assert {"345000 us of 365000 us", "25000 us of 65000 us"} <= set(outline.texts)
+    ids = [value for name, value in outline.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_diff_page_without_a_change_says_so() -> None:
+    """Nothing changed is said, not left to be guessed from an empty table."""
+    assert "No change." in Outline(as_diff_page("same", [], [])).texts

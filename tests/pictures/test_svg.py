@@ -1,0 +1,128 @@
+"""The SVG: well-formed, self-contained, legible, whatever is drawn."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
+
+from htppower.backends import SimulatedHtp
+from htppower.pictures.svg import as_svg
+from htppower.pictures.timeline import timeline
+from htppower.profiles import SHIPPED_PROFILES
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _texts(svg: str) -> list[str]:
+    return [element.text or "" for element in parsed(svg).iter(f"{SVG}text")]
+
+
+def _words(svg: str) -> str:
+    return " | ".join(_texts(svg))
+
+
+@pytest.mark.parametrize("profile", SHIPPED_PROFILES)
+@pytest.mark.parametrize("inferences", [0, 3, 30])
+def test_every_profile_is_well_formed_and_asks_for_nothing(profile: str, inferences: int) -> None:
+    """The picture is XML with title, description and role, refers to nothing elsewhere, and runs nothing."""
+    svg = as_svg(timeline(dry_run(profile, inferences)))
+    root = parsed(svg)
+    assert root.get("role") == "img"
+    ids = {element.get("id") for element in root.iter() if element.get("id")}
+    assert set((root.get("aria-labelledby") or "").split()) <= ids
+    assert [element.tag for element in list(root)[:2]] == [f"{SVG}title", f"{SVG}desc"]
+    assert re.findall(r"https?:[^\"]*", svg) == ["http://www.w3.org/2000/svg"]
+    assert not re.search(r"<script|<image|<use|@import|href|\son\w+=", svg)
+    assert set(re.findall(r"url\(([^)]*)\)", svg)) <= {"#timeline-hatch"}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_are_escaped(text: str) -> None:
+    """A name and a summary stay texts, whatever they hold; what XML can't hold is replaced."""
+    svg = as_svg(timeline(dry_run(hostile(text))))
+    assert {element.tag for element in parsed(svg).iter()} <= {
+        SVG + name for name in ("svg", "title", "desc", "style", "defs", "pattern", "path", "rect", "line", "text", "g")
+    }
+    shown = _texts(svg)[0]
+    assert shown == text or len(shown) < 200 or "\ufffd" in shown
+    svg.encode("utf-8")
+
+
+@pytest.mark.parametrize("char", ["x", "W", "\u6f22", "\U0001f525"])
+def test_long_texts_are_cut_to_the_picture(char: str) -> None:
+    """A summary that is wider than the picture ends in an ellipsis within it, wide characters counted as wide."""
+    shown = _texts(as_svg(timeline(dry_run(hostile(char * 3000)))))[1]
+    assert shown.endswith("…")
+    assert 40 < len(shown) < (75 if char > "z" else 130)
+    assert _texts(as_svg(timeline(dry_run(hostile(char * 40)))))[1] == char * 40
+
+
+def test_both_colour_schemes_are_in_the_file() -> None:
+    """The same file is light or dark as the reader's system is."""
+    svg = as_svg(timeline(dry_run()))
+    assert "@media (prefers-color-scheme: dark)" in svg
+    assert svg.count("--ground: var(--color-background-primary, ") == 2
+
+
+def test_the_corners_that_occur_are_named() -> None:
+    """The corner axis names what is voted and its neighbours, and not the corners between."""
+    words = _texts(as_svg(timeline(dry_run("burst"))))
+    for corner in ("MAX_VOLTAGE_CORNER", "TURBO_L5", "SVS_PLUS", "SVS", "SVS2", "MIN_VOLTAGE_CORNER"):
+        assert words.count(corner) == 2, corner
+    assert "NOM" not in words
+
+
+def test_a_long_sustain_window_is_cut_and_says_so() -> None:
+    """2 s beside 5 ms: the axis is cut, with the length of the cut, and the window names its whole length."""
+    words = _words(as_svg(timeline(dry_run(sustaining("burst", 2_000_000)))))
+    assert "2 s cut" in words
+    assert "sustain 2 s" in words
+
+
+def test_a_profile_without_votes_says_so() -> None:
+    """system_settings shows its phases, and that no call is made."""
+    words = _words(as_svg(timeline(dry_run("system_settings"))))
+    assert "no call: this profile does not vote" in words
+    assert "INIT" in words
+
+
+@pytest.mark.parametrize("profile", ["burst", "balanced"])
+def test_a_thousand_inferences_are_drawn_as_one(profile: str) -> None:
+    """The size of the picture does not grow with the number of inferences: what is too narrow melts into one."""
+    svg = as_svg(timeline(dry_run(profile, 1000)))
+    assert len(svg) < 30_000
+    assert "1000 x INFERENCE" in _words(svg)
+
+
+@pytest.mark.parametrize("inferences", [0, 1, 10, 100, 300, 1000, 10_000])
+@pytest.mark.parametrize("profile", ["burst", "balanced"])
+def test_the_size_is_bounded(profile: str, inferences: int) -> None:
+    """No number of inferences makes a picture that is slow to open."""
+    assert len(as_svg(timeline(dry_run(profile, inferences)))) < 250_000
+
+
+@pytest.mark.parametrize("work", [(0, 0, 0), (3, 0, 0), (3, 0, 1), (1, 3_600_000_000, 0), (2, 1, 3_600_000_000)])
+def test_extreme_workloads_are_drawn(work: tuple[int, int, int]) -> None:
+    """Phases of no length and of hours are drawn within the picture."""
+    for profile in ("burst", "balanced", "system_settings"):
+        root = parsed(as_svg(timeline(dry_run(profile, *work))))
+        for rect in root.iter(f"{SVG}rect"):
+            left, width = float(rect.get("x", "0")), float(rect.get("width", "0"))
+            assert 0 <= left <= left + width <= 1000
+
+
+def test_degradations_leave_nothing_to_draw_of_the_lost_vote() -> None:
+    """On V73 and QNX the picture says that HMX follows the core clock, as the votes in force do."""
+    for backend in (SimulatedHtp(arch=73), SimulatedHtp(arch=75, platform="qnx")):
+        assert "so it follows the core clock" in _words(as_svg(timeline(dry_run("burst", backend=backend))))
+
+
+def test_pictures_to_be_compared_share_their_scales() -> None:
+    """Two timelines drawn beside each other have the same axis labels and the same corner rows."""
+    one, other = timeline(dry_run("burst")), timeline(dry_run("balanced"))
+    first, second = as_svg(one, (other,), "old"), as_svg(other, (one,), "new")
+    marks = re.compile(r'<text class="(?:time|voted|near|cut)"[^>]*>[^<]*</text>')
+    assert marks.findall(first) == marks.findall(second)
+    assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
