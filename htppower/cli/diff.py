@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from htppower.cli import FOLDER, REFUSED
+from htppower.cli.workload_options import (
+    OF_A_WORKLOAD,
+    refuse_soc_with_arch,
+    simulated_htp,
+    workload,
+    workload_options,
+)
 from htppower.diff.compare import Comparison, compare
 from htppower.diff.effects import Effect
 from htppower.diff.sides import Side, Tree, here, read_side
@@ -18,7 +25,9 @@ from htppower.errors import Problem, ProfileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORMS = ("text", "markdown", "json")
+    from htppower.diff.runs import RunPair
+
+_FORMS = ("text", "markdown", "json", "html")
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
 _PAIR = 2
 
@@ -26,6 +35,7 @@ _PAIR = 2
 @click.command(name="diff")
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="OLD NEW | --against REF [PATH...]")
 @click.option("--against", "revision", metavar="REF", help="Compare with this git revision instead of OLD.")
+@click.option("--timeline", is_flag=True, help="Dry-run each profile that changed on both sides, side by side.")
 @click.option("--format", "form", type=click.Choice(_FORMS), default="text", show_default=True, help="Of the output.")
 @click.option(
     "--fail-on",
@@ -35,41 +45,59 @@ _PAIR = 2
     help="Exit with 1 only where a change has this effect; may be repeated.",
 )
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
-def command(
-    paths: tuple[str, ...], revision: str | None, form: str, effects: tuple[str, ...], folders: tuple[str, ...]
-) -> None:
+@workload_options
+def command(**options: Any) -> None:
     """Compare resolved profiles: a change in a file shows in every profile that it reaches, by its effect.
 
     OLD and NEW are profiles or folders. With --against, each PATH (by default the folder profiles, or else the folder
-    where it is run) is compared with itself in the revision.
+    where it is run) is compared with itself in the revision. The platform and the workload are those of the dry runs
+    of --timeline, and of the pictures of --format html.
 
     Exit code 0: nothing differs; 1: something does; 2: it could not be compared.
     """
-    with _compared(paths, revision, folders) as comparison:
-        render = importlib.import_module(f"htppower.diff.formats.as_{form}").render
-        click.echo(render(comparison))
-    wanted = {_EFFECTS[name] for name in effects}
+    ctx = click.get_current_context()
+    draws = options["timeline"] or options["form"] == "html"
+    _refuse_what_does_not_go_together(ctx, draws=draws)
+    with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
+        runs = _runs(comparison, options) if draws else ()
+        # The whole document is made before any of it is printed; a page is a file, and those are UTF-8.
+        document = _document(comparison, runs, options)
+        click.echo(document.encode() if options["form"] == "html" else document)
+    wanted = {_EFFECTS[name] for name in options["effects"]}
     differs = any(change.effect in wanted for change in comparison.changes) if wanted else not comparison.same
     if differs:
-        click.get_current_context().exit(REFUSED)
+        ctx.exit(REFUSED)
+
+
+def _refuse_what_does_not_go_together(ctx: click.Context, *, draws: bool) -> None:
+    refuse_soc_with_arch(ctx.params)
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+        if given and not draws and parameter.name in (*OF_A_WORKLOAD, "soc"):
+            raise click.UsageError(f"{parameter.opts[0]} is for --timeline and --format html; leave it out")
 
 
 @contextlib.contextmanager
 def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, ...]) -> Iterator[Comparison]:
     """Yield the comparison; what it was read from stays until it has been told."""
-    tree = here(folders)
-    if revision is None:
-        if len(paths) != _PAIR:
-            raise click.UsageError("name OLD and NEW, or --against REF and what to compare with it")
-        old, new = paths
-        yield compare((old, new), (read_side([old], tree), tree), (read_side([new], tree), tree))
+    if revision is not None:
+        with _compared_with_revision(paths, revision, folders) as comparison:
+            yield comparison
         return
+    if len(paths) != _PAIR:
+        raise click.UsageError("name OLD and NEW, or --against REF and what to compare with it")
+    tree = here(folders)
+    old, new = paths
+    yield compare((old, new), (read_side([old], tree), tree), (read_side([new], tree), tree))
+
+
+@contextlib.contextmanager
+def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tuple[str, ...]) -> Iterator[Comparison]:
     from htppower.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
     with checked_out(revision, paths[0]) as then:
         named = tuple(then.path_of(folder) or Path(folder) for folder in folders)
-        tree_then = Tree(then.shipped, named, then.root, f"{revision}:")
         before, after = [], []
         for path in paths:
             path_then = then.path_of(path)
@@ -78,6 +106,33 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
                 raise ProfileError([problem])
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() or not path_then.exists() else []
-        old_side = read_side(before, tree_then) if before else Side()
-        new_side = read_side(after, tree) if after else Side()
-        yield compare((revision, "now"), (old_side, tree_then), (new_side, tree))
+        old_tree, new_tree = Tree(then.shipped, named, then.root, f"{revision}:"), here(folders)
+        old_side = read_side(before, old_tree) if before else Side()
+        new_side = read_side(after, new_tree) if after else Side()
+        yield compare((revision, "now"), (old_side, old_tree), (new_side, new_tree))
+
+
+def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...]:
+    from htppower.diff.runs import run_both  # noqa: PLC0415 - only where something is run
+
+    return run_both(comparison, lambda: simulated_htp(options), workload(options))
+
+
+def _document(comparison: Comparison, runs: tuple[RunPair, ...], options: dict[str, Any]) -> str:
+    """Return the comparison in a format; each is imported only where it is asked for."""
+    form = options["form"]
+    if form == "html":
+        from htppower.diff.formats.as_html import render as as_html  # noqa: PLC0415
+
+        return as_html(comparison, runs)
+    if form == "json":
+        from htppower.diff.formats.as_json import render as as_json  # noqa: PLC0415
+
+        return as_json(comparison, runs if options["timeline"] else None)
+    if form == "markdown":
+        from htppower.diff.formats.as_markdown import render as as_markdown  # noqa: PLC0415
+
+        return as_markdown(comparison, runs)
+    from htppower.diff.formats.as_text import render as as_text  # noqa: PLC0415
+
+    return as_text(comparison, runs)

@@ -9,6 +9,7 @@ import click
 
 from htppower.cli import FOLDER, REFUSED
 from htppower.cli.outputs import FormAndFile, write_files
+from htppower.cli.workload_options import SYSTEMS, refuse_soc_with_arch
 from htppower.lint.catalogue import Severity
 from htppower.lint.formats import NAMES, render
 from htppower.lint.run import lint
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from htppower.lint.findings import LintReport
     from htppower.platforms import Platform
-
-# As in platforms.py, which start-up need not wait for.
-_SYSTEMS = ("android", "linux", "windows", "qnx")
 
 
 @click.command(name="lint")
@@ -34,7 +32,7 @@ _SYSTEMS = ("android", "linux", "windows", "qnx")
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
 @click.option("--soc", metavar="NAME", help="Check what this SoC does not have, too.")
 @click.option("--arch", metavar="ARCH", help="The same for a Hexagon architecture, such as V75.")
-@click.option("--platform", "system", type=click.Choice(_SYSTEMS), help="The same for an operating system.")
+@click.option("--platform", "system", type=click.Choice(SYSTEMS), help="The same for an operating system.")
 def command(
     paths: tuple[str, ...],
     form: str,
@@ -74,8 +72,7 @@ def _counts(report: LintReport, *, strict: bool) -> bool:
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:
     if soc is None and arch is None and system is None:
         return None
-    if soc is not None and arch is not None:
-        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+    refuse_soc_with_arch({"soc": soc, "arch": arch})
     from htppower.platforms import platform_of  # noqa: PLC0415 - only where one is named
 
     return platform_of(soc, arch, system or "linux")

@@ -9,20 +9,19 @@ import click
 from click.core import ParameterSource
 
 from htppower.cli import FOLDER
-from htppower.platforms import OPERATING_SYSTEMS
+from htppower.cli.workload_options import (
+    OF_A_WORKLOAD,
+    refuse_soc_with_arch,
+    simulated_htp,
+    workload,
+    workload_options,
+)
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.dry_run.workload import Pace, Report
     from htppower.profiles import Profile
 
-# The SoC of a dry run that names none.
-DEFAULT_SOC = "SM8650"
-
-
-COUNT = click.IntRange(0, 10_000)
-DURATION_US = click.IntRange(0, 3_600_000_000)
-SYSTEM = click.Choice(OPERATING_SYSTEMS)
 _PICTURES = ("svg", "html", "trace")
 FORMAT = click.Choice(["text", "json", *_PICTURES])
 BACKEND = click.Choice(["qnn", "simulated"])
@@ -33,7 +32,7 @@ MOST_SIMULATED = 63
 
 
 # What only a workload has, and what only a live run has.
-_OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "form", "arch", "platform")
+_OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form")
 _OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
 
 
@@ -63,12 +62,7 @@ class _UnderAProfile(click.Command):
 @click.argument("profile", metavar="NAME|PATH")
 @click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
-@click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]")
-@click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC.")
-@click.option("--platform", type=SYSTEM, default="linux", show_default=True, help="Operating system.")
-@click.option("--inferences", type=COUNT, default=3, show_default=True, help="How many inferences.")
-@click.option("--inference-us", type=DURATION_US, default=5000, show_default=True, help="How long each takes.")
-@click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each.")
+@workload_options
 @click.option("--format", "form", type=FORMAT, default="text", show_default=True, help="Of the report.")
 @click.option("--backend", type=BACKEND, help="Vote on this.  [default: qnn]")
 @click.option("--library", type=LIBRARY, metavar="FILE", help="The vendor's library, instead of looking for it.")
@@ -109,8 +103,7 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
         raise click.UsageError("--dry-run runs no command; leave it out")
     if options["seconds"] is not None and options["command_line"]:
         raise click.UsageError("the profile is up for as long as the command runs; leave --for out")
-    if options["soc"] is not None and options["arch"] is not None:
-        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+    refuse_soc_with_arch(options)
     if len(set(options["core_ids"])) < len(options["core_ids"]):
         raise click.UsageError("--core names a core twice")
     for parameter in ctx.command.params:
@@ -121,21 +114,17 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
 
 
 def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
-    from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
-    from htppower.dry_run.workload import Workload, run  # noqa: PLC0415
+    from htppower.dry_run.workload import run  # noqa: PLC0415
 
-    soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
-    simulated = SimulatedHtp(options["arch"], soc, options["platform"])
-    workload = Workload(options["inferences"], options["inference_us"], options["gap_us"])
     virtual = options["dry_run"]
-    report = run(profile, simulated, workload, _pace(virtual), virtual=virtual)
+    report = run(profile, simulated_htp(options), workload(options), _pace(virtual), virtual=virtual)
     # The whole document is made before any of it is printed. Pictures are files, which readers take for UTF-8 whatever
     # the terminal's own encoding is.
-    document = _document(report, options["form"])
+    document = _document(report, options["form"], options["folders"])
     click.echo(document.encode() if options["form"] in _PICTURES else document)
 
 
-def _document(report: Report, form: str) -> str:
+def _document(report: Report, form: str, folders: tuple[str, ...]) -> str:
     """Return a run in a format; each is imported only where it is asked for."""
     if form == "json":
         from htppower.cli.report_json import as_json  # noqa: PLC0415
@@ -147,10 +136,10 @@ def _document(report: Report, form: str) -> str:
 
         return as_svg(timeline(report))
     if form == "html":
-        from htppower.pictures.findings import warnings  # noqa: PLC0415
+        from htppower.cli.page_findings import findings_of  # noqa: PLC0415
         from htppower.pictures.html import as_html  # noqa: PLC0415
 
-        return as_html(report, warnings(report))
+        return as_html(report, findings_of(report, folders))
     if form == "trace":
         from htppower.pictures.trace import as_trace  # noqa: PLC0415
 

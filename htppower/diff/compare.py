@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, eq=False)
 class Pair:
-    """A profile that stands on both sides."""
+    """A profile that stands on both sides, and differs; its source is spelt as messages have it."""
 
     name: str
-    old: Examined[Profile]
-    new: Examined[Profile]
+    old: Profile
+    new: Profile
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -64,10 +65,10 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     pairs = _pairs(before.profiles, after.profiles)
     changes: list[Change] = []
     changed = []
-    for pair in pairs:
-        found = changes_of_profile(pair.old, pair.new)
-        changes += (attrs.evolve(change, profile=pair.name) for change in found)
-        changed += [pair] if found else []
+    for name, one, other in pairs:
+        found = changes_of_profile(one, other)
+        changes += (attrs.evolve(change, profile=name) for change in found)
+        changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
     for name in sorted(before.states.keys() & after.states.keys()):
         found = changes_of_state(before.states[name], after.states[name])
         changes += (attrs.evolve(change, profile=name) for change in found)
@@ -76,7 +77,7 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         for change in changes
     ]
     order = list(Effect)
-    paired = {id(each) for pair in pairs for each in (pair.old, pair.new)}
+    paired = {id(each) for _, *both in pairs for each in both}
     return Comparison(
         *names,
         added=_alone(after, before, paired, new[1]),
@@ -86,12 +87,14 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     )
 
 
-def _pairs(old: Mapping[str, Examined[Profile]], new: Mapping[str, Examined[Profile]]) -> list[Pair]:
+def _pairs(
+    old: Mapping[str, Examined[Profile]], new: Mapping[str, Examined[Profile]]
+) -> list[tuple[str, Examined[Profile], Examined[Profile]]]:
     if len(old) == len(new) == 1:
         ((_, before),) = old.items()
         ((name, after),) = new.items()
-        return [Pair(name, before, after)]
-    return [Pair(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+        return [(name, before, after)]
+    return [(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
 
 
 def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
@@ -105,6 +108,10 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
         if name not in other.states and each.value.name not in in_use:
             files.setdefault(name, each.file)
     return {name: tree.shown(str(file.path)) for name, file in sorted(files.items())}
+
+
+def _of_tree(examined: Examined[Profile], tree: Tree) -> Profile:
+    return attrs.evolve(examined.value, source=FilePath(tree.shown(str(examined.file.path))))
 
 
 def _shown(place: Place, tree: Tree) -> Place:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
-
-from htppower import rules
-
-if TYPE_CHECKING:
-    from htppower.dry_run.workload import Report
 
 
 @attrs.frozen
@@ -29,13 +22,3 @@ class Shown:
     place: str
     message: str
     hint: str = ""
-
-
-def warnings(report: Report) -> tuple[Shown, ...]:
-    """Return what the rules warn of in the profile of a run, on its platform."""
-    return tuple(
-        Shown("warning", problem.rule, f"{problem.path}:{problem.line}:{problem.column}", problem.message, problem.hint)
-        for finding in rules.check(report.profile.case(report.backend.platform))
-        if rules.RULES[finding.rule].breach is rules.Breach.WARNING
-        for problem in (report.profile.problem(finding),)
-    )

@@ -29,7 +29,7 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bot
 th { color: var(--faint); font-weight: 600; border-bottom-width: 2px; white-space: nowrap; }
 table.votes td, table.calls td:nth-child(n+5), code { font-family: ui-monospace, "SF Mono", Consolas, monospace; }
 table.votes td, table.calls td { font-size: .8rem; } table.calls td:first-child { text-align: right; }
-table.calls td:nth-child(-n+5) { white-space: nowrap; }
+table.calls td:nth-child(-n+5), table.findings td:nth-child(-n+2) { white-space: nowrap; }
 tbody tr:hover { background: var(--box); }
 .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; }
 @media (max-width: 700px) { .columns { grid-template-columns: 1fr; } }

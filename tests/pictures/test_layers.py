@@ -10,7 +10,10 @@ import pytest
 import htppower
 
 PACKAGE = Path(htppower.__file__).parent
-ABOVE = {"htppower.pictures": ("cli", "pictures"), "htppower.dry_run": ("cli", "pictures", "dry_run", "vote_tests")}
+ABOVE = {
+    "htppower.pictures": ("cli", "diff", "pictures"),
+    "htppower.dry_run": ("cli", "diff", "dry_run", "pictures", "vote_tests"),
+}
 
 
 @pytest.mark.parametrize("module", ABOVE)

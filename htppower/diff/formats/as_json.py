@@ -8,20 +8,27 @@ from typing import TYPE_CHECKING, Any
 from htppower.diff.effects import Effect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from htppower.diff.changes import Change
     from htppower.diff.compare import Comparison
+    from htppower.diff.runs import RunPair
     from htppower.documents import Place
 
 FORMAT_VERSION = 1
 
 
-def render(comparison: Comparison) -> str:
-    """Return the comparison; keys keep their order from one version to the next."""
-    return json.dumps(as_dict(comparison), indent=2)
+def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+    """Return the comparison, with the dry runs where there are any; keys keep their order between versions."""
+    document = _document(comparison)
+    if runs is not None:
+        from htppower.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
+
+        document["timelines"] = as_dicts(runs)
+    return json.dumps(document, indent=2)
 
 
-def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """Return the document."""
+def _document(comparison: Comparison) -> dict[str, Any]:
     return {
         "format_version": FORMAT_VERSION,
         "old": comparison.old,

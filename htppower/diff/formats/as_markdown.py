@@ -6,20 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.diff.effects import Effect
-from htppower.diff.formats.as_text import said_place, summary
+from htppower.diff.formats.as_text import said_place, side_by_side, summary
 from htppower.files import shown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from htppower.diff.compare import Comparison
+    from htppower.diff.runs import RunPair
 
 _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, runs: Sequence[RunPair] = ()) -> str:
     """Return the comparison; what stands in cells can't break out of them."""
-    return "\n\n".join(_parts(comparison))
+    return "\n\n".join((*_parts(comparison), *(f"```text\n{text}\n```" for text in side_by_side(runs))))
 
 
 def _parts(comparison: Comparison) -> Iterator[str]:

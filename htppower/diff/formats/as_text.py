@@ -10,19 +10,29 @@ from htppower.diff.effects import Effect
 from htppower.files import shown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from htppower.diff.changes import Change
     from htppower.diff.compare import Comparison
+    from htppower.diff.runs import RunPair
     from htppower.documents import Place
 
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, runs: Sequence[RunPair] = ()) -> str:
     """Return the comparison; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
     groups = ["\n".join(group) for group in _groups(comparison)]
-    return "\n\n".join((*filter(None, groups), summary(comparison)))
+    return "\n\n".join((*filter(None, groups), *side_by_side(runs), summary(comparison)))
+
+
+def side_by_side(runs: Sequence[RunPair]) -> list[str]:
+    """Return the dry runs of each profile as text; what that takes is imported only where there are any."""
+    if not runs:
+        return []
+    from htppower.diff.formats.timelines import as_text  # noqa: PLC0415
+
+    return [as_text([pair]) for pair in runs]
 
 
 def summary(comparison: Comparison) -> str:

@@ -1,0 +1,67 @@
+"""The options of a dry run, for every command that does one: the platform, and the workload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.simulated import SimulatedHtp
+    from htppower.dry_run.workload import Workload
+
+# The SoC of a dry run that names none.
+DEFAULT_SOC = "SM8650"
+# As in platforms.py, for which the start-up of other commands need not wait.
+SYSTEMS = ("android", "linux", "windows", "qnx")
+
+COUNT = click.IntRange(0, 10_000)
+DURATION_US = click.IntRange(0, 3_600_000_000)
+
+# By the names of their parameters.
+OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "arch", "platform")
+
+_OPTIONS = (
+    click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]"),
+    click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC."),
+    click.option(
+        "--platform", type=click.Choice(SYSTEMS), default="linux", show_default=True, help="Operating system."
+    ),
+    click.option("--inferences", type=COUNT, default=3, show_default=True, help="How many inferences."),
+    click.option("--inference-us", type=DURATION_US, default=5000, show_default=True, help="How long each takes."),
+    click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each."),
+)
+
+
+def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def refuse_soc_with_arch(options: dict[str, Any]) -> None:
+    """Refuse two answers to one question.
+
+    Raises:
+        click.UsageError: a SoC and an architecture are named.
+    """
+    if options["soc"] is not None and options["arch"] is not None:
+        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+
+
+def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
+    """Return a simulated HTP of the platform that is named."""
+    from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415 - only where a workload is run
+
+    soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
+    return SimulatedHtp(options["arch"], soc, options["platform"])
+
+
+def workload(options: dict[str, Any]) -> Workload:
+    """Return the workload that is named."""
+    from htppower.dry_run.workload import Workload  # noqa: PLC0415 - as above
+
+    return Workload(options["inferences"], options["inference_us"], options["gap_us"])

@@ -1,0 +1,59 @@
+"""Dry runs of both sides of a comparison: the same workload, under each profile as it was and as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.dry_run.workload import VirtualPace, run
+from htppower.errors import ProfileError, RuleBreach
+from htppower.machine import State
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.simulated import SimulatedHtp
+    from htppower.diff.compare import Comparison, Pair
+    from htppower.dry_run.workload import Report, Workload
+
+
+@attrs.frozen(repr=False, eq=False)
+class RunPair:
+    """The runs of one profile.
+
+    Attributes:
+        name: the profile.
+        old, new: its runs.
+    """
+
+    name: str
+    old: Report
+    new: Report
+
+
+def run_both(
+    comparison: Comparison, make_backend: Callable[[], SimulatedHtp], workload: Workload
+) -> tuple[RunPair, ...]:
+    """Return the runs of every profile that changed, each on a backend of its own, in virtual time.
+
+    Raises:
+        ProfileError: a profile breaks a rule on the platform of the backend, so there is nothing to compare.
+    """
+    try:
+        return tuple(_pair(pair, make_backend, workload) for pair in comparison.changed)
+    except RuleBreach as breach:
+        raise ProfileError(breach.problems) from None
+
+
+def raised_us(report: Report) -> int:
+    """Return for how long the votes of the profile were in force, in us."""
+    return report.time_in_state_us[State.RAISED]
+
+
+def _pair(pair: Pair, make_backend: Callable[[], SimulatedHtp], workload: Workload) -> RunPair:
+    old, new = (
+        run(side, make_backend(), workload, VirtualPace(VirtualTime()), virtual=True) for side in (pair.old, pair.new)
+    )
+    return RunPair(pair.name, old, new)
