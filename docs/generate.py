@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +23,14 @@ from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.docstrings import said_of_fields, summary
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
 from htppower.profiles import Profile, load_power_state, load_profile, profile_names
 from htppower.status import ControllerStatus, SessionStatus
+from htppower.vote_tests.fields import ExpectFields, StepFields
 from htppower.votes import VoltageRange
+from htppower.wanted import tags
 
 if TYPE_CHECKING:
     import enum
@@ -170,10 +175,7 @@ def _causes() -> str:
 
 def _attributes(kind: type[Any]) -> str:
     """Return a class's fields with what its docstring says of each."""
-    lines = (kind.__doc__ or "").partition("Attributes:")[2].splitlines()
-    said = re.sub(r"\n {8,}(?! *\w+(, \w+)*:)", " ", "\n".join(lines))
-    pairs = re.findall(r"^\s+((?:\w+, )*\w+): (.*)$", said, re.MULTILINE)
-    return _table(("Field", "Meaning"), [(_code(*names.split(", ")), meaning) for names, meaning in pairs])
+    return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in said_of_fields(kind)])
 
 
 def _words(kind: type[enum.Enum]) -> str:
@@ -184,7 +186,8 @@ def _run(*arguments: str) -> str:
     """Return what the command prints, with paths as a reader has them."""
     result = CliRunner().invoke(command, [*arguments])
     shipped, own = str(shipped_folder()), str(DOCS / "examples")
-    return result.output.replace(shipped, "profiles").replace(f"{own}/", "").rstrip()
+    output = result.output.replace(shipped, "profiles").replace(f"{own}/", "").replace("docs/examples/", "")
+    return output.rstrip()
 
 
 def _console(*arguments: str, words: tuple[str, ...] | None = None, only: str = "") -> str:
@@ -192,6 +195,38 @@ def _console(*arguments: str, words: tuple[str, ...] | None = None, only: str = 
     if only:
         said = "\n".join(line for line in said.splitlines() if line.startswith(only))
     return f"```console\n$ htppower {' '.join(arguments)}\n{said}\n```"
+
+
+def _failing_test() -> str:
+    """Return what a test says of a profile that was changed, and its test not."""
+    with tempfile.TemporaryDirectory() as folder:
+        mine = Path(folder) / "my-profiles"
+        shutil.copytree(DOCS / "examples", mine, ignore=shutil.ignore_patterns("*.py"))
+        camera = mine / "camera.yaml"
+        text = camera.read_text(encoding="utf-8")
+        for old, new in (("bus: TURBO", "bus: NOM"), ("after_inference_us: 100000", "after_inference_us: 150000")):
+            if old not in text:
+                raise ValueError(f"no {old!r} in camera.yaml")
+            text = text.replace(old, new)
+        camera.write_text(text, encoding="utf-8")
+        return _console("test", "my-profiles", words=("test", str(mine))).replace(f"{folder}/", "")
+
+
+def _steps() -> str:
+    rows = []
+    for tag, kind in tags(StepFields).items():
+        said = dict(_one_by_one(kind))
+        when = "yes" if "at_us" in said else "no"
+        rows.append((f"`{tag}`", summary(kind), said[tag], when))
+    return _table(("Step", "What happens", "Value", "`at_us`"), rows)
+
+
+def _expectations() -> str:
+    return _table(("Field", "What is looked at"), [(f"`{name}`", said) for name, said in _one_by_one(ExpectFields)])
+
+
+def _one_by_one(kind: type[Any]) -> list[tuple[str, str]]:
+    return [(name, said) for names, said in said_of_fields(kind) for name in names]
 
 
 def _json() -> str:
@@ -234,6 +269,13 @@ _PARTS: dict[str, Callable[[], str]] = {
     "dry-run": lambda: _console("profile", "burst", "--dry-run"),
     "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),
     "dry-run-json": _json,
+    "steps": _steps,
+    "expectations": _expectations,
+    "test-camera": lambda: _console("test", "my-profiles", words=("test", str(DOCS / "examples"))),
+    "test-camera-failing": _failing_test,
+    "test-camera-coverage": lambda: _console(
+        "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
+    ),
 }
 # Made whole, whatever the file says now.
 _PICTURES: dict[str, Callable[[str], str]] = {

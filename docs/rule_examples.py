@@ -164,7 +164,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
 }
 
 
-# The rules of files. The code that reports their breaches is in documents.py, schema.py and files.py.
+# The rules of files. The code that reports their breaches is in documents.py, readers.py and files.py.
 def _missing() -> Example:
     try:
         load_profile("./mine.yaml")

@@ -80,10 +80,15 @@ def locate(places: dict[Path, Place], candidates: Iterable[Path], path: str) -> 
     return (own or found or [Place(path, 0, 0)])[0]
 
 
-def read_document(path: FilePath) -> Document:
-    """Read a file; what is wrong with it is in the document's problems, not raised."""
+def read_document(path: FilePath, kind: str = "profile") -> Document:
+    """Read a file; what is wrong with it is in the document's problems, not raised.
+
+    Args:
+        path: the file.
+        kind: what it should hold, which is the first of its keys: profile, state or test.
+    """
     name = str(path)
-    reader = _Reader(name)
+    reader = _Reader(name, kind)
     tree: Any = UNREADABLE
     try:
         tree = reader.document(_read_text(path, name))
@@ -106,7 +111,7 @@ def _read_text(path: FilePath, name: str) -> str:
         # A pipe would be waited for without end.
         if not stat.S_ISREG(path.stat().st_mode):
             what = "a folder" if path.is_dir() else "no regular file"
-            raise _Unparsable(nowhere, "FILE-1", f"is {what}", "name a profile file")
+            raise _Unparsable(nowhere, "FILE-1", f"is {what}", "name a file")
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -147,8 +152,9 @@ class _Anchored:
 class _Reader:
     """Turns the parser's events into a tree, and collects places and problems on the way."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, kind: str) -> None:
         self.path = path
+        self.kind = kind
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
         self.problems: list[Problem] = []
@@ -168,12 +174,12 @@ class _Reader:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Unparsable(self._place(event), "YAML-1", "a second document", "one profile a file")
+                    raise _Unparsable(self._place(event), "YAML-1", "a second document", f"one {self.kind} a file")
                 tree = self._value(next(events), events, ())
         if documents and isinstance(tree, (dict, Unreadable)):
             return tree
         self.places.clear()
-        self._problem(Place(self.path, 1, 1), "YAML-1", "the file holds no mapping", "start with 'profile: NAME'")
+        self._problem(Place(self.path, 1, 1), "YAML-1", "the file holds no mapping", f"start with '{self.kind}: NAME'")
         return UNREADABLE
 
     def _events(self, text: str) -> Iterator[Any]:
@@ -193,7 +199,7 @@ class _Reader:
         place = self.places[at] = self._place(event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, place)
-        self._count(1, place, "YAML-1", "holds more values than any profile")
+        self._count(1, place, "YAML-1", "holds too many values")
         before = self._values
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event, place)
@@ -213,13 +219,13 @@ class _Reader:
         if anchored is None:
             message = f"the alias *{event.anchor} refers to itself, or to nothing before it"
             return self._problem(place, "YAML-4", message, "write the value out")
-        self._count(anchored.size, place, "YAML-4", "unfolds by its aliases to more values than any profile")
+        self._count(anchored.size, place, "YAML-4", "unfolds by its aliases to too many values")
         return anchored.value
 
     def _count(self, values: int, place: Place, rule: str, what: str) -> None:
         self._values += values
         if self._values > MOST_VALUES:
-            raise _Unparsable(place, rule, f"the file {what}: over {MOST_VALUES}", "write a profile's own values only")
+            raise _Unparsable(place, rule, f"the file {what}: over {MOST_VALUES}", "write only what it needs")
 
     def _sequence(self, events: Iterator[Any], at: Path) -> list[Any]:
         items: list[Any] = []

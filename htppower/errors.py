@@ -69,6 +69,10 @@ class RuleBreach(ProfileError):  # noqa: N818 - reads as what it is
     """A well-formed profile that a rule of the votes refuses, by itself or on this platform."""
 
 
+class VoteTestError(ProfileError):
+    """A test that can't be run: its file, or a profile that it tests, can't be read or is invalid."""
+
+
 class Unavailable(enum.Enum):
     """Why a backend can't be used."""
 

@@ -10,7 +10,7 @@ import attrs
 
 from htppower.documents import Document, Place, locate, read_document
 from htppower.errors import Problem, ProfileError
-from htppower.schema import Mistake, did_you_mean
+from htppower.mistakes import Mistake, did_you_mean
 from htppower.words import UNREADABLE
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Folders:
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the names of the profiles in the folders, those in ``first`` first and in their order."""
-        found = {file.stem for folder in self.paths for file in _yaml_files(folder)}
+        found = {file.stem for folder in self.paths for file in yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
     def hidden(self) -> tuple[FilePath, ...]:
@@ -74,7 +74,7 @@ class Folders:
         seen: set[str] = set()
         hidden = []
         for folder in self.paths:
-            for file in _yaml_files(folder):
+            for file in yaml_files(folder):
                 if file.stem in seen:
                     hidden.append(file)
                 seen.add(file.stem)
@@ -102,7 +102,7 @@ class Folders:
                 file = folder / f"{text}{suffix}"
                 if text and os.path.lexists(file):
                     return file
-        known = [file.stem for folder in folders for file in _yaml_files(folder)]
+        known = [file.stem for folder in folders for file in yaml_files(folder)]
         what = "power state" if kind == "state" else "profile"
         raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 
@@ -148,7 +148,7 @@ class ResolvedFile:
 
 def resolve_file(path: FilePath, folders: Folders, kind: str, seen: tuple[str, ...] = ()) -> ResolvedFile:
     """Read a file and all that it extends; the nearer file's fields win."""
-    document = read_document(path)
+    document = read_document(path, kind)
     own = document.tree if isinstance(document.tree, dict) else {}
     extends = "extends" in own
     extended = own.pop("extends", None)
@@ -256,7 +256,8 @@ def _is_file(path: FilePath) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises on some names
 
 
-def _yaml_files(folder: FilePath) -> list[FilePath]:
+def yaml_files(folder: FilePath) -> list[FilePath]:
+    """Return the YAML files directly in a folder, by name; none where it can't be read."""
     try:
         return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES)
     except OSError:

@@ -11,7 +11,8 @@ from htppower.cases import Case, Finding, Path
 from htppower.documents import Place, locate
 from htppower.errors import Problem, ProfileError, RuleBreach
 from htppower.files import Folders, ResolvedFile, resolve_file
-from htppower.schema import Mistake, ProfileFields, StateFields, structure
+from htppower.mistakes import Mistake
+from htppower.schema import ProfileFields, StateFields, structure
 from htppower.votes import VoteSet
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ class Command:
         return str(result.stdout).replace(str(shipped_folder()), "<profiles>")
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
-        """Assert that it prints what the golden file says."""
+        """Assert that it prints what the golden file says, and ends with this exit code."""
         output = self.output(*args, exit_code=exit_code)
         if self._update:
             (GOLDEN / name).write_text(output, encoding="utf-8")

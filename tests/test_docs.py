@@ -131,7 +131,7 @@ def test_the_profiles_table_is_the_shipped_yaml(name: str) -> None:
 def test_the_profiles_page_names_every_field_and_file() -> None:
     """The page names each shipped profile and power state, and each field of their files."""
     page = read("profiles.md")
-    for file in shipped_folder().rglob("*.yaml"):
+    for file in (*shipped_folder().glob("*.yaml"), *shipped_folder().glob("states/*.yaml")):
         assert f"`{file.stem}`" in page
         for key in re.findall(r"^ *(\w+):", file.read_text(encoding="utf-8"), re.MULTILINE):
             assert f"{key}`" in page, key
@@ -148,7 +148,7 @@ def test_the_rules_page_names_every_rule_of_files() -> None:
     """Every id that the loader reports has a row and an example on the page."""
     reported = {
         rule_id
-        for name in ("documents.py", "schema.py", "files.py", "profiles.py")
+        for name in ("documents.py", "readers.py", "files.py", "profiles.py")
         for rule_id in _RULE_ID.findall((PACKAGE / name).read_text(encoding="utf-8"))
     }
     page = read("rules.md")

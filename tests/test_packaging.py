@@ -99,6 +99,8 @@ def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path
     for name in SHIPPED_PROFILES:
         assert f"htppower/shipped_profiles/{name}.yaml" in names
     assert "htppower/shipped_profiles/states/relaxed.yaml" in names
+    assert "htppower/shipped_profiles/tests/burst.yaml" in names
+    assert "htppower/shipped_profiles/schemas/profile.json" in names
     assert "htppower/py.typed" in names
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"htppower"}
 

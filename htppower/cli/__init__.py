@@ -26,7 +26,9 @@ _COMMANDS = {
     "lint": "htppower.cli.lint",
     "list": "htppower.cli.listing",
     "profile": "htppower.cli.profile",
+    "schema": "htppower.cli.schema",
     "show": "htppower.cli.show",
+    "test": "htppower.cli.test",
 }
 
 
@@ -46,7 +48,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from htppower.schema import did_you_mean  # noqa: PLC0415 - only for a wrong name
+            from htppower.mistakes import did_you_mean  # noqa: PLC0415 - only for a wrong name
 
             ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)

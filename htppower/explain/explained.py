@@ -10,8 +10,8 @@ from htppower.documents import Place
 from htppower.errors import HtpPowerError
 from htppower.explain.meanings import Meaning, meaning_of
 from htppower.fields import limits, profile_fields, spell, vote_fields
+from htppower.mistakes import did_you_mean
 from htppower.profiles import NO_VOTES
-from htppower.schema import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

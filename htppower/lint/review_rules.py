@@ -11,8 +11,8 @@ import attrs
 
 from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
 from htppower.fields import profile_fields, spell
+from htppower.mistakes import Mistake
 from htppower.profiles import SHIPPED_PROFILES
-from htppower.schema import Mistake
 from htppower.votes import HMX_DEFAULT
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from htppower.lint.home import Home
 from htppower.lint.review_rules import costs_more, no_way_down, polling_left_on, unstated
 from htppower.lint.sources import Kind, Source, find_sources, read_source
 from htppower.lint.suppressions import apply, read_suppressions
+from htppower.mistakes import Mistake
 from htppower.profiles import BETWEEN_FIELDS, examine_power_state
-from htppower.schema import Mistake
 
 if TYPE_CHECKING:
     import datetime

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _STATE_KEY = re.compile(r"^[\"']?state[\"']?\s*:", re.MULTILINE)
+_TEST_KEY = re.compile(r"^[\"']?test[\"']?\s*:", re.MULTILINE)
 _PROFILE_KEY = re.compile(r"^[\"']?profile[\"']?\s*:", re.MULTILINE)
 
 
@@ -56,7 +57,7 @@ class Source:
 
 
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> tuple[Source, ...]:
-    """Return the files, and the YAML files in the folders and below, each once, sorted; hidden ones are left out.
+    """Return the files, and the YAML files in the folders and below, each once, sorted; without tests and hidden ones.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read.
@@ -77,14 +78,18 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> tuple[Source, ...]:
 
 def read_source(path: FilePath) -> Source:
     """Return a file with its lines; one that can't be read has none."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
-    except (OSError, ValueError):
-        text = ""
+    text = _read_text(path)
     lines = tuple(_LINE_BREAK.split(text))
     comments = tuple(comments_for_htppower(text, lines))
     says = any(key.search(text) is not None for key in (_STATE_KEY, _PROFILE_KEY))
     return Source(path, _kind(path, text), lines, comments, says)
+
+
+def _read_text(path: FilePath) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
@@ -105,7 +110,7 @@ def _files(path: FilePath) -> Iterator[FilePath]:
         path.stat()
         yield path
         return
-    yield from profile_files(path, fail=True)
+    yield from (file for file in profile_files(path, fail=True) if not _is_test(file))
     for folder in sorted(path.iterdir()):
         if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith("."):
             yield from _files(folder)
@@ -125,6 +130,11 @@ def profile_files(folder: FilePath, *, fail: bool = False) -> list[FilePath]:
             raise
         return []
     return [folder / name for name in sorted(names) if not name.startswith(".")]
+
+
+def _is_test(path: FilePath) -> bool:
+    """Return whether a file is a test of profiles, which ``htppower test`` checks."""
+    return path.parent.name == "tests" and _TEST_KEY.search(_read_text(path)) is not None
 
 
 def _kind(path: FilePath, text: str) -> Kind:

@@ -17,7 +17,7 @@ import attrs
 from htppower.lint.catalogue import CATALOGUE, Severity
 from htppower.lint.comments import COMMENT
 from htppower.lint.findings import Finding, Suppressed
-from htppower.schema import did_you_mean
+from htppower.mistakes import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

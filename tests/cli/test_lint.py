@@ -48,6 +48,16 @@ def test_the_shipped_profiles_are_clean(command: Command) -> None:
     assert command.output("lint", "--strict", "--format", "github", shipped) == ""
 
 
+def test_tests_beside_the_profiles_are_no_profiles(command: Command, tmp_path: Path) -> None:
+    """Of a folder tests the tests are left out, and profiles are linted."""
+    write(tmp_path, CLEAN)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "mine.yaml").write_text("test: mine\nprofile: mine\n")
+    assert command.run("lint", str(tmp_path)).exit_code == 0
+    (tmp_path / "tests" / "mine.yaml").write_text("profile: mine\n")
+    assert command.run("lint", str(tmp_path)).exit_code == 1
+
+
 def test_exit_codes(command: Command, tmp_path: Path) -> None:
     """0 without findings and with warnings only, 1 with errors or, strictly, warnings, 2 where it can't be run."""
     clean, warned = write(tmp_path, CLEAN), write(tmp_path / "a", WARNED)

@@ -103,7 +103,7 @@ def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_pa
     assert "    bus: {min: SVS, target: NOM, max: TURBO}" in lines
     assert "  hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: LOW}" in lines
     (core,) = [line for line in lines if line.startswith("    core:")]
-    assert core.endswith("# shipped burst.yaml:10")
+    assert core.endswith("# shipped burst.yaml:11")
     shown = tmp_path / "shown.yaml"
     shown.write_text("\n".join(lines), encoding="utf-8")
     assert load_profile(shown).votes == load_profile(path).votes

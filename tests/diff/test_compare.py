@@ -102,7 +102,7 @@ def test_another_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None
     new = write(tmp_path / "new", mine="profile: mine\nextends: balanced\nrelax: {to: released}\n")
     found = lines(differ(old, new))
     assert found[0] == "mine lowered relax.to relaxed -> released: lowers power, mine.yaml:3"
-    assert "mine lowered dcvs_v3.core.target SVS -> MIN_VOLTAGE_CORNER: lowers power, released.yaml:10" in found
+    assert "mine lowered dcvs_v3.core.target SVS -> MIN_VOLTAGE_CORNER: lowers power, released.yaml:11" in found
 
 
 def test_times_and_words(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_folders_of_folders_keep_their_profiles_apart(tmp_path: Path) -> None:
 def test_two_profiles_of_different_names_are_a_pair() -> None:
     """Two single profiles are compared whatever they are called, and their names differ in wording."""
     found = lines(differ("high_performance", "balanced"))
-    assert found[0] == "balanced inference dcvs_v3.bus TURBO -> NOM_PLUS: lowers power, balanced.yaml:9"
+    assert found[0] == "balanced inference dcvs_v3.bus TURBO -> NOM_PLUS: lowers power, balanced.yaml:10"
     assert any(" profile high_performance -> balanced: wording only" in line for line in found)
 
 

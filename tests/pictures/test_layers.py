@@ -12,7 +12,7 @@ import htppower
 PACKAGE = Path(htppower.__file__).parent
 ABOVE = {
     "htppower.pictures": ("cli", "diff", "pictures"),
-    "htppower.dry_run": ("cli", "diff", "dry_run", "pictures"),
+    "htppower.dry_run": ("cli", "diff", "dry_run", "pictures", "vote_tests"),
 }
 
 

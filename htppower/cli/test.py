@@ -1,0 +1,49 @@
+"""``htppower test``: whether profiles cast the votes that their tests expect."""
+
+from __future__ import annotations
+
+import gc
+
+import click
+
+from htppower.cli import FOLDER, REFUSED
+
+FORMATS = click.Choice(["text", "json", "junit"])
+
+
+@click.command(name="test")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--coverage", "covers", is_flag=True, help="Say which fields of which profiles no test looks at.")
+@click.option("--fail-uncovered", is_flag=True, help="As --coverage; exit with 1 if there is such a field.")
+@click.option("--format", "form", type=FORMATS, default="text", show_default=True, help="Of the report.")
+@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: str, folders: tuple[str, ...]) -> None:
+    """Run test files: expected states and votes, through the real controller in virtual time.
+
+    PATH is a test file, or a folder: of profiles with a folder tests in it, or of test files.
+
+    \b
+    Exit codes: 0  every case passed
+                1  an expectation failed; with --fail-uncovered, also: no test looks at some field
+                2  a test can't be run
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if form == "junit" and (covers or fail_uncovered):
+        raise click.UsageError("--coverage is not in the format junit; choose text or json")
+    gc.enable()  # start-up has it off; coverage runs thousands of cases
+    from htppower.cli import test_report  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.vote_tests.compare import run_tests  # noqa: PLC0415
+    from htppower.vote_tests.coverage import Look, coverage  # noqa: PLC0415
+    from htppower.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
+
+    tests = load_tests(paths, folders)
+    beside = load_beside(paths, folders) if covers or fail_uncovered else None
+    results = run_tests(tests)
+    failed = any(result.failures for result in results)
+    covered = None
+    if beside is not None and not failed:
+        covered = coverage([result.case for result in results], *beside)
+    click.echo(test_report.FORMATS[form](results, covered))
+    if beside is not None and failed:
+        click.echo("no coverage: it is looked at once every case passes", err=True)
+    if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):
+        click.get_current_context().exit(REFUSED)

@@ -1,0 +1,194 @@
+"""JSON Schemas (draft-07) of the files that people write, made from the attrs classes by which they are read.
+
+An editor completes and checks a file by them. They can't see what only reading tells: what YAML itself means, what a
+file extends, whether a name exists, the order of corners.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+import attrs
+
+from htppower import rule_checks
+from htppower.corners import VoltageCorner
+from htppower.docstrings import said_of_fields, summary
+from htppower.json_schema_rules import of_a_profile, of_votes
+from htppower.readers import UNSET, StatedVotes
+from htppower.schema import EXTENDING, ProfileFields, StateFields
+from htppower.vote_tests.fields import ExpectFields, VoteTestFields
+from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.wanted import NAME_PATTERN, choices, stated_type, wanted_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.wanted import Wanted
+
+Schema = dict[str, Any]
+
+# The kinds of files, by the names of their schemas.
+FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields}
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_ONE_LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
+_PYTHON = re.compile(r"\b(None|True|False)\b")
+_PLAIN = {int: "integer", str: "string", bool: "boolean"}
+
+# Ranges that rules of the votes bound.
+_OF_RULES = {
+    (DcvsV3, "sleep_latency_us"): rule_checks.SLEEP_LATENCY_US,
+    (VoteSet, "rpc_polling_time_us"): rule_checks.RPC_POLLING_TIME_US,
+    (VoteSet, "hmx_timeout_us"): rule_checks.HMX_TIMEOUT_US,
+}
+
+
+class Mode(enum.Enum):
+    """Which fields of a vote set a file must state.
+
+    Attributes:
+        WHOLE: every field.
+        EXTENDING: none, since the rest is inherited.
+        STATED: at least one vote, and at least one field of an HVX vote; these are expected, and not voted.
+    """
+
+    WHOLE = ""
+    EXTENDING = "Extending"
+    STATED = "Stated"
+
+
+def json_schema(name: str) -> Schema:
+    """Return the schema of a kind of file: profile, state or test."""
+    kind = FILES[name]
+    maker = _Maker()
+    whole = maker.reference(kind, Mode.WHOLE)
+    top: Schema = whole
+    if kind in EXTENDING:
+        # The property says nothing that the branches do not: an editor proposes it in a file that has none yet.
+        top = {
+            "properties": {"extends": _extends(name)},
+            "if": {"required": ["extends"]},
+            "then": maker.reference(kind, Mode.EXTENDING),
+            "else": whole,
+        }
+    return {
+        "$schema": _DRAFT,
+        "title": f"htppower {name}",
+        "description": _in_yaml(summary(kind)),
+        "type": "object",
+        "allOf": [top],
+        "definitions": dict(sorted(maker.definitions.items())),
+    }
+
+
+class _Maker:
+    """Makes the definitions of one schema."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Schema] = {}
+
+    def reference(self, kind: type[Any], mode: Mode) -> Schema:
+        """Return a reference to the definition of a class or enumeration, which is made where there is none yet."""
+        is_word = issubclass(kind, enum.Enum)
+        name = kind.__name__.removesuffix("Fields") + ("" if is_word else mode.value)
+        if name not in self.definitions:
+            self.definitions[name] = {}
+            self.definitions[name] = _words(kind.__members__) if is_word else self._fields(kind, mode)
+        return {"$ref": f"#/definitions/{name}"}
+
+    def _value(self, kind: Any, mode: Mode) -> Schema:
+        """Return what a type of a field says."""
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+        if get_origin(kind) is tuple:
+            return {"type": "array", "items": self._value(get_args(kind)[0], mode)}
+        members = [member for member in choices(kind) if member is not type(None)]
+        if len(members) < len(choices(kind)):
+            return {"anyOf": [self._value(members[0], mode), {"const": UNSET}]}
+        if len(members) > 1:
+            return {"oneOf": [self.reference(member, mode) for member in members]}
+        return self._class(kind, mode)
+
+    def _class(self, kind: type[Any], mode: Mode) -> Schema:
+        """Return what a class says, with what may be written in the place of its fields."""
+        if kind is StatedVotes:
+            return {"anyOf": [self.reference(VoteSet, Mode.STATED), {"const": UNSET}]}
+        whole = self.reference(kind, mode)
+        if kind is VoltageRange:
+            return {"anyOf": [self.reference(VoltageCorner, mode), whole]}
+        return {"anyOf": [whole, {"const": "default"}]} if kind is HmxV2 else whole
+
+    def _fields(self, kind: type[Any], mode: Mode) -> Schema:
+        """Return what a class says: its fields, which of them must be there, and nothing else."""
+        said = {name: text for names, text in said_of_fields(kind) for name in names}
+        properties: dict[str, Schema] = {}
+        required = []
+        for field in attrs.fields(kind):
+            if (kind, field.name) == (HmxV2, "pick_default"):
+                continue  # written as the word default
+            wants = wanted_of(kind, field)
+            value = _limited(self._value(stated_type(field, wants), mode), wants, _range_of(kind, field.name, mode))
+            properties[field.name] = {"description": _in_yaml(said[field.name]), **value}
+            if not wants.optional:
+                required.append(field.name)
+        if kind in EXTENDING and mode is Mode.EXTENDING:
+            first = required[0]
+            properties["extends"] = _extends(first)
+            required = [first, "extends"]
+        elif mode is Mode.EXTENDING or (mode is Mode.STATED and kind in (VoteSet, DcvsV3)):
+            required = []
+        made: Schema = {"description": _in_yaml(summary(kind)), "type": "object", "properties": properties}
+        if mode is Mode.STATED and not required:
+            made["minProperties"] = 1
+        if kind is ExpectFields:
+            made["minProperties"] = len(required) + 1  # something is expected
+        conditions = {VoteSet: of_votes(), ProfileFields: of_a_profile()}.get(kind) if mode is Mode.WHOLE else None
+        return {
+            **made,
+            **({"required": required} if required else {}),
+            "additionalProperties": False,
+            **({"allOf": conditions} if conditions else {}),
+        }
+
+
+def _extends(name: str) -> Schema:
+    return {"description": f"a {name} to inherit from, by name or by path.", "type": "string"}
+
+
+def _range_of(kind: type[Any], name: str, mode: Mode) -> tuple[int, int] | None:
+    return None if mode is Mode.STATED else _OF_RULES.get((kind, name))
+
+
+def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Schema:
+    """Return the schema of a value with what its field wants besides."""
+    if "anyOf" in value:
+        inner, *short = value["anyOf"]
+        return {"anyOf": [_limited(inner, wants, limits), *short]}
+    limited = dict(value)
+    limits = wants.limits or limits
+    if limits:
+        limited["minimum"], limited["maximum"] = limits
+    if wants.words and "items" in limited:
+        limited["items"] = _words(wants.words)
+    elif wants.words:
+        limited = _words(wants.words)
+    if wants.only is not None:
+        limited["const"] = wants.only
+    if wants.is_name:
+        limited["pattern"] = f"^{NAME_PATTERN}$"
+    if wants.one_line:
+        limited["pattern"] = _ONE_LINE
+    if wants.fewest:
+        limited["minItems"] = wants.fewest
+    return limited
+
+
+def _in_yaml(text: str) -> str:
+    """Return what a docstring says with Python's words as they are spelt in a file: it is read in an editor."""
+    return _PYTHON.sub(lambda word: {"None": UNSET}.get(word[0], word[0].lower()), text)
+
+
+def _words(words: Iterable[str]) -> Schema:
+    return {"enum": list(words)}

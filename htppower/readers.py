@@ -1,0 +1,289 @@
+"""From plain values to what the type of a field says.
+
+Nothing is taken for anything else (no True for 1, no "12" for 12), and reading goes on after a mistake, so that all
+mistakes of a file are reported at once.
+"""
+
+import enum
+from collections.abc import Callable, Iterable
+from typing import Any, get_args, get_origin
+
+import attrs
+
+from htppower.cases import Path
+from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.mistakes import Mistake, did_you_mean, nearest
+from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.wanted import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
+from htppower.words import UNREADABLE
+
+# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
+
+UNSET = "unset"
+
+
+@attrs.frozen(repr=False, eq=False)
+class StatedVotes:
+    """Those fields of a vote set that a file states.
+
+    Attributes:
+        fields: by the keys that lead to them: those of the HVX vote one by one, every other vote as a whole; None is
+            the word unset.
+    """
+
+    fields: dict[Path, Any]
+
+
+class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
+    """A value that does not fit, with what could be made of it."""
+
+    def __init__(self, mistakes: list[Mistake], partial: Any = None) -> None:
+        super().__init__()
+        self.mistakes = mistakes
+        self.partial = partial
+
+
+# Stands in a message for the fields that lead to it, which only the top of the tree knows.
+WHERE = "\0"
+
+# How the value of an enumeration is called in a message.
+WHAT: dict[type[enum.Enum], str] = {
+    VoltageCorner: "a corner",
+    ExpandedCorner: "an expanded corner",
+    PowerMode: "a power mode",
+    ClkPerfMode: "a perf mode",
+}
+
+
+def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
+    """Read a value as what a field's type says.
+
+    Args:
+        value: the plain value.
+        kind: the type: int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union.
+        name: the name of the field, for messages.
+        wants: what it must be besides.
+
+    Raises:
+        Refused: with every mistake in it.
+    """
+    reader = READERS.get(kind)
+    if reader is not None:
+        found = reader(value, kind)
+    elif get_origin(kind) is tuple:
+        found = _items(value, get_args(kind)[0])
+    elif type(None) in choices(kind):
+        found = _unset_or(value, kind)
+    elif len(choices(kind)) > 1:
+        found = _one_of(value, kind)
+    else:
+        found = read_fields(value, kind)
+    mistakes = wrong(found, name, wants)
+    if mistakes:
+        raise Refused(mistakes, found)
+    return found
+
+
+def _plain(value: Any, kind: type[Any]) -> Any:
+    if type(value) is kind:
+        return value
+    words = {int: "a whole number, without a unit", bool: "true or false", str: "a word"}
+    raise Refused(wrong_type(value, words[kind]))
+
+
+def _word(value: Any, kind: type[enum.Enum]) -> Any:
+    if isinstance(value, str) and value in kind.__members__:
+        return kind[value]
+    what = WHAT[kind]
+    if not isinstance(value, str):
+        raise Refused(wrong_type(value, what))
+    rule = "HMX-8" if kind is ExpandedCorner else "VALUE-1"
+    raise Refused([Mistake((), rule, f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
+
+
+def _unset_or(value: Any, kind: Any) -> Any:
+    if value == UNSET and type(value) is str:
+        return None
+    if value is None:
+        raise Refused([Mistake((), "TYPE-1", "no value is stated", f"write {UNSET} for no vote")])
+    (inner,) = (arg for arg in choices(kind) if arg is not type(None))
+    return read(value, inner)
+
+
+def _voltage_range(value: Any, kind: type[Any]) -> VoltageRange:
+    if isinstance(value, str):
+        return VoltageRange.at(read(value, VoltageCorner))
+    if not isinstance(value, dict):
+        raise Refused(wrong_type(value, "a corner, or {min:, target:, max:}"))
+    fields: VoltageRange = _whole(value, kind)
+    return fields
+
+
+def _hmx(value: Any, kind: type[Any]) -> HmxV2:
+    if value == "default" and isinstance(value, str):
+        return HMX_DEFAULT
+    if not isinstance(value, dict):
+        raise Refused(wrong_type(value, "default, unset or {min:, target:, max:, perf_mode:}"))
+    fields: HmxV2 = _whole(value, kind, without="pick_default")
+    return fields
+
+
+def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
+    """Read the word unset as every vote unset, and a mapping as what it states."""
+    if value == UNSET and type(value) is str:
+        return StatedVotes({(name,): None for name in SEND_ORDER.values()})
+    hvx = value.get("dcvs_v3") if isinstance(value, dict) else None
+    if not isinstance(hvx, dict):
+        return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
+    rest = {name: vote for name, vote in value.items() if name != "dcvs_v3"}
+    mistakes: list[Mistake] = []
+    found: dict[Path, Any] = {}
+    try:
+        found.update({("dcvs_v3", name): stated for name, stated in read_some(hvx, DcvsV3).items()})
+    except Refused as refused:
+        mistakes += below("dcvs_v3", refused.mistakes)
+    try:
+        found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
+    except Refused as refused:
+        mistakes += refused.mistakes
+    if mistakes:
+        raise Refused(mistakes)
+    return StatedVotes(found)
+
+
+def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
+    """Read a mapping of which a part alone means nothing: corners without their order can't be checked."""
+    try:
+        return read_fields(value, kind, without=without)
+    except Refused as refused:
+        raise Refused(refused.mistakes) from None
+
+
+def _items(value: Any, kind: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise Refused(wrong_type(value, "a list"))
+    found, mistakes = [], []
+    for place, item in enumerate(value):
+        try:
+            found.append(read(item, kind))
+        except Refused as refused:
+            mistakes += below(str(place), refused.mistakes)
+    if mistakes:
+        raise Refused(mistakes)
+    return tuple(found)
+
+
+def _one_of(value: Any, kind: Any) -> Any:
+    """Read a mapping into the class that one of its keys tells."""
+    by_tag = tags(kind)
+    if not isinstance(value, dict):
+        raise Refused(wrong_type(value, f"a mapping with one of {', '.join(by_tag)}"))
+    stated = [name for name in value if name in by_tag]
+    if len(stated) == 1:
+        return read_fields(value, by_tag[stated[0]])
+    if stated:
+        message = f"{stated[1]} beside {stated[0]}, of which there is one"
+        raise Refused([Mistake((stated[1],), "KEY-1", message, "leave one of them out", of_key=True)])
+    known = {field.name: None for member in by_tag.values() for field in attrs.fields(member)}
+    mistakes, _ = _unknown_keys(value, tuple(known))
+    if not mistakes:
+        mistakes = [Mistake((), "KEY-2", f"none of {', '.join(by_tag)} is stated", "state one of them")]
+    raise Refused(mistakes)
+
+
+def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterable[str] = ()) -> Any:
+    """Read a mapping into a class, every field stated that may not be left out, and none unknown.
+
+    Args:
+        value: the mapping.
+        kind: an attrs class.
+        without: a field of the class that no file states.
+        also: keys that are known besides the class's fields.
+
+    Raises:
+        Refused: with every mistake in it, and the class with None for what could not be read.
+    """
+    if not isinstance(value, dict):
+        raise Refused(wrong_type(value, "a mapping of fields"))
+    fields = {field.name: field for field in attrs.fields(kind) if field.name != without}
+    mistakes, misspelt = _unknown_keys(value, (*fields, *also))
+    found: dict[str, Any] = {}
+    for name, field in fields.items():
+        wants = wanted_of(kind, field)
+        if name not in value:
+            if not wants.optional:
+                found[name] = None
+                if not misspelt & {name, "extends"}:
+                    hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(field.type) else "state it"
+                    mistakes.append(Mistake((), "KEY-2", f"{WHERE}{name} is missing", hint, of_key=True))
+            continue
+        try:
+            found[name] = read(value[name], stated_type(field, wants), name, wants)
+        except Refused as refused:
+            found[name] = refused.partial
+            mistakes += below(name, refused.mistakes)
+    if mistakes:
+        raise Refused(mistakes, kind(**found))
+    return kind(**found)
+
+
+def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
+    """Read those fields of a class that a mapping states, at least one.
+
+    Raises:
+        Refused: with every mistake in it.
+    """
+    if not isinstance(value, dict):
+        raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))
+    fields = {field.name: field for field in attrs.fields(kind)}
+    mistakes, _ = _unknown_keys(value, tuple(fields))
+    found: dict[str, Any] = {}
+    for name, stated in value.items():
+        if name not in fields:
+            continue
+        wants = wanted_of(kind, fields[name])
+        try:
+            found[name] = read(stated, stated_type(fields[name], wants), name, wants)
+        except Refused as refused:
+            mistakes += below(name, refused.mistakes)
+    if not value:
+        mistakes.append(Mistake((), "VALUE-1", "no field is stated", f"one of {', '.join(fields)}"))
+    if mistakes:
+        raise Refused(mistakes)
+    return found
+
+
+def below(name: str, mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Return the mistakes of a value as those of the mapping or list that holds it."""
+    return [attrs.evolve(mistake, at=(name, *mistake.at)) for mistake in mistakes]
+
+
+def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Mistake], set[str]]:
+    """Return a mistake for every unknown key, and the fields that they misspell, which are not missing besides."""
+    mistakes, misspelt = [], set()
+    for name in value:
+        if name not in known:
+            mistakes.append(Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, known), of_key=True))
+            misspelt.add(nearest(name, known) or "")
+    return mistakes, misspelt
+
+
+READERS: dict[Any, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys((int, str, bool), _plain),
+    **dict.fromkeys(WHAT, _word),
+    VoltageRange: _voltage_range,
+    HmxV2: _hmx,
+    StatedVotes: _stated_votes,
+}
+
+
+def wrong_type(value: Any, wanted: str) -> list[Mistake]:
+    """Return the mistake, none where the value is already reported as unreadable."""
+    if value is UNREADABLE:
+        return []
+    if value is None:
+        return [Mistake((), "TYPE-1", "no value is stated", f"write {wanted}")]
+    words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
+    said = words.get(type(value), "a mapping")
+    shown = f"{value!r}, " if isinstance(value, (str, int, float)) else ""
+    return [Mistake((), "TYPE-1", f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

@@ -1,0 +1,114 @@
+"""A vote test as values: its cases, with profiles loaded and every moment of the sequence at its time."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.documents import Place, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path as FilePath
+
+    from htppower.cases import Path
+    from htppower.documents import Document
+    from htppower.events import Phase
+    from htppower.platforms import Platform
+    from htppower.profiles import Profile
+
+
+class Happens(enum.Enum):
+    """What happens to a session at a moment."""
+
+    BEGIN = "a phase begins"
+    END = "a phase ends"
+    USE = "the profile changes"
+    RESTART = "the subsystem restarts"
+
+
+@attrs.frozen(eq=False)
+class Moment:
+    """One moment of a sequence.
+
+    Attributes:
+        at_us: when, from the start of the case.
+        happens: what.
+        step: the place of its step in the sequence: the end of a phase belongs to the beginning in the same step.
+        phase: the phase that begins or ends.
+        profile: the profile that is used from now on.
+    """
+
+    at_us: int
+    happens: Happens
+    step: int
+    phase: Phase | None = None
+    profile: Profile | None = None
+
+
+@attrs.frozen(eq=False)
+class Expectation:
+    """What is expected at a time; None where that is not looked at.
+
+    Attributes:
+        at: the keys that lead to it in the test file.
+        at_us: when, from the start of the case, after everything that is due then.
+        state: the session's state.
+        votes: the votes in force, by the keys that lead to them below ``votes``.
+        calls: the native calls since the expectation before.
+        degraded: the rules for which votes of the profile are left out.
+    """
+
+    at: Path
+    at_us: int
+    state: str | None
+    votes: dict[Path, Any] | None
+    calls: int | None
+    degraded: tuple[str, ...] | None
+
+
+@attrs.frozen(eq=False)
+class VoteCase:
+    """A fresh session on a platform, what happens to it, and what is expected."""
+
+    name: str
+    profile: Profile
+    platform: Platform
+    moments: tuple[Moment, ...]
+    expectations: tuple[Expectation, ...]
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """Every profile that the case uses."""
+        return (self.profile, *(moment.profile for moment in self.moments if moment.profile is not None))
+
+    def with_profiles(self, replace: Callable[[Profile], Profile]) -> VoteCase:
+        """Return the case with other profiles, also those that come in on the way."""
+        moments = (
+            moment if moment.profile is None else attrs.evolve(moment, profile=replace(moment.profile))
+            for moment in self.moments
+        )
+        return attrs.evolve(self, profile=replace(self.profile), moments=tuple(moments))
+
+
+@attrs.frozen(eq=False)
+class VoteTest:
+    """A test file.
+
+    Attributes:
+        path: the file.
+        name: the test's name.
+        cases: its cases, in their order.
+        document: the file as a tree, which knows the place of every value.
+    """
+
+    path: FilePath
+    name: str
+    cases: tuple[VoteCase, ...]
+    document: Document
+
+    def place(self, at: Path) -> Place:
+        """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
+        return locate(self.document.places, [at], str(self.path))

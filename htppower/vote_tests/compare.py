@@ -1,0 +1,139 @@
+"""What was expected against what was got, field by field, each at its place in the test file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.fields import DCVS_FIELDS, spell
+from htppower.files import Folders, resolve_file
+from htppower.vote_tests.runner import run_case
+from htppower.votes import DcvsV3
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.cases import Path
+    from htppower.documents import Place
+    from htppower.profiles import Profile
+    from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
+    from htppower.vote_tests.runner import CaseRun, Seen
+    from htppower.votes import VoteSet
+
+
+@attrs.frozen
+class Difference:
+    """One thing that is not as expected.
+
+    Attributes:
+        at: the keys that lead to it below the expectation.
+        expected, got: as they are spelt in a file.
+        place: where the expected value stands.
+        origin: where the value that was got is written in a profile or power state, or None.
+    """
+
+    at: Path
+    expected: str
+    got: str
+    place: Place
+    origin: Place | None
+
+
+@attrs.frozen(eq=False)
+class Failure:
+    """An expectation that does not hold.
+
+    Attributes:
+        case: the case.
+        at_us: the time of the expectation, from the start of the case.
+        seen: what holds.
+        differences: to what is expected, in the order of the file; at least one.
+    """
+
+    case: VoteCase
+    at_us: int
+    seen: Seen
+    differences: tuple[Difference, ...]
+
+
+@attrs.frozen(eq=False)
+class CaseResult:
+    """What became of a case: passed where there is no failure."""
+
+    test: VoteTest
+    case: VoteCase
+    failures: tuple[Failure, ...]
+
+
+def run_tests(tests: Iterable[VoteTest]) -> tuple[CaseResult, ...]:
+    """Run every case of the tests, each for itself."""
+    return tuple(CaseResult(test, case, tuple(_failures(test, case))) for test in tests for case in test.cases)
+
+
+def holds(case: VoteCase, run: CaseRun) -> bool:
+    """Return whether every expectation of a case held in this run of it."""
+    return not any(_differing(*pair) for pair in zip(case.expectations, run.seen, strict=True))
+
+
+def _failures(test: VoteTest, case: VoteCase) -> Iterator[Failure]:
+    for expectation, seen in zip(case.expectations, run_case(case).seen, strict=True):
+        differing = _differing(expectation, seen)
+        if differing:
+            differences = (
+                Difference(
+                    at, spell_any(expected), spell_any(got), test.place((*expectation.at, *at)), _origin(seen, at, got)
+                )
+                for at, (expected, got) in differing.items()
+            )
+            ordered = sorted(differences, key=lambda difference: (difference.place.line, difference.place.column))
+            yield Failure(case, expectation.at_us, seen, tuple(ordered))
+
+
+def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, Any]]:
+    """Return what is not as expected, by the keys below the expectation: expected and got."""
+    pairs: dict[Path, tuple[Any, Any]] = {}
+    for name in ("state", "calls", "degraded"):
+        expected, got = getattr(expectation, name), getattr(seen, name)
+        if expected is not None and expected != got:
+            pairs[name,] = expected, got
+    for at, expected in (expectation.votes or {}).items():
+        got = _in_force(seen.votes, at)
+        if expected != got:
+            below_expectation: Path = ("votes", *at)
+            pairs[below_expectation] = expected, got
+    return pairs
+
+
+def _in_force(votes: VoteSet, at: Path) -> Any:
+    """Return the vote at these keys, None where there is none."""
+    value: Any = votes
+    for name in at:
+        value = None if value is None else getattr(value, name)
+    return value
+
+
+def spell_any(value: Any) -> str:
+    """Return a value of an expectation as it is spelt in a file."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(value)}]"
+    if isinstance(value, DcvsV3):
+        return f"{{{', '.join(f'{name}: {spell(getattr(value, name))}' for name in DCVS_FIELDS)}}}"
+    return spell(value)
+
+
+def _origin(seen: Seen, at: Path, got: Any) -> Place | None:
+    """Return where the value that is in force is written, if it is the profile's or that of its power state."""
+    if at[0] != "votes" or got is None:
+        return None
+    origins, votes = _written(seen.profile, seen.state)
+    return origins.get(at) if _in_force(votes, at[1:]) == got else None
+
+
+def _written(profile: Profile, state: str) -> tuple[dict[Path, Place], VoteSet]:
+    """Return the votes that a state casts, and where they are written."""
+    if state != "LOWERED" or profile.relax is None:
+        return profile.origins, profile.votes
+    to = profile.relax.to
+    origins = {} if to.source is None else resolve_file(to.source, Folders.of(()), "state").places
+    return origins, to.votes

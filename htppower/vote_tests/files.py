@@ -1,0 +1,228 @@
+"""Where test files are found, and how one becomes a test: read, checked, with its profiles loaded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from htppower.documents import locate, read_document
+from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
+from htppower.files import Folders, yaml_files
+from htppower.mistakes import Mistake
+from htppower.plans import Planner
+from htppower.platforms import Platform, platform_of
+from htppower.profiles import PowerState, Profile, load_power_state, load_profile
+from htppower.schema import structure
+from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
+from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
+from htppower.vote_tests.sequence import timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.cases import Path
+    from htppower.documents import Document
+
+_FOLDER = "tests"
+
+
+def test_files(path: FilePath) -> tuple[FilePath, ...]:
+    """Return the test files of a path: a file itself; of a folder those in its folder ``tests``, or in itself.
+
+    Raises:
+        VoteTestError: FILE-1, there is none.
+    """
+    if not path.is_dir():
+        return (path,)
+    inner = path / _FOLDER
+    files = yaml_files(inner if inner.is_dir() else path)
+    if not files:
+        hint = f"tests stand beside the profiles, in a folder {_FOLDER}"
+        raise VoteTestError([Problem(str(path), 0, 0, "FILE-1", "no test file in this folder", hint)])
+    return tuple(files)
+
+
+def load_beside(
+    paths: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]] = ()
+) -> tuple[tuple[Profile, ...], tuple[PowerState, ...]]:
+    """Return every profile and power state of those paths that are folders of profiles, or of their tests.
+
+    Raises:
+        VoteTestError: one is invalid; with every problem.
+    """
+    where = Folders.of(folders)
+    profiles: list[Profile] = []
+    states: list[PowerState] = []
+    problems: list[Problem] = []
+    for folder in dict.fromkeys(filter(None, (_folder_of_profiles(FilePath(path)) for path in paths))):
+        try:
+            profiles += [load_profile(file, where.paths[1:]) for file in yaml_files(folder)]
+            states += [load_power_state(file, where) for file in yaml_files(folder / "states")]
+        except ProfileError as error:
+            problems += error.problems
+    if problems:
+        raise VoteTestError(problems)
+    return tuple(profiles), tuple(states)
+
+
+def _folder_of_profiles(path: FilePath) -> FilePath | None:
+    if (path / _FOLDER).is_dir():
+        return path
+    return path.parent if path.is_dir() and path.resolve().name == _FOLDER else None
+
+
+def load_tests(
+    paths: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]] = ()
+) -> tuple[VoteTest, ...]:
+    """Return the tests of files and folders, each file once, with the profiles that they test.
+
+    Args:
+        paths: test files; folders of profiles with a folder ``tests``; folders of test files.
+        folders: where to look for profiles by name, after those beside a test file and the shipped ones.
+
+    Raises:
+        VoteTestError: a test can't be run; with every problem of every file.
+    """
+    folders = tuple(folders)
+    files: dict[str, FilePath] = {}
+    problems: dict[Problem, None] = {}
+    tests = []
+    for path in paths:
+        try:
+            files.update({os.path.realpath(file): file for file in test_files(FilePath(path))})
+        except VoteTestError as error:
+            problems.update(dict.fromkeys(error.problems))
+    for file in files.values():
+        try:
+            tests.append(load_test(file, folders))
+        except VoteTestError as error:
+            problems.update(dict.fromkeys(error.problems))
+    if problems:
+        raise VoteTestError(problems)
+    return tuple(tests)
+
+
+def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) -> VoteTest:
+    """Return the test of a file.
+
+    Raises:
+        VoteTestError: as for ``load_tests``.
+    """
+    document = read_document(path, "test")
+    fields, mistakes = structure(document.tree, VoteTestFields)
+    if document.problems or mistakes:
+        raise VoteTestError(_in_order([*document.problems, *(_problem(document, mistake) for mistake in mistakes)]))
+    maker = _Maker(document, folders)
+    cases = tuple(maker.case(fields, case, ("cases", str(number))) for number, case in enumerate(fields.cases))
+    if maker.problems:
+        raise VoteTestError(_in_order(maker.problems))
+    return VoteTest(path, fields.test, tuple(case for case in cases if case is not None), document)
+
+
+class _Maker:
+    """Makes the cases of one file, and collects what is wrong with them on the way."""
+
+    def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
+        self.problems: dict[Problem, None] = {}
+        self._document = document
+        self._folders = tuple(folders)
+        self._loaded: dict[str, Profile | None] = {}
+
+    def case(self, test: VoteTestFields, case: CaseFields, at: Path) -> VoteCase | None:
+        """Return a case, or None where something is wrong with it."""
+        own_profile, own_platform = case.profile is not None, case.platform is not None
+        profile_at = (*at, "profile") if own_profile else ("profile",)
+        platform_at = (*at, "platform") if own_platform else ("platform",)
+        named: Any = case.platform if own_platform else test.platform
+        platform = platform_of(getattr(named, "soc", None), getattr(named, "arch", None), named.os)
+        profile = self._profile(case.profile or test.profile, profile_at)
+        used = [
+            self._profile(step.use, (*at, "sequence", str(number), "use")) if isinstance(step, UseStep) else None
+            for number, step in enumerate(case.sequence)
+        ]
+        line = timeline(case.sequence, used, (*at, "sequence"))
+        self._note(line.mistakes)
+        expectations = [_expectation(expect, (*at, "expect", str(number))) for number, expect in enumerate(case.expect)]
+        self._note(_out_of_order(expectations, line.end_us))
+        self._note(_empty(expectations))
+        self._refuse([profile, *used], platform, platform_at)
+        if profile is None:
+            return None
+        return VoteCase(case.case, profile, platform, line.moments, tuple(expectations))
+
+    def _profile(self, name: str, at: Path) -> Profile | None:
+        """Return a profile: the one beside the test, or else as everywhere."""
+        if name not in self._loaded:
+            self._loaded[name] = None
+            try:
+                self._loaded[name] = load_profile(self._find(name), self._folders)
+            except ProfileError as error:
+                self._note_profile(name, error, at)
+        return self._loaded[name]
+
+    def _find(self, name: str) -> str | FilePath:
+        own_folder = FilePath(self._document.path).parent
+        if "/" in name or os.sep in name or name.endswith((".yaml", ".yml")):
+            return own_folder / name
+        beside = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
+        return next((file for file in yaml_files(beside) if file.stem == name), name)
+
+    def _note_profile(self, name: str, error: ProfileError, at: Path) -> None:
+        """Note what is wrong with a profile: in its own file, or, where it is not found, where it is named."""
+        for problem in error.problems:
+            if problem.line:
+                self.problems[problem] = None
+            else:
+                said = problem.message if problem.rule == "NAME-1" else f"{name!r}: {problem.message}"
+                self._note([Mistake(at, problem.rule, said, problem.hint)])
+
+    def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
+        """Note the rules that refuse a profile on this platform."""
+        planner = Planner(platform, strict=False)
+        for profile in filter(None, profiles):
+            try:
+                planner.plan(profile)
+            except RuleBreach as error:
+                self._note(
+                    Mistake(at, problem.rule, f"{profile.name} is refused here: {problem.message}", problem.hint)
+                    for problem in error.problems
+                )
+
+    def _note(self, mistakes: Iterable[Mistake]) -> None:
+        self.problems.update({_problem(self._document, mistake): None for mistake in mistakes})
+
+
+def _expectation(expect: ExpectFields, at: Path) -> Expectation:
+    votes = None if expect.votes is None else expect.votes.fields
+    return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.degraded)
+
+
+def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterable[Mistake]:
+    before_us = 0
+    for expectation in expectations:
+        at = (*expectation.at, "at_us")
+        if expectation.at_us < before_us:
+            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
+            yield Mistake(at, "VALUE-1", message, "expectations stand in the order of time")
+        if expectation.at_us > end_us:
+            message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
+            yield Mistake(at, "VALUE-1", message, "let time pass with a step idle_us")
+        before_us = expectation.at_us
+
+
+def _empty(expectations: Iterable[Expectation]) -> Iterable[Mistake]:
+    for expectation in expectations:
+        stated = (expectation.state, expectation.votes, expectation.calls, expectation.degraded)
+        if all(part is None for part in stated):
+            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls or degraded")
+
+
+def _problem(document: Document, mistake: Mistake) -> Problem:
+    places = document.key_places if mistake.of_key and mistake.at in document.key_places else document.places
+    place = locate(places, mistake.candidates, document.path)
+    return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
+
+
+def _in_order(problems: Iterable[Problem]) -> list[Problem]:
+    return sorted(problems, key=lambda problem: (problem.path, problem.line, problem.column))

@@ -1,0 +1,92 @@
+"""A profile or power state with one field changed: what a test that looks at the field must notice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.ledger import HVX_REMOVED
+from htppower.profiles import PowerState, Profile, Relax
+from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from htppower.cases import Path
+
+_SVS, _NOM = VoltageRange.at(VoltageCorner.SVS), VoltageRange.at(VoltageCorner.NOM)
+_MAX = VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER)
+_HMX = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.HIGH)
+_LOW = attrs.evolve(HVX_REMOVED, sleep_disable=None, core=_SVS, bus=_SVS)
+
+# For each field values that differ, so that one of them is another than the field's own and breaks no rule beside the
+# others; None is unset. Most fields need only the first two.
+_VALUES: Mapping[str, tuple[Any, ...]] = {
+    "dcvs_v3": (_LOW, HVX_REMOVED),
+    "dcvs_enable": (True, False),
+    "power_mode": (PowerMode.PERFORMANCE, PowerMode.POWER_SAVER),
+    "sleep_latency_us": (777, 7777),
+    "sleep_disable": (False, None),
+    "bus": (_SVS, _NOM, _MAX),
+    "core": (_SVS, _NOM),
+    "hmx_v2": (_HMX, HMX_DEFAULT, None),
+    "rpc_control_latency_us": (77, 177),
+    "rpc_polling_time_us": (777, 7777),
+    "adaptive_polling_time_us": (7777, 0, None),
+    "hmx_timeout_us": (77_777, 177_777),
+    "ddr_perf_mode": (False, True, None),
+}
+# What a profile may relax to instead; the last clears a sleep_disable (rule DCVS-4).
+_STATES = tuple(
+    PowerState("another", "", VoteSet(hvx, HMX_DEFAULT, rpc_polling_time_us=0))
+    for hvx in (_LOW, attrs.evolve(HVX_REMOVED, sleep_disable=None), HVX_REMOVED)
+)
+# Added to a time of relax: more, and less.
+_DELAYS_US = (1, -1)
+
+
+def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
+    """Yield the profile with another value in one field; a rule may refuse it when it is used.
+
+    Args:
+        profile: the profile.
+        at: the keys that lead to the field, as of ``fields.profile_fields``.
+    """
+    relax = profile.relax
+    if at[0] == "votes" and len(at) > 1:
+        for votes in _other_votes(profile.votes, at[1:]):
+            yield attrs.evolve(profile, votes=votes)
+    elif relax is None:
+        # No votes, and so nothing to relax to: one goes with the other.
+        for state in _STATES:
+            yield attrs.evolve(profile, votes=VoteSet(dcvs_v3=_LOW), relax=Relax(state, 0, 0))
+    elif at == ("relax", "to"):
+        for state in _STATES:
+            if state.votes != relax.to.votes:
+                yield relaxing_to(profile, state)
+    elif at[0] == "relax":
+        for delay_us in _DELAYS_US:
+            time_us = max(getattr(relax, at[1]) + delay_us, 0)
+            yield attrs.evolve(profile, relax=attrs.evolve(relax, **{at[1]: time_us}))
+
+
+def state_mutants(state: PowerState, at: Path) -> Iterator[PowerState]:
+    """Yield the power state with another value in one field; a rule may refuse it when it is used."""
+    votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
+    for other in votes:
+        yield attrs.evolve(state, votes=other)
+
+
+def relaxing_to(profile: Profile, state: PowerState) -> Profile:
+    """Return the profile with this power state in the place of its own, if it has one."""
+    return profile if profile.relax is None else attrs.evolve(profile, relax=attrs.evolve(profile.relax, to=state))
+
+
+def _other_votes(votes: VoteSet, at: Path) -> Iterator[VoteSet]:
+    own: Any = votes if len(at) == 1 else votes.dcvs_v3
+    for value in _VALUES[at[-1]]:
+        if value != getattr(own, at[-1]):
+            changed = attrs.evolve(own, **{at[-1]: value})
+            yield changed if len(at) == 1 else attrs.evolve(votes, dcvs_v3=changed)

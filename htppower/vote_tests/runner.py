@@ -1,0 +1,139 @@
+"""A case through the real controller, on the recorder over the simulated HTP, in virtual time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.backends.recording import RecordingBackend
+from htppower.backends.simulated import SimulatedHtp
+from htppower.codes import SUCCESS
+from htppower.controller import VoteController
+from htppower.dry_run.in_force import InForce
+from htppower.events import Phase
+from htppower.testing import VirtualTime
+from htppower.vote_tests.cases import Happens
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from htppower.backends.recording import Call
+    from htppower.profiles import Profile
+    from htppower.session import Session
+    from htppower.vote_tests.cases import Moment, VoteCase
+    from htppower.votes import VoteSet
+
+
+@attrs.frozen(eq=False)
+class Seen:
+    """What holds at the time of an expectation.
+
+    Attributes:
+        state: the session's state.
+        profile: the session's profile.
+        votes: the votes in force on the session's id and in the process, as told by the recorded calls alone.
+        calls: how many native calls were made since the expectation before.
+        degraded: the rules for which votes of the profile are left out.
+    """
+
+    state: str
+    profile: Profile
+    votes: VoteSet
+    calls: int
+    degraded: tuple[str, ...]
+
+
+@attrs.frozen(eq=False)
+class CaseRun:
+    """What came of a case: what held at each of its expectations, and every native call."""
+
+    seen: tuple[Seen, ...]
+    calls: tuple[Call, ...]
+
+
+def run_case(case: VoteCase) -> CaseRun:
+    """Run a case in a session of its own.
+
+    Raises:
+        RuleBreach: a rule refuses a profile of the case on its platform.
+    """
+    time = VirtualTime()
+    platform = case.platform
+    simulated = SimulatedHtp(platform.arch, None if platform.soc is None else platform.soc.model, platform.os)
+    recorder = RecordingBackend(simulated, time=time)
+    with VoteController(recorder, time=time, handle_sigterm=False) as controller:
+        run = _Run(time, simulated, recorder, controller.session(case.profile))
+        seen = []
+        waiting = list(case.moments)
+        for expectation in case.expectations:
+            while waiting and waiting[0].at_us <= expectation.at_us:
+                run.happen(waiting.pop(0))
+            run.advance_to(expectation.at_us)
+            seen.append(run.look())
+        for moment in waiting:
+            run.happen(moment)
+    return CaseRun(tuple(seen), recorder.calls)
+
+
+class _Run:
+    """A session under way, and what its calls have told so far."""
+
+    def __init__(
+        self, time: VirtualTime, simulated: SimulatedHtp, recorder: RecordingBackend, session: Session
+    ) -> None:
+        self._time = time
+        self._simulated = simulated
+        self._recorder = recorder
+        self._session = session
+        self._begun: dict[int, AbstractContextManager[None]] = {}
+        self._in_force = InForce()
+        self._power_config_ids: list[int] = []
+        self._taken_in = 0
+        self._counted = 0
+
+    def advance_to(self, at_us: int) -> None:
+        """Let time pass, with everything that falls due on the way and at its end."""
+        self._time.advance_us(at_us - self._time.now_us)
+
+    def happen(self, moment: Moment) -> None:
+        """Let a moment come, and happen."""
+        self.advance_to(moment.at_us)
+        if moment.happens is Happens.BEGIN:
+            phase = self._begun[moment.step] = self._phase(moment.phase)
+            phase.__enter__()
+        elif moment.happens is Happens.END:
+            self._begun.pop(moment.step).__exit__(None, None, None)
+        elif moment.profile is not None:
+            self._session.use(moment.profile)
+        else:
+            self._take_in()
+            self._simulated.restart_subsystem()
+            self._in_force.lose(self._power_config_ids)
+
+    def look(self) -> Seen:
+        """Return what holds now."""
+        self._take_in()
+        calls, self._counted = self._taken_in - self._counted, self._taken_in
+        # Of an id that is gone nothing is in force, but what was set with it in the process may be.
+        power_config_id = self._power_config_ids[-1] if self._power_config_ids else None
+        return Seen(
+            str(self._session.state),
+            self._session.profile,
+            self._in_force.votes(power_config_id),
+            calls,
+            tuple(dict.fromkeys(lost.rule for lost in self._session.degradations)),
+        )
+
+    def _phase(self, phase: Phase | None) -> AbstractContextManager[None]:
+        if phase is Phase.INFERENCE:
+            return self._session.inference()
+        return self._session.init() if phase is Phase.INIT else self._session.deinit()
+
+    def _take_in(self) -> None:
+        calls = self._recorder.calls_since(self._taken_in)
+        self._taken_in += len(calls)
+        self._in_force.see(calls)
+        for call in calls:
+            if call.function == "createPowerConfigId" and call.code == SUCCESS and call.power_config_id is not None:
+                self._power_config_ids.append(call.power_config_id)

@@ -1,0 +1,114 @@
+"""What a field of a file must be besides its type: its range, its words, whether it may be left out.
+
+The reader of files and the JSON Schemas are made from the same classes, so that neither knows what the other does not.
+"""
+
+import functools
+import operator
+import re
+from typing import Any, Union, get_args, get_origin
+
+import attrs
+
+from htppower.mistakes import Mistake, did_you_mean
+from htppower.votes import VoteSet
+
+# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
+
+LARGEST_UINT32 = 2**32 - 1
+# How a profile, a power state or a test may be called: it is printed, and may not do anything to a terminal.
+NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+
+_NAME = re.compile(NAME_PATTERN)
+_KEY = "wanted"
+_UNIONS = (Union, type(int | None))
+
+
+@attrs.frozen
+class Wanted:
+    """What the value of a field must be.
+
+    Attributes:
+        limits: the smallest and largest number.
+        words: the words that it may be; empty for any.
+        only: the one value that it may be, or None for any.
+        is_name: it is a name.
+        one_line: it is one line of text.
+        fewest: how many items a list has at least.
+        optional: the field may be left out, and has a default then.
+    """
+
+    limits: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
+    only: Any = None
+    is_name: bool = False
+    one_line: bool = False
+    fewest: int = 0
+    optional: bool = False
+
+
+ANYTHING = Wanted()
+
+# Ranges of votes that no rule bounds.
+_OF_VOTES = {
+    (VoteSet, "rpc_control_latency_us"): Wanted((0, LARGEST_UINT32)),
+    (VoteSet, "adaptive_polling_time_us"): Wanted((0, LARGEST_UINT32)),
+}
+
+
+def wanted(**options: Any) -> dict[str, Wanted]:
+    """Return the metadata of an attrs field; the options are the attributes of ``Wanted``."""
+    return {_KEY: Wanted(**options)}
+
+
+def wanted_of(kind: type[Any], field: "attrs.Attribute[Any]") -> Wanted:
+    """Return what the value of a class's field must be."""
+    found: Wanted = field.metadata.get(_KEY) or _OF_VOTES.get((kind, field.name), ANYTHING)
+    return found
+
+
+def choices(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union, and of any other type that itself."""
+    return get_args(kind) if get_origin(kind) in _UNIONS else (kind,)
+
+
+def stated_type(field: "attrs.Attribute[Any]", wants: Wanted) -> Any:
+    """Return the type that a field has where it is stated: None is the word unset, but not where it may be left out."""
+    if wants.optional:
+        return functools.reduce(operator.or_, (kind for kind in choices(field.type) if kind is not type(None)))
+    return field.type
+
+
+def tags(kind: Any) -> dict[str, type[Any]]:
+    """Return the classes of a union by the field that tells one from the others: the first of each."""
+    return {attrs.fields(member)[0].name: member for member in choices(kind)}
+
+
+def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
+    """Return what is wrong with a field's value, which is of the right type, beside what the field wants."""
+    if wants is ANYTHING or value is None:
+        return []
+    if wants.words:
+        return _unknown_words(value, name, wants.words)
+    said: tuple[str, str] | None = None
+    if wants.limits and not wants.limits[0] <= value <= wants.limits[1]:
+        low, high = wants.limits
+        said = f"{name} is {value}", f"{low} to {high}"
+    elif wants.only is not None and value != wants.only:
+        said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
+    elif wants.is_name and not _NAME.fullmatch(value):
+        said = f"{value!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
+    elif wants.one_line and not value.isprintable():
+        said = f"the {name} is not one line of text", "one sentence"
+    elif wants.fewest and len(value) < wants.fewest:
+        said = f"{name} is empty", "state at least one"
+    return [] if said is None else [Mistake((), "VALUE-1", *said)]
+
+
+def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Mistake]:
+    listed = {(str(place),): word for place, word in enumerate(value)} if isinstance(value, tuple) else {(): value}
+    return [
+        Mistake(at, "VALUE-1", f"{word!r} is not known as {name}", did_you_mean(word, words))
+        for at, word in listed.items()
+        if word not in words
+    ]

@@ -1,0 +1,43 @@
+"""``htppower schema``: it writes the JSON Schemas, and tells which are stale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.files import shipped_folder
+from htppower.json_schema import FILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+SCHEMAS = shipped_folder() / "schemas"
+
+
+def test_the_committed_schemas_are_what_the_code_says(command: Command) -> None:
+    """Nothing was changed in the classes without the command that writes the schemas."""
+    assert command.output("schema", str(SCHEMAS), "--check") == ""
+    assert {file.name for file in SCHEMAS.iterdir()} == {f"{name}.json" for name in FILES}
+
+
+def test_the_command_writes_a_folder_and_tells_what_is_stale(command: Command, tmp_path: Path) -> None:
+    """It writes what is missing or another, tells which, and with --check only tells, with exit code 1."""
+    folder = tmp_path / "new" / "schemas"
+    missing = command.run("schema", str(folder), "--check")
+    assert (missing.exit_code, folder.exists()) == (1, False)
+    assert command.output("schema", str(folder)).count("written") == 3
+    assert command.output("schema", str(folder)) == ""
+    (folder / "state.json").write_text("{}")
+    stale = command.run("schema", str(folder), "--check")
+    assert (stale.exit_code, "state.json: not what the code says" in stale.stderr) == (1, True)
+    assert (folder / "state.json").read_text() == "{}"
+    assert command.output("schema", str(folder)) == f"{folder / 'state.json'}: written\n"
+
+
+def test_a_folder_that_can_not_be_written_is_2(command: Command, tmp_path: Path) -> None:
+    """A file in the place of the folder is told, and nothing is left behind."""
+    (tmp_path / "file").write_text("mine")
+    result = command.run("schema", str(tmp_path / "file" / "schemas"))
+    assert (result.exit_code, "can't write" in result.stderr) == (2, True)
+    assert (tmp_path / "file").read_text() == "mine"

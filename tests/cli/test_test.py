@@ -1,0 +1,128 @@
+"""``htppower test``: its reports, its exit codes, and what it does with bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+if TYPE_CHECKING:
+    from command import Command
+
+ROOT = Path(__file__).resolve().parents[2]
+FAILING = "tests/cli/vote_tests/failing.yaml"
+SPARSE = "tests/cli/vote_tests/sparse.yaml"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test in the root of the checkout: places are told from there."""
+    monkeypatch.chdir(ROOT)
+
+
+def test_the_shipped_tests_pass_quietly(command: Command) -> None:
+    """One line says how much passed."""
+    assert command.output("test", "profiles") == "26 cases in 10 files passed\n"
+
+
+def test_the_shipped_tests_leave_no_field_out(command: Command) -> None:
+    """Every field of every shipped file is looked at, which --fail-uncovered confirms by 0."""
+    output = command.output("test", "profiles", "--fail-uncovered")
+    assert "no test looks at" not in output
+    assert "profile  burst                       15 of 15 fields\n" in output
+
+
+def test_a_failing_run(command: Command) -> None:
+    """Each failure says which case, when, what held, and field by field what was expected and what was got."""
+    command.assert_golden("test-failing.txt", "test", FAILING, exit_code=1)
+
+
+def test_a_failing_run_as_json(command: Command) -> None:
+    """The document says the same, with places as numbers."""
+    command.assert_golden("test-failing.json", "test", FAILING, "--format", "json", exit_code=1)
+
+
+def test_coverage(command: Command) -> None:
+    """It says for each file how many fields are looked at, and each that is not; that alone does not fail."""
+    command.assert_golden("test-coverage.txt", "test", SPARSE, "--coverage")
+    assert command.run("test", SPARSE, "--fail-uncovered").exit_code == 1
+
+
+def test_coverage_as_json(command: Command) -> None:
+    """Every field is there, with its value and whether a test looks at it."""
+    document = json.loads(command.output("test", SPARSE, "--coverage", "--format", "json"))
+    balanced, relaxed = document["coverage"]
+    looks = {field["field"]: field["look"] for field in balanced["fields"]}
+    assert (looks["votes.dcvs_v3.core"], looks["votes.rpc_polling_time_us"]) == ("seen", "unseen")
+    assert (relaxed["kind"], relaxed["name"], len(relaxed["fields"])) == ("state", "relaxed", 12)
+    assert json.loads(command.output("test", SPARSE, "--format", "json"))["coverage"] is None
+
+
+def test_a_folder_of_profiles_shows_those_without_a_test(command: Command, tmp_path: Path) -> None:
+    """A profile and a power state beside the tests that none of them uses is told in one line each."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "states").mkdir()
+    (tmp_path / "tests" / "sparse.yaml").write_bytes(Path(SPARSE).read_bytes())
+    (tmp_path / "lonely.yaml").write_text("profile: lonely\nextends: burst\nsummary: Lonely.\n")
+    (tmp_path / "states" / "cool.yaml").write_text("state: cool\nextends: relaxed\nsummary: Cool.\n")
+    output = command.output("test", str(tmp_path), "--coverage")
+    assert "profile  lonely    0 of 15 fields\n" in output
+    assert "state    cool      0 of 12 fields\n" in output
+    assert output.count("no test looks at any of its fields") == 2
+
+
+def test_no_coverage_while_a_case_fails(command: Command) -> None:
+    """What a failing test looks at can't be told; the exit code is that of the failure."""
+    result = command.run("test", FAILING, "--coverage")
+    assert (result.exit_code, "no coverage" in result.stderr, "fields" in result.stdout) == (1, True, False)
+
+
+def test_junit(command: Command) -> None:
+    """A CI server sees a suite with each case, and the failures with their places."""
+    result = command.run("test", FAILING, "--format", "junit")
+    (suite,) = ElementTree.fromstring(result.stdout)  # noqa: S314 - our own
+    assert result.exit_code == 1
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("failing", "3", "2")
+    assert [len(case) for case in suite] == [0, 2, 1]
+    assert f"{FAILING}:21:39: votes.dcvs_v3.sleep_latency_us: expected 100, got 40" in (suite[1][0].text or "")
+
+
+def test_what_can_not_be_run_is_2(command: Command) -> None:
+    """A bad file, an unknown path and a profile that a rule refuses are no failed expectation."""
+    for path in ("tests/malformed_tests/several.yaml", "nowhere.yaml", "tests/malformed_tests/platform-refuses.yaml"):
+        result = command.run("test", path)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(path)
+        assert "Error" not in result.stderr
+
+
+def test_bad_usage_is_2(command: Command, tmp_path: Path) -> None:
+    """No path, an unknown format or folder, and coverage in JUnit's XML are usage errors; an empty folder is none."""
+    for args in (
+        (),
+        (SPARSE, "--format", "xml"),
+        (SPARSE, "--profiles", "nowhere"),
+        (SPARSE, "--format", "junit", "--coverage"),
+    ):
+        result = command.run("test", *args)
+        assert (result.exit_code, "Usage: htppower test" in result.stderr) == (2, True)
+    result = command.run("test", str(tmp_path))
+    assert (result.exit_code, "no test file in this folder" in result.stderr) == (2, True)
+
+
+def test_good_files_are_not_run_beside_a_bad_one(command: Command) -> None:
+    """One file that can't be run ends it before any report, so that nobody takes a part for the whole."""
+    result = command.run("test", "profiles", "tests/malformed_tests/sequence-empty.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_profiles_are_also_found_in_named_folders(command: Command, tmp_path: Path) -> None:
+    """--profiles DIR is a place for names."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "bright.yaml").write_text("profile: bright\nextends: balanced\nsummary: Bright.\n")
+    (tmp_path / "test.yaml").write_text(Path(SPARSE).read_text().replace("balanced", "bright"))
+    assert command.run("test", str(tmp_path / "test.yaml")).exit_code == 2
+    command.output("test", str(tmp_path / "test.yaml"), "--profiles", str(tmp_path / "mine"))

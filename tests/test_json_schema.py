@@ -1,0 +1,229 @@
+"""The JSON Schemas are what the code says, accept what loads, and refuse malformed files where a schema can."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from htppower import ProfileError, load_profile, profile_names
+from htppower.cli.show import as_yaml
+from htppower.documents import read_document
+from htppower.fields import profile_fields
+from htppower.files import shipped_folder
+from htppower.json_schema import FILES, json_schema
+from htppower.vote_tests.mutants import _VALUES
+
+if TYPE_CHECKING:
+    from htppower import Profile
+
+TESTS = Path(__file__).parent
+SHIPPED = shipped_folder()
+EXAMPLES = TESTS.parent / "docs" / "examples"
+
+VALIDATORS = {name: Draft7Validator(json_schema(name)) for name in FILES}
+
+GOOD = {
+    "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml")],
+    "state": [*SHIPPED.glob("states/*.yaml")],
+    "test": [*SHIPPED.glob("tests/*.yaml"), *TESTS.glob("cli/vote_tests/*.yaml")],
+}
+BAD = {
+    "profile": [*TESTS.glob("malformed/*.yaml")],
+    "state": [*TESTS.glob("malformed/states/*.yaml")],
+    "test": [*TESTS.glob("malformed_tests/*.yaml")],
+}
+
+# The malformed files that a schema accepts, by the reason.
+NOT_SEEN: dict[str, set[str]] = {
+    "the parser takes the last of two equal keys": {
+        "duplicate-key-corners",
+        "duplicate-key-dcvs",
+        "duplicate-key-extends",
+        "duplicate-key-hmx",
+        "duplicate-key-quoted",
+        "duplicate-key-relax",
+        "duplicate-key-top",
+        "duplicate-key-votes",
+        "duplicate-key",
+        "key-twice",
+    },
+    "the parser resolves merge keys and tags": {
+        "merge-key",
+        "tag-int-on-a-number",
+        "tag-int-on-a-quoted-word",
+        "tag-map-on-a-mapping",
+    },
+    "YAML 1.1 reads the word as what the field takes": {
+        "expect-yaml11",
+        "yaml11-hexadecimal",
+        "yaml11-no",
+        "yaml11-off",
+        "yaml11-on",
+        "yaml11-sexagesimal",
+        "yaml11-true-capitalised",
+        "yaml11-underscore",
+        "yaml11-yes",
+    },
+    "what it extends, or relaxes to, is in another file": {
+        "extends-broken-part",
+        "extends-in-a-circle-of-three",
+        "extends-in-a-circle-of-two",
+        "extends-itself",
+        "extends-list-part",
+        "extends-refused-part",
+        "hmx-of-the-extended-without-dcvs",
+        "missing-in-hmx",
+        "relax-to-broken-state",
+        "relax-to-refused-state",
+        "relax-to-state-with-several-mistakes",
+        "sleep-disable-not-cleared",
+        "sleep-disable-not-cleared-by-the-extended",
+        "votes-over-system-settings",
+    },
+    "whether there is a file of that name": {
+        "extends-missing-path",
+        "extends-too-long-a-name",
+        "extends-unknown",
+        "profile-unknown",
+        "profile-unknown-path",
+        "relax-to-a-profile",
+        "relax-to-missing-path",
+        "relax-to-misspelt",
+        "relax-to-state-that-extends-nothing",
+        "relax-to-unknown",
+        "step-use-unknown",
+    },
+    "the order of corners": {
+        "both-corners-out-of-order",
+        "bus-corners-out-of-order",
+        "core-corners-out-of-order",
+        "hmx-corners-out-of-order",
+    },
+    "one time against another": {
+        "expect-after-the-end",
+        "expect-out-of-order",
+        "several-of-times",
+        "step-before-the-one-above",
+        "step-within-idle",
+    },
+    "the profile that is tested is in another file": {"platform-refuses", "profile-invalid"},
+}
+ACCEPTED = set().union(*NOT_SEEN.values())
+
+
+def refused(kind: str, file: Path) -> bool:
+    """Return whether an editor refuses a file: its parser, or the schema."""
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return True
+    return not VALIDATORS[kind].is_valid(tree)
+
+
+def each(files: dict[str, list[Path]]) -> pytest.MarkDecorator:
+    """Run a test for every file, with its kind."""
+    pairs = sorted((kind, file) for kind, paths in files.items() for file in paths)
+    assert len(pairs) >= 20
+    return pytest.mark.parametrize(("kind", "file"), pairs, ids=[f"{kind}-{file.stem}" for kind, file in pairs])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_schema_is_a_schema(name: str) -> None:
+    """It is valid draft-07, every reference leads somewhere, and every property has a description."""
+    schema = json_schema(name)
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    Draft7Validator.check_schema(schema)
+    text = json.dumps(schema)
+    for definition, made in schema["definitions"].items():
+        assert f'"#/definitions/{definition}"' in text
+        assert all(field["description"] for field in made.get("properties", {}).values())
+
+
+@each(GOOD)
+def test_a_good_file_is_accepted(kind: str, file: Path) -> None:
+    """Every shipped file and every example is accepted, as the strict reader and as any parser reads it."""
+    strict = read_document(file, kind).tree
+    assert [error.message for error in VALIDATORS[kind].iter_errors(strict)] == []
+    assert not refused(kind, file)
+
+
+@each(GOOD)
+def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
+    """The first line of every shipped file and example names the schema of its kind, by a path that leads there."""
+    modeline = file.read_text(encoding="utf-8").splitlines()[0]
+    marker, _, path = modeline.partition("=")
+    assert marker == "# yaml-language-server: $schema"
+    assert (file.parent / path).resolve() == SHIPPED / "schemas" / f"{kind}.json"
+    assert (file.parent / path).is_file()
+
+
+@each(BAD)
+def test_a_malformed_file_is_refused_where_a_schema_can(kind: str, file: Path) -> None:
+    """Every malformed file is refused, except for those that are listed with a reason, which are accepted."""
+    assert refused(kind, file) == (file.stem not in ACCEPTED)
+
+
+def test_the_list_of_what_a_schema_can_not_see_names_files() -> None:
+    """Nothing is listed that there is not, and nothing twice."""
+    assert {file.stem for files in BAD.values() for file in files} >= ACCEPTED
+    assert sum(map(len, NOT_SEEN.values())) == len(ACCEPTED)
+
+
+@given(st.data())
+def test_what_loads_is_accepted(data: st.DataObject) -> None:
+    """A complete profile with any of its fields changed: where it loads, the schema accepts it, too."""
+    profile = changed(load_profile(data.draw(st.sampled_from(profile_names()[:-1]))), data)
+    text = as_yaml(profile)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "mine.yaml")
+        file.write_text(text)
+        try:
+            load_profile(file)
+        except ProfileError:
+            return
+    assert [error.message for error in VALIDATORS["profile"].iter_errors(yaml.safe_load(text))] == []
+
+
+def changed(profile: Profile, data: st.DataObject) -> Profile:
+    """Return the profile with up to four of its votes changed."""
+    names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
+    for at in data.draw(st.lists(st.sampled_from(names), max_size=4, unique=True)):
+        value: Any = data.draw(st.sampled_from([*_VALUES[at[-1]], *(() if at[-1] == "power_mode" else (None,))]))
+        votes, hvx = profile.votes, profile.votes.dcvs_v3
+        if len(at) == 3 and hvx is not None:
+            votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(hvx, **{at[-1]: value}))
+        elif len(at) == 2:
+            votes = attrs.evolve(votes, **{at[-1]: value})
+        profile = attrs.evolve(profile, votes=votes)
+    return profile
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("votes: {rpc_polling_time_us: 10000}", "maximum"),
+        ("votes: {hmx_timeout_us: 99}", "minimum"),
+        ("votes: {dcvs_v3: {sleep_latency_us: 9}}", "minimum"),
+        ("votes: {dcvs_v3: {core: SVS3}}", "enum"),
+        ("relax: {after_inference_us: -1}", "minimum"),
+        ("relaxes: {to: relaxed}", "additionalProperties"),
+    ],
+)
+def test_a_file_that_extends_is_checked_in_what_it_states(text: str, says: str) -> None:
+    """A file that extends another may leave out anything, and state nothing wrong."""
+    good: dict[str, Any] = {"profile": "mine", "extends": "burst"}
+    assert VALIDATORS["profile"].is_valid(good)
+    (error,) = VALIDATORS["profile"].iter_errors({**good, **yaml.safe_load(text)})
+    found = [error]
+    for each_error in found:
+        found += each_error.context or []
+    assert says in {each_error.validator for each_error in found}

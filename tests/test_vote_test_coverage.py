@@ -1,0 +1,96 @@
+"""The shipped profiles have tests that pass and look at every field; coverage notices a field that none looks at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import load_profile
+from htppower.files import shipped_folder
+from htppower.profiles import SHIPPED_PROFILES
+from htppower.vote_tests.compare import run_tests
+from htppower.vote_tests.coverage import Coverage, Look, coverage
+from htppower.vote_tests.files import load_beside, load_test, load_tests
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TESTS = shipped_folder() / "tests"
+
+HEAD = "test: mine\nsummary: Mine.\nprofile: burst\nplatform: {soc: SM8850}\ncases:\n  - case: one\n"
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_a_shipped_profile_passes_its_test(name: str) -> None:
+    """Every shipped profile has a test of its name, of itself, and each case passes."""
+    test = load_test(TESTS / f"{name}.yaml")
+    assert test.name == name
+    assert [case.profile.source for case in test.cases].count(shipped_folder() / f"{name}.yaml") > 0
+    assert not [result.failures for result in run_tests([test]) if result.failures]
+
+
+def test_the_shipped_tests_look_at_every_field_of_every_shipped_file() -> None:
+    """No field of a shipped profile or power state can change without a test that fails."""
+    cases = [case for test in load_tests([TESTS]) for case in test.cases]
+    covered = coverage(cases, *load_beside([TESTS]))
+    assert {file.name for file in covered} == {*SHIPPED_PROFILES, "relaxed", "released", "extreme_released"}
+    assert [(file.name, field) for file in covered for field in file.those(Look.UNSEEN)] == []
+    held = [(file.name, field.at) for file in covered for field in file.those(Look.HELD_BY_RULES)]
+    # Beside DISABLE corners no explicit HMX vote is valid (HMX-3), and unset is what the default reverts to.
+    assert held == [("extreme_released", ("votes", "hmx_v2"))]
+
+
+def cover(tmp_path: Path, case: str) -> dict[str, Coverage]:
+    """Return the coverage of a case, by name."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(HEAD + case)
+    test = load_test(file)
+    assert not any(result.failures for result in run_tests([test]))
+    return {file.name: file for file in coverage(test.cases)}
+
+
+def seen(file: Coverage) -> set[str]:
+    """Return the fields that a test looks at."""
+    return {".".join(field.at) for field in file.those(Look.SEEN)}
+
+
+def test_only_what_is_stated_is_looked_at(tmp_path: Path) -> None:
+    """A test of two votes looks at those two, and at no other field."""
+    expect = "    expect: [{at_us: 0, votes: {dcvs_v3: {core: MAX_VOLTAGE_CORNER}, rpc_polling_time_us: 9999}}]\n"
+    found = cover(tmp_path, f"    sequence: [{{inference_us: 5}}]\n{expect}")
+    assert seen(found["burst"]) == {"votes.dcvs_v3.core", "votes.rpc_polling_time_us"}
+    assert seen(found["relaxed"]) == set()
+    assert (len(found["burst"].fields), len(found["relaxed"].fields)) == (15, 12)
+
+
+def test_a_time_is_looked_at_from_either_side(tmp_path: Path) -> None:
+    """RAISED a microsecond before the deadline, or LOWERED at it: each of the two looks at the sustain time."""
+    for expect in ("{at_us: 300004, state: RAISED}", "{at_us: 300005, state: LOWERED}"):
+        found = cover(tmp_path, f"    sequence: [{{inference_us: 5}}, {{idle_us: 300000}}]\n    expect: [{expect}]\n")
+        assert seen(found["burst"]) == {"relax.after_inference_us"}
+
+
+def test_a_profile_that_comes_in_by_use_is_covered_too(tmp_path: Path) -> None:
+    """The fields of the profile that is changed to count as those of its own."""
+    case = "    sequence: [{inference_us: 5}, {use: balanced}, {inference_us: 5}]\n"
+    found = cover(tmp_path, f"{case}    expect: [{{at_us: 5, votes: {{dcvs_v3: {{bus: NOM_PLUS}}}}}}]\n")
+    assert (seen(found["balanced"]), seen(found["burst"])) == ({"votes.dcvs_v3.bus"}, set())
+
+
+def test_a_vote_that_the_platform_lacks_is_held_by_the_rules(tmp_path: Path) -> None:
+    """On V75 no value of ddr_perf_mode that is accepted changes a call: it can't be looked at there."""
+    text = HEAD.replace("SM8850", "SM8650") + "    sequence: [{inference_us: 5}]\n    expect: [{at_us: 0, calls: 2}]\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    burst = coverage(load_test(tmp_path / "mine.yaml").cases)[0]
+    assert [field.at[-1] for field in burst.those(Look.HELD_BY_RULES)] == ["ddr_perf_mode"]
+
+
+def test_a_profile_without_a_test_is_not_looked_at(tmp_path: Path) -> None:
+    """It is there with every field, none of which a test looks at, each with its place."""
+    (found,) = coverage([], [load_profile("system_settings")])
+    assert [(field.at, field.value, field.look) for field in found.fields] == [
+        (("votes",), "unset", Look.UNSEEN),
+        (("relax",), "unset", Look.UNSEEN),
+    ]
+    assert all(field.place is not None for field in found.fields)

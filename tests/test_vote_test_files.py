@@ -1,0 +1,203 @@
+"""Test files: a malformed one is refused for exactly what is wrong with it; a good one finds the profiles it names."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from htppower.errors import VoteTestError
+from htppower.files import shipped_folder
+from htppower.vote_tests.compare import run_tests
+from htppower.vote_tests.files import load_beside, load_test, load_tests
+
+if TYPE_CHECKING:
+    from htppower.vote_tests.cases import VoteTest
+
+MALFORMED = Path(__file__).parent / "malformed_tests"
+IN_A_PROFILE = {"profile-invalid.yaml": "parts/invalid.yaml"}
+
+TEST = """\
+test: mine
+summary: Mine.
+profile: {profile}
+platform: {{soc: SM8650}}
+cases:
+  - case: one
+    sequence:
+      - inference_us: 5000
+    expect:
+      - {{at_us: 0, state: RAISED}}
+"""
+BRIGHT = "profile: bright\nextends: balanced\nsummary: Bright.\n"
+
+
+def read_expected() -> dict[str, list[tuple[str, int, int]]]:
+    """Return rule, line and column of every expected problem, by file."""
+    with (MALFORMED / "expected.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["file"], row["rule"], int(row["line"]), int(row["column"])) for row in csv.DictReader(file)]
+    return {name: [row[1:] for row in group] for name, group in itertools.groupby(rows, key=lambda row: row[0])}
+
+
+EXPECTED = read_expected()
+
+
+def refusal(*paths: Path) -> VoteTestError:
+    """Return the error that loading the paths raises."""
+    with pytest.raises(VoteTestError) as caught:
+        load_tests(paths)
+    return caught.value
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file, with the folders that it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_malformed_file_has_its_expectation() -> None:
+    """The folder and expected.csv name the same files."""
+    assert {path.name for path in MALFORMED.glob("*.yaml")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_a_malformed_test_file_is_refused_for_all_that_is_wrong_with_it(name: str) -> None:
+    """The error has, in order, the rule and the place of every mistake, in the file where it is mended."""
+    problems = refusal(MALFORMED / name).problems
+    assert [(problem.rule, problem.line, problem.column) for problem in problems] == EXPECTED[name]
+    assert {Path(problem.path).resolve() for problem in problems} == {MALFORMED / IN_A_PROFILE.get(name, name)}
+    assert all(problem.message and problem.hint for problem in problems)
+    assert all(str(problem).splitlines() == [str(problem)] for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("step-with-two-actions.yaml", "use beside inference_us, of which there is one"),
+        ("step-without-an-action.yaml", "none of init_us, inference_us, idle_us, use"),
+        ("step-unknown.yaml", "did you mean inference_us?"),
+        ("expect-after-the-end.yaml", "at 5001 us the sequence is over: it ends at 5000 us"),
+        ("expect-without-a-time.yaml", ": at_us is missing"),
+        ("profile-unknown.yaml", "did you mean burst?"),
+        ("platform-refuses.yaml", "ddr is refused here: no DDR performance mode on Hexagon V75"),
+        ("empty.yaml", "start with 'test: NAME'"),
+    ],
+)
+def test_a_problem_says_what_to_mend(name: str, said: str) -> None:
+    """The message or the hint says what a reader needs."""
+    assert said in str(refusal(MALFORMED / name).problems[0])
+
+
+def test_the_problems_of_all_files_are_told_at_once_and_each_once() -> None:
+    """Two files that test the same invalid profile tell of it once, and another file's problems come besides."""
+    files = [MALFORMED / name for name in ("profile-invalid.yaml", "profile-invalid.yaml", "sequence-empty.yaml")]
+    problems = refusal(*files).problems
+    assert [Path(problem.path).name for problem in problems] == ["invalid.yaml", "invalid.yaml", "sequence-empty.yaml"]
+
+
+def test_a_name_is_that_of_the_profile_beside_the_test(tmp_path: Path) -> None:
+    """A test in a folder tests means the profile beside it, also where a shipped one has the name."""
+    own = write(tmp_path / "burst.yaml", BRIGHT.replace("bright", "burst"))
+    test = load_test(write(tmp_path / "tests" / "burst.yaml", TEST.format(profile="burst")))
+    source = test.cases[0].profile.source
+    assert source is not None
+    assert source.resolve() == own.resolve()
+
+
+def test_a_name_that_is_not_beside_the_test_is_looked_up_as_everywhere(tmp_path: Path) -> None:
+    """It is a shipped profile, or one in the folders that are named."""
+    shipped = load_test(write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst")))
+    assert shipped.cases[0].profile.source == shipped_folder() / "burst.yaml"
+    write(tmp_path / "mine" / "bright.yaml", BRIGHT)
+    named = write(tmp_path / "tests" / "two.yaml", TEST.format(profile="bright"))
+    assert load_test(named, [tmp_path / "mine"]).cases[0].profile.name == "bright"
+    assert refusal(named).rule == "NAME-1"
+
+
+def test_a_path_is_taken_from_beside_the_test(tmp_path: Path) -> None:
+    """A profile may be named by a path from the test file."""
+    write(tmp_path / "mine" / "bright.yaml", BRIGHT)
+    test = load_test(write(tmp_path / "tests" / "one.yaml", TEST.format(profile="../mine/bright.yaml")))
+    assert test.cases[0].profile.name == "bright"
+
+
+def test_a_case_may_have_a_profile_and_a_platform_of_its_own(tmp_path: Path) -> None:
+    """What a case states is in the place of what the file states."""
+    text = TEST.format(profile="burst") + "    profile: balanced\n    platform: {arch: V73, os: qnx}\n"
+    case = load_test(write(tmp_path / "one.yaml", text)).cases[0]
+    assert (case.profile.name, case.platform.arch, case.platform.os) == ("balanced", 73, "qnx")
+
+
+def test_a_folder_means_its_tests(tmp_path: Path) -> None:
+    """A folder with a folder tests means the files in that, any other folder those in it; a file is taken once."""
+    text = TEST.format(profile="burst")
+    write(tmp_path / "tests" / "two.yml", text)
+    write(tmp_path / "tests" / "one.yaml", text)
+    paths = [tmp_path, tmp_path / "tests", tmp_path / "tests" / "one.yaml"]
+    assert [test.path.name for test in load_tests(paths)] == ["one.yaml", "two.yml"]
+
+
+@pytest.mark.parametrize("name", ["empty", "nowhere", "nowhere.yaml"])
+def test_a_path_without_tests_is_refused(name: str, tmp_path: Path) -> None:
+    """A folder without a test, and a path without a file, break FILE-1."""
+    (tmp_path / "empty").mkdir()
+    error = refusal(tmp_path / name)
+    assert (error.rule, error.path) == ("FILE-1", str(tmp_path / name))
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """Draw the text of a shipped test with up to four slices deleted, doubled or replaced."""
+    data = draw(st.sampled_from(sorted((shipped_folder() / "tests").glob("*.yaml")))).read_bytes()
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = draw(st.integers(start, min(start + 40, len(data))))
+        piece = data[start:end]
+        words = st.sampled_from(
+            (b"*raised", b"[", b"}", b"0", b"-1", b"99", b"unset", b"\n", b"burst", b'"\\e"', b": ")
+        )
+        data = data[:start] + draw(st.just(b"") | st.just(piece * 2) | words | st.binary(max_size=8)) + data[end:]
+    return data
+
+
+def load_or_refuse(file: Path) -> tuple[VoteTest, ...] | VoteTestError:
+    """Return the test, or the error with which it is refused; anything else is raised."""
+    try:
+        return load_tests([file])
+    except VoteTestError as error:
+        return error
+
+
+@settings(max_examples=200)
+@given(mutated())
+def test_a_mutated_test_runs_or_is_refused(data: bytes) -> None:
+    """A shipped test with slices deleted, doubled or replaced is run, or refused in printable lines; nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "mine.yaml")
+        file.write_bytes(data)
+        found = load_or_refuse(file)
+        if isinstance(found, VoteTestError):
+            assert all(str(problem).isprintable() for problem in found.problems)
+        else:
+            assert run_tests(found)
+
+
+def test_what_stands_beside_the_tests_is_loaded_or_refused(tmp_path: Path) -> None:
+    """For coverage the profiles and power states beside the tests are loaded; one that is invalid is an error."""
+    write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst"))
+    write(tmp_path / "bright.yaml", BRIGHT)
+    write(tmp_path / "states" / "cool.yaml", "state: cool\nextends: relaxed\nsummary: Cool.\n")
+    for path in (tmp_path, tmp_path / "tests"):
+        profiles, states = load_beside([path])
+        assert ([profile.name for profile in profiles], [state.name for state in states]) == (["bright"], ["cool"])
+    assert load_beside([tmp_path / "tests" / "one.yaml"]) == ((), ())
+    write(tmp_path / "bright.yaml", BRIGHT + "votes: {hmx_timeout_us: 5}\n")
+    with pytest.raises(VoteTestError, match="TMR-1"):
+        load_beside([tmp_path])
