@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
-from docs import rule_examples
+from docs import review_parts, rule_examples
 from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
@@ -276,6 +276,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     "test-camera-coverage": lambda: _console(
         "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
     ),
+    **review_parts.PARTS,
 }
 # Made whole, whatever the file says now.
 _PICTURES: dict[str, Callable[[str], str]] = {

@@ -108,8 +108,11 @@ def _walk(*arguments: str, shown: str | None = None, last: int | None = None) ->
     said = _run_in(_changed(), *arguments).splitlines()
     if last is not None:
         said = ["...", *said[-last:]]
-    typed = " ".join(arguments) if shown is None else shown
-    return "```console\n$ htppower {}\n{}\n```".format(typed, "\n".join(said))
+    return _console(" ".join(arguments) if shown is None else shown, said)
+
+
+def _console(typed: str, said: list[str]) -> str:
+    return "\n".join(("```console", f"$ htppower {typed}", *said, "```"))
 
 
 PARTS: dict[str, Callable[[], str]] = {
@@ -126,7 +129,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "walk-test": functools.partial(_walk, "test", "profiles"),
     "walk-dry-run": functools.partial(_walk, "profile", "profiles/burst.yaml", "--dry-run", last=3),
     "explain-core": functools.partial(_walk, "explain", "burst", "core"),
-    "lint-example": lambda: f"```console\n$ htppower lint .\n{_run_in(_files({'mine.yaml': _WRONG}), 'lint', '.')}\n```",
+    "lint-example": lambda: _console("lint .", _run_in(_files({"mine.yaml": _WRONG}), "lint", ".").splitlines()),
 }
 
 _WRONG = "profile: mine\nextends: burst\nvotes:\n  dcvs_v3:\n    core: {min: TURBO, target: NOM, max: TURBO}\n"

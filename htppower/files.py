@@ -257,8 +257,8 @@ def _is_file(path: FilePath) -> bool:
 
 
 def yaml_files(folder: FilePath) -> list[FilePath]:
-    """Return the YAML files directly in a folder, by name; none where it can't be read."""
+    """Return the YAML files directly in a folder, by name, without hidden ones; none where it can't be read."""
     try:
-        return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES)
+        return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
     except OSError:
         return []

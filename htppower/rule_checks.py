@@ -44,7 +44,7 @@ def clock_order(case: Case) -> Iterator[Finding]:
         return
     for clock, corners in (("bus", dcvs.bus), ("core", dcvs.core)):
         if corners is not None and _disorder(corners):
-            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _ORDER)
+            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _swap(corners))
 
 
 def power_mode(case: Case) -> Iterator[Finding]:
@@ -152,7 +152,7 @@ def hmx_order(case: Case) -> Iterator[Finding]:
             "HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR"
         )
     elif not hmx.pick_default and _disorder(hmx):
-        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _ORDER)
+        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _swap(hmx))
 
 
 def polling_range(case: Case) -> Iterator[Finding]:
@@ -263,7 +263,6 @@ def names_power_state(case: Case) -> Iterator[Finding]:
 
 
 _HVX = ("votes", "dcvs_v3")
-_ORDER = "min <= target <= max in corner order"
 
 
 def _resulting_hvx(case: Case) -> DcvsV3 | None:
@@ -281,10 +280,21 @@ def _is_explicit(hmx: HmxV2 | None) -> bool:
     return hmx is not None and not hmx.pick_default
 
 
+def _voted(corners: VoltageRange | HmxV2) -> list[tuple[str, VoltageCorner | ExpandedCorner]]:
+    limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
+    return [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
+
+
+def _swap(corners: VoltageRange | HmxV2) -> str:
+    """Return the same corners in an order that is valid."""
+    voted = _voted(corners)
+    ordered = sorted(corner for _, corner in voted)
+    return ", ".join(f"{name} {corner.name}" for (name, _), corner in zip(voted, ordered, strict=True))
+
+
 def _disorder(corners: VoltageRange | HmxV2) -> str:
     """Return which corner is above which that it may not be above; empty where they are in order, DISABLE aside."""
-    voted = [(name, getattr(corners, name)) for name in ("min", "target", "max")]
-    voted = [(name, corner) for name, corner in voted if corner not in (VoltageCorner.DISABLE, ExpandedCorner.DISABLE)]
+    voted = _voted(corners)
     return ", ".join(
         f"{low} {below.name} is above {high} {above.name}"
         for (low, below), (high, above) in itertools.pairwise(voted)

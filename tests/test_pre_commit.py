@@ -63,7 +63,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
             shutil.copy(source, target)
     revision = project.commit()
     mine = Repository(folder / "mine", folder / "home")
-    config = f"repos:\n- repo: {project.path}\n  rev: {revision}\n  hooks:\n  - id: htppower-lint\n  - id: htppower-test\n"
+    hooks = "  - id: htppower-lint\n  - id: htppower-test\n"
+    config = f"repos:\n- repo: {project.path}\n  rev: {revision}\n  hooks:\n{hooks}"
     (mine.path / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
     (mine.path / "profiles" / "tests").mkdir(parents=True)
     write(mine, sustain_us=300_000)
@@ -84,6 +85,15 @@ TEST = """\
 test: camera
 summary: Lowered 300 ms after the last inference.
 profile: camera
+platform: {arch: V75}
+cases:
+  - case: one inference
+    sequence:
+      - inference_us: 5000
+      - idle_us: 300000
+    expect:
+      - {at_us: 304999, state: RAISED}
+      - {at_us: 305000, state: LOWERED}
 """
 
 

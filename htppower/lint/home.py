@@ -6,8 +6,9 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
+from htppower.files import yaml_files
 from htppower.lint.review_rules import Shelf
-from htppower.lint.sources import folders_of, profile_files
+from htppower.lint.sources import folders_of
 from htppower.profiles import examine_profile
 
 if TYPE_CHECKING:
@@ -48,5 +49,5 @@ class Home:
 
     @functools.cached_property
     def _profiles(self) -> tuple[Examined[Profile], ...]:
-        files = [file for folder in self.folders.paths for file in profile_files(folder)]
+        files = [file for folder in self.folders.paths for file in yaml_files(folder)]
         return tuple({os.path.realpath(file): self.profile(file) for file in files}.values())

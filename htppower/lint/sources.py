@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Problem, ProfileError
-from htppower.files import SUFFIXES, Folders, shipped_folder
+from htppower.files import Folders, shipped_folder, yaml_files
 from htppower.lint.comments import comments_for_htppower
 from htppower.profiles import SHIPPED_PROFILES
 
@@ -29,6 +29,7 @@ class Kind(enum.Enum):
 
     PROFILE = "profile"
     STATE = "power state"
+    TEST = "test"
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -57,7 +58,9 @@ class Source:
 
 
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> tuple[Source, ...]:
-    """Return the files, and the YAML files in the folders and below, each once, sorted; without tests and hidden ones.
+    """Return the files, and the YAML files in the folders and below, each once, sorted.
+
+    Hidden files are left out, and so are tests of profiles, which ``htppower test`` checks.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read.
@@ -73,23 +76,20 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> tuple[Source, ...]:
             problems.append(Problem(str(path), 0, 0, "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
-    return tuple(map(read_source, sorted(found.values(), key=str)))
+    sources = map(read_source, sorted(found.values(), key=str))
+    return tuple(source for source in sources if source.kind is not Kind.TEST)
 
 
 def read_source(path: FilePath) -> Source:
     """Return a file with its lines; one that can't be read has none."""
-    text = _read_text(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
+    except (OSError, ValueError):
+        text = ""
     lines = tuple(_LINE_BREAK.split(text))
     comments = tuple(comments_for_htppower(text, lines))
     says = any(key.search(text) is not None for key in (_STATE_KEY, _PROFILE_KEY))
     return Source(path, _kind(path, text), lines, comments, says)
-
-
-def _read_text(path: FilePath) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
-    except (OSError, ValueError):
-        return ""
 
 
 def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
@@ -99,7 +99,7 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     folder that holds a profile for every shipped name is a copy of the shipped folder, and stands in for it.
     """
     shipped = shipped_folder() if shipped is None else shipped
-    names = {file.stem for file in profile_files(home)}
+    names = {file.stem for file in yaml_files(home)}
     if names.issuperset(SHIPPED_PROFILES):
         return Folders((home, *named, shipped))
     return Folders((shipped, home, *named))
@@ -110,34 +110,16 @@ def _files(path: FilePath) -> Iterator[FilePath]:
         path.stat()
         yield path
         return
-    yield from (file for file in profile_files(path, fail=True) if not _is_test(file))
-    for folder in sorted(path.iterdir()):
+    below = sorted(path.iterdir())
+    yield from yaml_files(path)
+    for folder in below:
         if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith("."):
             yield from _files(folder)
 
 
-def profile_files(folder: FilePath, *, fail: bool = False) -> list[FilePath]:
-    """Return the YAML files of a folder, by name, without hidden ones.
-
-    Raises:
-        OSError: with ``fail``, the folder can't be read; without, it has no files.
-    """
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith(SUFFIXES) and not entry.is_dir()]
-    except OSError:
-        if fail:
-            raise
-        return []
-    return [folder / name for name in sorted(names) if not name.startswith(".")]
-
-
-def _is_test(path: FilePath) -> bool:
-    """Return whether a file is a test of profiles, which ``htppower test`` checks."""
-    return path.parent.name == "tests" and _TEST_KEY.search(_read_text(path)) is not None
-
-
 def _kind(path: FilePath, text: str) -> Kind:
+    if path.parent.name == "tests" and _TEST_KEY.search(text):
+        return Kind.TEST
     if path.parent.name == "states":
         return Kind.STATE
     return Kind.STATE if _STATE_KEY.search(text) and not _PROFILE_KEY.search(text) else Kind.PROFILE

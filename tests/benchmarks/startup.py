@@ -6,17 +6,27 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import Figure
 
+from htppower.files import shipped_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MANY = 1000
 COMMANDS = (
     ("htppower profile burst --dry-run", ("-m", "htppower", "profile", "burst", "--dry-run"), 200),
     ("htppower list", ("-m", "htppower", "list"), 120),
+    ("htppower lint burst.yaml", ("-m", "htppower", "lint", str(shipped_folder() / "burst.yaml")), 120),
+    ("htppower lint, the shipped folder", ("-m", "htppower", "lint", str(shipped_folder())), 120),
+    ("htppower diff burst burst", ("-m", "htppower", "diff", "burst", "burst"), 120),
+    ("htppower explain burst core", ("-m", "htppower", "explain", "burst", "core"), 120),
+    ("htppower test, the shipped folder", ("-m", "htppower", "test", str(shipped_folder())), None),
     ("htppower show burst", ("-m", "htppower", "show", "burst"), None),
     ("importing click, yaml and attrs alone", ("-c", "import click, yaml, attrs"), None),
     ("Python alone", ("-c", "pass"), None),
@@ -38,3 +48,20 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         counted = times[name][1:]
         detail = f"median of {runs}, smallest {min(counted) * 1000:.0f} ms"
         yield Figure(f"{name}, whole process", statistics.median(counted) * 1000, budget, "ms", detail)
+    yield _many(environment, runs=1 if smoke else 3)
+
+
+def _many(environment: dict[str, str], runs: int) -> Figure:
+    """Return how long a folder of profiles of 1,000 files takes, whole process."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8")
+        for number in range(MANY):
+            own = text.replace("profile: burst", f"profile: own{number}", 1)
+            (Path(folder) / f"own{number}.yaml").write_text(own, encoding="utf-8")
+        times = []
+        for _ in range(runs):
+            start = time.perf_counter()
+            command = [sys.executable, "-m", "htppower", "lint", folder]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+            times.append(time.perf_counter() - start)
+    return Figure(f"htppower lint, {MANY} profiles, whole process", statistics.median(times), 2, "s", f"of {runs}")
