@@ -20,7 +20,9 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def render(report: LintReport) -> str:
     """Return the report; warnings fail a test as errors do, and a note is output of a test that passed."""
     paths = dict.fromkeys((*report.files, *(finding.path for finding in report.findings)))
-    suites = {path: [finding for finding in report.findings if finding.path == path] for path in paths}
+    suites: dict[str, list[Finding]] = {path: [] for path in paths}
+    for finding in report.findings:
+        suites[finding.path].append(finding)
     total = sum(max(1, len(found)) for found in suites.values())
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines.append(f'<testsuites name="htppower lint" tests="{total}" failures="{_failures(report.findings)}">')

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT = "htppowerFinding/v1"
+_INDEX = {rule: index for index, rule in enumerate(CATALOGUE)}
 
 
 def render(report: LintReport) -> str:
@@ -54,7 +55,7 @@ def _result(finding: Finding, suppression: Suppression | None = None) -> dict[st
         region["snippet"] = {"text": finding.text}
     result = {
         "ruleId": finding.rule,
-        "ruleIndex": list(CATALOGUE).index(finding.rule),
+        "ruleIndex": _INDEX[finding.rule],
         "level": finding.severity.value,
         "message": {"text": f"{finding.message}.{hint}"},
         "locations": [{"physicalLocation": {"artifactLocation": _location(finding.path), "region": region}}],
