@@ -60,7 +60,9 @@ def _votes(votes: VoteSet) -> Iterator[str]:
     """Yield what matters most of a vote set: the clocks and the polling; the rest by name where it is alone."""
     dcvs = votes.dcvs_v3
     clocks = {} if dcvs is None else {"core": dcvs.core, "bus": dcvs.bus}
-    yield from (f"{clock} {corners.target.name}" for clock, corners in clocks.items() if corners is not None)
+    targets = {clock: corners.target.name for clock, corners in clocks.items() if corners is not None}
+    for target in dict.fromkeys(targets.values()):
+        yield f"{', '.join(clock for clock in targets if targets[clock] == target)} {target}"
     if votes.rpc_polling_time_us is not None:
         yield f"polling {votes.rpc_polling_time_us}"
     if not clocks and votes.rpc_polling_time_us is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from htppower.lint.findings import Finding, LintReport
     from htppower.lint.suppressions import Suppression
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "htppowerFinding/v1"
 _INDEX = {rule: index for index, rule in enumerate(CATALOGUE)}
 
