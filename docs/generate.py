@@ -26,7 +26,7 @@ from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorn
 from htppower.docstrings import said_of_fields, summary
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
-from htppower.profiles import Profile, load_power_state, load_profile, profile_names
+from htppower.loading import load_power_state, load_profile, profile_names
 from htppower.status import ControllerStatus, SessionStatus
 from htppower.vote_tests.fields import ExpectFields, StepFields
 from htppower.votes import VoltageRange
@@ -35,6 +35,8 @@ from htppower.wanted import tags
 if TYPE_CHECKING:
     import enum
     from collections.abc import Callable, Iterable
+
+    from htppower.profiles import Profile
 
 DOCS = Path(__file__).parent
 _STATES = ("relaxed", "released", "extreme_released")

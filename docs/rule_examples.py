@@ -18,9 +18,9 @@ from htppower.corners import ClkPerfMode, ExpandedCorner
 from htppower.errors import ProfileError
 from htppower.files import shipped_folder
 from htppower.lint import catalogue
+from htppower.loading import load_profile
 from htppower.native import Option
 from htppower.platforms import platform_of
-from htppower.profiles import load_profile
 from htppower.votes import HmxV2, VoteSet
 
 FILE_RULES = {entry.id: entry.says for entry in catalogue.FILE_RULES}

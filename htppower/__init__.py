@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from htppower.errors import SessionClosed as SessionClosed
     from htppower.errors import Unavailable as Unavailable
     from htppower.errors import VoteRejected as VoteRejected
+    from htppower.loading import load_profile as load_profile
+    from htppower.loading import profile_names as profile_names
     from htppower.machine import State as State
     from htppower.profiles import PowerState as PowerState
     from htppower.profiles import Profile as Profile
     from htppower.profiles import Relax as Relax
-    from htppower.profiles import load_profile as load_profile
-    from htppower.profiles import profile_names as profile_names
     from htppower.session import Session as Session
 
 __version__ = "0.1.0"
@@ -50,8 +50,8 @@ _HOME = {
     "Unavailable": "errors",
     "VoteController": "controller",
     "VoteRejected": "errors",
-    "load_profile": "profiles",
-    "profile_names": "profiles",
+    "load_profile": "loading",
+    "profile_names": "loading",
 }
 _SUBMODULES = ("backends", "testing")
 

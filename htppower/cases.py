@@ -27,6 +27,7 @@ class Case:
         lineage: the profile's name and those it extends; empty for a power state.
         lowered: the votes of the power state that the profile relaxes to, or None where it names none.
         after_inference_us: the profile's sustain time.
+        after_init_us: how long its votes stay up after INIT.
     """
 
     votes: VoteSet
@@ -36,6 +37,7 @@ class Case:
     lineage: tuple[str, ...] = ()
     lowered: VoteSet | None = None
     after_inference_us: int = 0
+    after_init_us: int = 0
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -10,8 +10,9 @@ from htppower.errors import SessionClosed
 from htppower.journal import Journal
 from htppower.keeper import Keeper
 from htppower.lifetime import Lifetime
+from htppower.loading import load_profile
 from htppower.plans import Planner
-from htppower.profiles import Profile, load_profile
+from htppower.profiles import Profile
 from htppower.session import Session
 from htppower.status import ControllerStatus, controller_status
 

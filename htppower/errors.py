@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.codes import code_name, what_to_do
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +45,7 @@ class Problem:
         """Return the problem as one line, in the form that editors jump to."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{place}: {self.rule}: {self.message}{hint}"
+        return printable(f"{place}: {self.rule}: {self.message}{hint}")
 
 
 class ProfileError(HtpPowerError, ValueError):

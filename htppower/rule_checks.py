@@ -10,6 +10,7 @@ import attrs
 from htppower.cases import Case, Finding
 from htppower.corners import ExpandedCorner, VoltageCorner
 from htppower.native import Option
+from htppower.texts import printable
 from htppower.votes import DcvsV3, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def polling_profile(case: Case) -> Iterator[Finding]:
         yield Finding(
             "RPC-6",
             ("votes", "rpc_polling_time_us"),
-            f"{case.lineage[0]} polls, which costs the CPU 20 % to 200 % of a core when idle",
+            f"{printable(case.lineage[0])} polls, which costs the CPU 20 % to 200 % of a core when idle",
             "0, or extend burst, sustained_high_performance or high_performance",
         )
 
@@ -245,20 +246,19 @@ def ddr_perf_mode(case: Case) -> Iterator[Finding]:
 
 
 def short_sustain(case: Case) -> Iterator[Finding]:
-    """SUS-1."""
+    """SUS-1; the same timer keeps votes up after INIT."""
+    hint = f"0 to lower at once, or {SMALLEST_SUSTAIN_US} and more"
     if 0 < case.after_inference_us < SMALLEST_SUSTAIN_US:
-        yield Finding(
-            "SUS-1",
-            ("relax", "after_inference_us"),
-            f"a sustain time of {case.after_inference_us} us",
-            f"0 to lower at once, or {SMALLEST_SUSTAIN_US} and more",
-        )
+        said = f"a sustain time of {case.after_inference_us} us"
+        yield Finding("SUS-1", ("relax", "after_inference_us"), said, hint)
+    if 0 < case.after_init_us < SMALLEST_SUSTAIN_US:
+        yield Finding("SUS-1", ("relax", "after_init_us"), f"{case.after_init_us} us after INIT", hint)
 
 
 def names_power_state(case: Case) -> Iterator[Finding]:
     """SUS-2."""
     if case.lineage and case.votes and case.lowered is None:
-        message = f"{case.lineage[0]} votes and names no power state"
+        message = f"{printable(case.lineage[0])} votes and names no power state"
         yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
 
 

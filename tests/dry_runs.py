@@ -9,7 +9,7 @@ import attrs
 
 from htppower.backends import SimulatedHtp
 from htppower.dry_run.workload import VirtualPace, Workload, run
-from htppower.profiles import load_profile
+from htppower.loading import load_profile
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:

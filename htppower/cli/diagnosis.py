@@ -14,9 +14,9 @@ from htppower.codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import TAKEN_BACK
+from htppower.loading import load_profiles
 from htppower.native import Option
 from htppower.plans import RULE_OF_OPTION, Planner
-from htppower.profiles import load_profiles
 from htppower.votes import SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _FORMS = ("text", "markdown", "json", "html")
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
+_ADDED, _REMOVED = "added", "removed"
 _PAIR = 2
 
 
@@ -40,9 +41,9 @@ _PAIR = 2
 @click.option(
     "--fail-on",
     "effects",
-    type=click.Choice([*_EFFECTS]),
+    type=click.Choice([*_EFFECTS, _ADDED, _REMOVED]),
     multiple=True,
-    help="Exit with 1 only where a change has this effect; may be repeated.",
+    help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power.",
 )
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
 @workload_options
@@ -63,10 +64,21 @@ def command(**options: Any) -> None:
         # The whole document is made before any of it is printed; a page is a file, and those are UTF-8.
         document = _document(comparison, runs, options)
         click.echo(document.encode() if options["form"] == "html" else document)
-    wanted = {_EFFECTS[name] for name in options["effects"]}
-    differs = any(change.effect in wanted for change in comparison.changes) if wanted else not comparison.same
-    if differs:
+    if _counts(comparison, options["effects"]):
         ctx.exit(REFUSED)
+
+
+def _counts(comparison: Comparison, effects: tuple[str, ...]) -> bool:
+    """Return whether there is a difference, or, where effects are named, one of these."""
+    if not effects:
+        return not comparison.same
+    wanted = {_EFFECTS[name] for name in effects if name in _EFFECTS}
+    return (
+        any(change.effect in wanted for change in comparison.changes)
+        or (_ADDED in effects and bool(comparison.added))
+        or (_REMOVED in effects and bool(comparison.removed))
+        or (Effect.RAISES_POWER in wanted and comparison.adds_votes)
+    )
 
 
 def _refuse_what_does_not_go_together(ctx: click.Context, *, draws: bool) -> None:
@@ -88,6 +100,8 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
         raise click.UsageError("name OLD and NEW, or --against REF and what to compare with it")
     tree = here(folders)
     old, new = paths
+    if Path(old).is_dir() is not Path(new).is_dir():
+        raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
     yield compare((old, new), (read_side([old], tree), tree), (read_side([new], tree), tree))
 
 
@@ -96,7 +110,7 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
     from htppower.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
-    with checked_out(revision, paths[0]) as then:
+    with checked_out(revision, (*paths, *folders)) as then:
         named = tuple(then.path_of(folder) or Path(folder) for folder in folders)
         before, after = [], []
         for path in paths:
@@ -106,7 +120,7 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
                 raise ProfileError([problem])
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() or not path_then.exists() else []
-        old_tree, new_tree = Tree(then.shipped, named, then.root, f"{revision}:"), here(folders)
+        old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
         yield compare((revision, "now"), (old_side, old_tree), (new_side, new_tree))
@@ -122,17 +136,17 @@ def _document(comparison: Comparison, runs: tuple[RunPair, ...], options: dict[s
     """Return the comparison in a format; each is imported only where it is asked for."""
     form = options["form"]
     if form == "html":
-        from htppower.diff.formats.as_html import render as as_html  # noqa: PLC0415
+        from htppower.cli.diff_formats.as_html import render as as_html  # noqa: PLC0415
 
         return as_html(comparison, runs)
     if form == "json":
-        from htppower.diff.formats.as_json import render as as_json  # noqa: PLC0415
+        from htppower.cli.diff_formats.as_json import render as as_json  # noqa: PLC0415
 
         return as_json(comparison, runs if options["timeline"] else None)
     if form == "markdown":
-        from htppower.diff.formats.as_markdown import render as as_markdown  # noqa: PLC0415
+        from htppower.cli.diff_formats.as_markdown import render as as_markdown  # noqa: PLC0415
 
         return as_markdown(comparison, runs)
-    from htppower.diff.formats.as_text import render as as_text  # noqa: PLC0415
+    from htppower.cli.diff_formats.as_text import render as as_text  # noqa: PLC0415
 
     return as_text(comparison, runs)

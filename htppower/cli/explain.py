@@ -8,16 +8,19 @@ import click
 
 from htppower.cli import FOLDER
 from htppower.cli.layout import labelled
-from htppower.errors import ProfileError
+from htppower.errors import ProfileError, RuleBreach
 from htppower.explain.explained import Explained, choose, explain_profile, explain_state
 from htppower.files import Folders, shown_path
 from htppower.lint.catalogue import CATALOGUE
-from htppower.profiles import examine_power_state, examine_profile
+from htppower.loading import examine_power_state, examine_profile
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.documents import Place
+    from htppower.loading import Examined
+    from htppower.profiles import PowerState, Profile
 
 FORMAT_VERSION = 1
 
@@ -49,7 +52,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
     """Return the fields of a profile, or of a power state where no profile has the name.
 
     Raises:
-        ProfileError, RuleBreach: there is neither, or it is wrong.
+        ProfileError: there is neither, or it is wrong.
     """
     try:
         path = folders.find(name, "profile")
@@ -59,15 +62,23 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         except ProfileError:
             raise error from None
         state = examine_power_state(path, folders)
-        state.accepted()
+        _accept(state)
         return explain_state(state)
-    profile = examine_profile(path, folders, {})
-    profile.accepted()
+    profile = examine_profile(path, folders)
+    _accept(profile)
     return explain_profile(profile)
 
 
+def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
+    """Refuse what is wrong; also where only a rule is broken there is nothing to explain, as of any other bad input."""
+    try:
+        examined.accepted()
+    except RuleBreach as breach:
+        raise ProfileError(breach.problems) from None
+
+
 def _in_short(explained: Explained) -> Iterator[str]:
-    value = click.style(explained.value, bold=True)
+    value = click.style(printable(explained.value), bold=True)
     where = "" if explained.place is None else f"   ({_said(explained.place)})"
     yield f"{explained.field}  {value}{where}"
     if explained.native is not None:
@@ -76,11 +87,11 @@ def _in_short(explained: Explained) -> Iterator[str]:
 
 
 def _in_full(explained: Explained) -> Iterator[str]:
-    yield f"{explained.field}  {click.style(explained.value, bold=True)}"
+    yield f"{explained.field}  {click.style(printable(explained.value), bold=True)}"
     yield from labelled("does", explained.meaning.does)
     label, state = "written", ""
     for statement in explained.chain:
-        yield from labelled(label, f"{_said(statement.place)}  {statement.value}{state}")
+        yield from labelled(label, f"{_said(statement.place)}  {printable(statement.value)}{state}")
         label = ""
         state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
     if explained.native is not None:
@@ -97,7 +108,7 @@ def _in_full(explained: Explained) -> Iterator[str]:
 
 
 def _said(place: Place) -> str:
-    return f"{shown_path(place.path)}:{place.line}"
+    return printable(f"{shown_path(place.path)}:{place.line}")
 
 
 def _native(explained: Explained) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from htppower.cli import FOLDER, REFUSED
+from htppower.cli.lint_formats import NAMES, render
 from htppower.cli.outputs import FormAndFile, write_files
 from htppower.cli.workload_options import SYSTEMS, refuse_soc_with_arch
 from htppower.lint.catalogue import Severity
-from htppower.lint.formats import NAMES, render
 from htppower.lint.run import lint
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ def command(
     report = lint(paths, today, profiles=folders, platform=platform, notes=notes)
     files: dict[Path, str] = {}
     for name, path in outputs:
-        if path in files:
+        if any(os.path.realpath(path) == os.path.realpath(other) for other in files):
             raise click.UsageError(f"--output names {path} twice")
         files[path] = click.unstyle(render(report, name))
     text = render(report, form)
     write_files(files)
     if text:
-        click.echo(text)
+        click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     if _counts(report, strict=strict):
         click.get_current_context().exit(REFUSED)
 

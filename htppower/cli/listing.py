@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from htppower.cli import FOLDER
 from htppower.errors import ProfileError, RuleBreach
-from htppower.profiles import Profile, hidden_files, load_profiles
+from htppower.loading import hidden_files, load_profiles
+
+if TYPE_CHECKING:
+    from htppower.profiles import Profile
 
 FORMAT_VERSION = 1
 # A summary wraps; nothing else in the table may.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,21 +38,44 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
 def write_files(contents: dict[Path, str]) -> None:
     """Write files, each whole or not at all, and none where one can't be made.
 
+    Every file is made beside its place first; then they are put there, one after the other. What is no regular file,
+    such as a pipe, is written to as it is.
+
     Raises:
-        OSError: a file can't be written; every file is as it was.
+        ValueError: two names lead to one file.
+        OSError: a file can't be written; those not yet put in their place are as they were.
     """
-    made: dict[Path, str] = {}
+    made: dict[str, str] = {}
     try:
         for path, content in contents.items():
-            target = Path(os.path.realpath(path))
-            made[target] = _made_beside(target, content)
-        for target, temporary in made.items():
-            os.replace(temporary, target)  # noqa: PTH105 - as the pair that it is
-    except BaseException:
-        for temporary in made.values():
+            target = os.path.realpath(path)
+            if target in made:
+                raise ValueError(f"{path} is written twice")
+            made[target] = "" if _is_special(target) else _made_beside(Path(target), content)
+        for path, content in contents.items():
+            target = os.path.realpath(path)
+            if made[target]:
+                os.replace(made[target], target)  # noqa: PTH105 - as the pair that it is
+                made[target] = ""
+            else:
+                Path(target).write_text(_ended(content), encoding="utf-8", errors="backslashreplace")
+    finally:
+        for temporary in filter(None, made.values()):
             with contextlib.suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108 - as above
-        raise
+
+
+def _is_special(target: str) -> bool:
+    """Return whether a path is there and no regular file, nor a folder."""
+    try:
+        mode = os.stat(target).st_mode  # noqa: PTH116 - as above
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _ended(content: str) -> str:
+    return content if content.endswith("\n") or not content else f"{content}\n"
 
 
 def _made_beside(target: Path, content: str) -> str:
@@ -65,8 +89,8 @@ def _made_beside(target: Path, content: str) -> str:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content if content.endswith("\n") or not content else f"{content}\n")
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as file:
+            file.write(_ended(content))
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask)  # noqa: PTH101

@@ -83,7 +83,7 @@ def command(**options: Any) -> None:
     live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
     live = live and not options["dry_run"]
     _refuse_what_does_not_go_together(ctx, live=live)
-    from htppower.profiles import load_profile  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
     profile = load_profile(options["profile"], options["folders"])
     if live:

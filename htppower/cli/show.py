@@ -10,12 +10,13 @@ from htppower.cli import FOLDER
 from htppower.errors import ProfileError
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import shown_path
-from htppower.profiles import PowerState, Profile, find_power_state, load_profile
+from htppower.loading import find_power_state, load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.cases import Path
+    from htppower.profiles import PowerState, Profile
 
 _COMMENT_COLUMN = 40
 _INDENT = "  "

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.cases import Path
-    from htppower.files import ResolvedFile
-    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.extending import ResolvedFile
+    from htppower.loading import Examined
+    from htppower.profiles import PowerState, Profile
     from htppower.votes import VoteSet
 
 # When a field acts: in a phase, or between them.

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from htppower.diff.sides import Side, Tree
     from htppower.documents import Place
-    from htppower.profiles import Examined, Profile
+    from htppower.loading import Examined
+    from htppower.profiles import Profile
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -36,6 +37,7 @@ class Comparison:
         added, removed: the names of profiles and power states that stand on one side only, each with its file.
         changes: every field that differs, by effect, the weightiest first.
         changed: the profiles to which the changes belong.
+        adds_votes: whether a profile that is added votes.
     """
 
     old: str
@@ -44,6 +46,7 @@ class Comparison:
     removed: dict[str, str]
     changes: tuple[Change, ...]
     changed: tuple[Pair, ...]
+    adds_votes: bool
 
     @property
     def same(self) -> bool:
@@ -84,6 +87,7 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         removed=_alone(before, after, paired, old[1]),
         changes=tuple(sorted(shown, key=lambda change: order.index(change.effect))),
         changed=tuple(changed),
+        adds_votes=any(each.value.votes for each in after.profiles.values() if id(each) not in paired),
     )
 
 

@@ -12,13 +12,30 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.diff.export import Listing, export
 from htppower.errors import HtpPowerError
-from htppower.files import SUFFIXES, shipped_folder
+from htppower.files import shipped_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-_REGULAR = ("100644", "100755")
+# What git sets for its hooks, which would name another repository than the one that a path is in
+# (git rev-parse --local-env-vars, but for configuration).
+_OF_A_REPOSITORY = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+)
 
 
 class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
@@ -27,22 +44,20 @@ class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
 
 @attrs.frozen(repr=False, eq=False)
 class Revision:
-    """The YAML files of a revision, in a folder of their own.
+    """The files of a revision that some paths reach, in a folder of their own.
 
     Attributes:
         root: the folder that stands for the top of the repository.
         top: the top of the repository itself.
-        name: as the user named it.
     """
 
     root: FilePath
     top: FilePath
-    name: str
 
     def path_of(self, path: str | os.PathLike[str]) -> FilePath | None:
         """Return where a path of the work tree is in the revision; None where it is outside of the repository."""
-        relative = os.path.relpath(os.path.realpath(path), self.top)
-        return None if relative.startswith("..") else self.root / relative
+        inside = _inside(path, self.top)
+        return None if inside is None else self.root / inside
 
     @property
     def shipped(self) -> FilePath:
@@ -52,21 +67,45 @@ class Revision:
 
 
 @contextlib.contextmanager
-def checked_out(name: str, near: str | os.PathLike[str]) -> Iterator[Revision]:
-    """Yield the YAML files of a revision of the repository around a path; nothing of the repository is changed.
+def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[Revision]:
+    """Yield the files of a revision of the repository around the first path; nothing of the repository is changed.
+
+    Args:
+        name: the revision, as git takes it.
+        paths: what is read of it, with all that this extends and relaxes to.
 
     Raises:
         NoRevision: there is no git, no repository, or no such revision in it.
     """
-    folder = FilePath(near)
+    paths = [*paths, shipped_folder()]
+    folder = FilePath(paths[0])
     while not folder.is_dir():
         folder = folder.parent
-    top = FilePath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    top = FilePath(os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
     commit = _commit(name, top)
+    listing = Listing.parse(_git(top, "ls-tree", "-r", "-z", "--full-tree", commit))
+    starts = [inside for inside in (_inside(path, top) for path in paths) if inside is not None]
+    for start in starts:
+        module = listing.submodule(start)
+        if module is not None:
+            raise NoRevision(f"{module} is a submodule of {top}: compare it from inside")
     with tempfile.TemporaryDirectory(prefix="htppower-") as root:
-        revision = Revision(FilePath(os.path.realpath(root)), FilePath(os.path.realpath(top)), name)
-        _write_files(revision, commit)
+        revision = Revision(FilePath(os.path.realpath(root)), top)
+        export(listing, starts, revision.root, lambda blobs: _contents(top, blobs))
         yield revision
+
+
+def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:
+    """Return a path from the top of the repository, with slashes; empty for the top, None outside of it.
+
+    The last part may be a link, which is part of the revision itself.
+    """
+    text = os.path.abspath(path)  # noqa: PTH100 - links are followed in the folder only
+    real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
+    relative = os.path.relpath(real, top).replace(os.sep, "/")
+    if relative == os.pardir or relative.startswith("../"):
+        return None
+    return "" if relative == os.curdir else relative
 
 
 def _commit(name: str, top: FilePath) -> str:
@@ -78,26 +117,27 @@ def _commit(name: str, top: FilePath) -> str:
     return said.decode("ascii").strip()
 
 
-def _write_files(revision: Revision, commit: str) -> None:
-    listed = _git(revision.top, "ls-tree", "-r", "-z", "--full-tree", commit)
-    wanted = []
-    for entry in filter(None, listed.split(b"\0")):
-        about, _, path = entry.partition(b"\t")
-        mode, _, blob = about.decode("ascii").split()
-        if mode in _REGULAR and os.fsdecode(path).endswith(SUFFIXES):
-            wanted.append((blob, revision.root / os.fsdecode(path)))
-    contents = _git(revision.top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob, _ in wanted).encode())
+def _contents(top: FilePath, blobs: list[str]) -> list[bytes]:
+    """Return the contents of blobs.
+
+    Raises:
+        NoRevision: this clone does not have one.
+    """
+    said = _git(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode()) if blobs else b""
+    contents = []
     start = 0
-    for _, file in wanted:
-        end = contents.index(b"\n", start)
-        size = int(contents[start:end].split()[-1])
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(contents[end + 1 : end + 1 + size])
-        start = end + 1 + size + 1
+    for blob in blobs:
+        end = said.index(b"\n", start)
+        *_, size = said[start:end].split()
+        if not size.isdigit():
+            raise NoRevision(f"the clone {top} lacks the file {blob}: fetch all of it")
+        contents.append(said[end + 1 : end + 1 + int(size)])
+        start = end + 1 + int(size) + 1
+    return contents
 
 
 def _git(folder: FilePath, *arguments: str, given: bytes = b"") -> bytes:
-    """Return what git says.
+    """Return what git says of the repository that a folder is in, whatever repository it is run from.
 
     Raises:
         NoRevision: there is no git, or it fails.
@@ -105,8 +145,13 @@ def _git(folder: FilePath, *arguments: str, given: bytes = b"") -> bytes:
     program = shutil.which("git")
     if program is None:
         raise NoRevision("there is no git to ask: install it, or compare two folders")
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
     done = subprocess.run(  # noqa: S603 - the program is git, and no argument is an option
-        [program, "-C", os.fspath(folder), *arguments], input=given, capture_output=True, check=False
+        [program, "-C", os.fspath(folder), *arguments],
+        input=given,
+        capture_output=True,
+        check=False,
+        env={**environment, "GIT_NO_LAZY_FETCH": "1"},
     )
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")

@@ -10,11 +10,14 @@ import attrs
 
 from htppower.errors import Problem, ProfileError
 from htppower.files import Folders, shipped_folder
-from htppower.lint.sources import Kind, Source, find_sources, folders_of
-from htppower.profiles import Examined, PowerState, Profile, examine_power_state, examine_profile
+from htppower.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.mistakes import Mistake
+from htppower.sources import Kind, Source, find_sources, folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from htppower.profiles import PowerState, Profile
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -24,13 +27,15 @@ class Tree:
     Attributes:
         shipped: the folder of shipped profiles.
         named: folders in which names are looked up, too.
-        root: a folder that stands for another in messages; None where files are what they seem.
-        shown_as: what stands for the root.
+        root: a folder that stands for another, ``top``; None where files are what they seem.
+        top: the folder for which the root stands.
+        shown_as: what stands for the root in messages.
     """
 
     shipped: FilePath
     named: tuple[FilePath, ...] = ()
     root: FilePath | None = None
+    top: FilePath | None = None
     shown_as: str = ""
 
     def shown(self, path: str) -> str:
@@ -38,7 +43,14 @@ class Tree:
         if self.root is None:
             return path
         relative = os.path.relpath(path, self.root)
-        return path if relative.startswith("..") else f"{self.shown_as}{relative}"
+        return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
+
+    def folders(self, home: FilePath) -> Folders:
+        """Return where names in the files of a folder are looked up."""
+        folders = folders_of(home, self.named, self.shipped)
+        if self.root is None or self.top is None:
+            return folders
+        return attrs.evolve(folders, moved=(str(self.top), str(self.root)))
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
@@ -63,15 +75,15 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     """Return the profiles of files, folders and names, and the power states in the folders.
 
     Raises:
-        ProfileError: one can't be found, can't be read, or breaks a rule; with every problem.
+        ProfileError: one can't be found, can't be read, breaks a rule, or has the name of another; with every problem.
     """
     side = Side()
     problems: dict[Problem, None] = {}
-    known: dict[FilePath, dict[FilePath, Examined[PowerState]]] = {}
+    known = Known()
     for name in names:
         try:
             for key, source in _sources(name, tree):
-                problems |= dict.fromkeys(_read(key, source, tree, side, known.setdefault(source.home, {})))
+                problems |= dict.fromkeys(_read(key, source, tree, side, known))
         except ProfileError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:
@@ -82,28 +94,36 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     return side
 
 
-def _read(
-    key: str, source: Source, tree: Tree, side: Side, states: dict[FilePath, Examined[PowerState]]
-) -> tuple[Problem, ...]:
+def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tuple[Problem, ...]:
     """Read a file into a side; return what is wrong with it."""
-    folders = folders_of(source.home, tree.named, tree.shipped)
+    folders = tree.folders(source.home)
     if source.kind is Kind.STATE:
-        state = examine_power_state(source.path, folders)
-        side.states[f"{key}{state.value.name}"] = state
-        return state.problems
-    profile = examine_profile(source.path, folders, states)
-    side.profiles[f"{key}{profile.value.name}"] = profile
-    return (*profile.problems, *(() if profile.state is None else profile.state.problems))
+        state = examine_power_state(source.path, folders, known)
+        other = side.states.setdefault(f"{key}{state.value.name}", state)
+        return (*state.problems, *_second(state, other, tree))
+    profile = examine_profile(source.path, folders, known)
+    of_state = () if profile.state is None else profile.state.problems
+    first = side.profiles.setdefault(f"{key}{profile.value.name}", profile)
+    return (*profile.problems, *of_state, *_second(profile, first, tree))
+
+
+def _second(
+    this: Examined[Profile] | Examined[PowerState], first: Examined[Profile] | Examined[PowerState], tree: Tree
+) -> Iterator[Problem]:
+    """Yield the problem that two files of a folder have one name, of which only one could be compared."""
+    if os.path.realpath(this.file.path) != os.path.realpath(first.file.path):
+        key = "profile" if ("profile",) in this.file.places else "state"
+        hint = f"the first is {tree.shown(str(first.file.path))}"
+        yield this.file.problem(Mistake((key,), "NAME-1", f"a second {key} named {this.value.name!r}", hint))
 
 
 def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, Source]]:
     """Yield the files that a name stands for, each with the folder that comes before its name."""
     path = FilePath(name)
     if not path.is_dir():
-        for source in find_sources([Folders((tree.shipped, *tree.named)).find(name, "profile")]):
+        for source in find_sources([Folders((tree.shipped, *tree.named)).find(name, "profile")]).sources:
             yield "", source
         return
-    for source in find_sources([path]):
-        if source.says_its_kind:
-            folder = source.home.relative_to(path).as_posix()
-            yield "" if folder == "." else f"{folder}/", source
+    for source in find_sources([path]).sources:
+        folder = os.path.relpath(source.home, path).replace(os.sep, "/")
+        yield "" if folder == os.curdir or folder.startswith(os.pardir) else f"{folder}/", source

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.documents import Place
+from htppower.documents import Place, locate
 from htppower.errors import HtpPowerError
 from htppower.explain.meanings import Meaning, meaning_of
 from htppower.fields import limits, profile_fields, spell, vote_fields
-from htppower.mistakes import did_you_mean
+from htppower.mistakes import nearest
 from htppower.profiles import NO_VOTES
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from htppower.cases import Path
     from htppower.documents import Document
-    from htppower.files import ResolvedFile
+    from htppower.extending import ResolvedFile
+    from htppower.loading import Examined
     from htppower.native import NativeConfig
-    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.profiles import PowerState, Profile
     from htppower.votes import VoteSet
 
 # What stands before the fields of the power state to which a profile relaxes.
@@ -111,10 +112,11 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
         within = tuple(field for field in candidates if not field.part and _is_in(field.field.split("."), wanted))
         if within:
             return within
-    known = [field.field for field in fields]
-    raise NoSuchField(
-        f"no field {name!r}: {did_you_mean(name, (*known, *(each.rpartition('.')[2] for each in known)))}"
-    )
+    known = [field.field for field in fields if not field.part]
+    ends = (each.rpartition(".")[2] for each in known)
+    near = nearest(name, dict.fromkeys((*ends, *known)))
+    hint = "htppower explain NAME lists them all" if near is None else f"did you mean {near}?"
+    raise NoSuchField(f"no field {name!r}: {hint}")
 
 
 def _is_in(field: list[str], wanted: list[str]) -> bool:
@@ -162,7 +164,7 @@ def _statement(document: Document, at: Path) -> Statement | None:
 
 
 def _at(document: Document, at: Path, value: Any) -> Statement:
-    place = document.places.get(at) or Place(document.path, 0, 0)
+    place = locate(document.places, (at,), document.path)
     return Statement(place, _spelt(value), not isinstance(value, dict))
 
 

@@ -32,10 +32,6 @@ class Family(str, enum.Enum):
     __str__ = str.__str__
 
 
-# A finding of these means that a part of the file could not be read.
-UNREAD = frozenset({Family.FILE, Family.YAML, Family.SCHEMA})
-
-
 @attrs.frozen(repr=False, eq=False)
 class Entry:
     """One rule of the catalogue.
@@ -134,6 +130,13 @@ REVIEW_RULES = (
     Entry(
         "REV-6",
         "A file has the name of the profile or power state in it, since names are looked up by file.",
+        Severity.WARNING,
+        Family.REVIEW,
+        _REVIEW_SOURCE,
+    ),
+    Entry(
+        "REV-7",
+        "The name of a file leads to it: no other file of that name comes before it.",
         Severity.WARNING,
         Family.REVIEW,
         _REVIEW_SOURCE,

@@ -10,30 +10,34 @@ import yaml
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# What the comment says stands in the group.
-COMMENT = re.compile(r"#\s*htppower\s*:(?P<said>.*)$")
+# What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
+COMMENT = re.compile(r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$", re.IGNORECASE)
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the 1-based line and column of the comments that begin with ``htppower:`` and are no part of a value.
+    """Yield the 1-based line and column of the comments that are for htppower, and are no part of a value.
 
     Args:
         text: of the file.
         lines: the same in lines.
     """
-    candidates = [(number, COMMENT.search(line)) for number, line in enumerate(lines, 1) if "htppower" in line]
-    if not any(match for _, match in candidates):
+    candidates = [
+        (number, match.start() + 1)
+        for number, line in enumerate(lines, 1)
+        if "htppower" in line.lower()
+        for match in re.finditer("#", line)
+        if COMMENT.match(line, match.start()) and (match.start() == 0 or line[match.start() - 1].isspace())
+    ]
+    if not candidates:
         return
     values = list(_values(text))
-    for number, match in candidates:
-        if match is None:
-            continue
-        at = (number, match.start() + 1)
-        begins = at[1] == 1 or lines[number - 1][at[1] - 2].isspace()
-        if begins and not any(first <= at < last for first, last in values):
-            yield at
+    told = 0
+    for line, column in candidates:
+        if line != told and not any(first <= (line, column) < last for first, last in values):
+            told = line
+            yield line, column
 
 
 def _values(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

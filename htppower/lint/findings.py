@@ -18,11 +18,14 @@ class Finding:
 
     Attributes:
         path: the file.
-        line, column: 1-based; 0 where the finding is about the file as a whole.
+        line, column: 1-based; 1 and 1 where the finding is about the file as a whole.
         rule: the rule's id, in the catalogue.
         message: what is wrong.
         hint: what to write instead; may be empty.
-        text: the line itself; empty where there is none.
+        text: the line itself, or the part of it around the column; empty where there is none.
+        text_column: the column within the text.
+        about: the file whose examination found it; a value may be written in another, which it extends.
+        written: file and line where the value is written; not its place, where that file is not linted itself.
     """
 
     path: str
@@ -32,6 +35,9 @@ class Finding:
     message: str
     hint: str = attrs.field(default="", eq=False)
     text: str = attrs.field(default="", eq=False)
+    text_column: int = attrs.field(default=1, eq=False)
+    about: str = attrs.field(default="", eq=False)
+    written: tuple[str, int] = attrs.field(default=("", 0), eq=False)
 
     @property
     def entry(self) -> Entry:
@@ -46,12 +52,12 @@ class Finding:
     @property
     def place(self) -> str:
         """File, line and column, in the form that editors jump to."""
-        return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        return f"{self.path}:{self.line}:{self.column}"
 
 
 @attrs.frozen(repr=False, eq=False)
 class Suppressed:
-    """A finding that a suppression in its file lifts."""
+    """A finding that a suppression in a file lifts."""
 
     finding: Finding
     suppression: Suppression
@@ -65,11 +71,13 @@ class LintReport:
         files: the files that were looked at, in order.
         findings: every finding that counts, sorted.
         suppressed: those that are lifted, sorted.
+        left_out: YAML in the folders that holds neither profile nor power state.
     """
 
     files: tuple[str, ...]
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """Return how many findings weigh that much."""

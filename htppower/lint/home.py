@@ -6,16 +6,17 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
-from htppower.files import yaml_files
+from htppower.files import shipped_folder, yaml_files
 from htppower.lint.review_rules import Shelf
-from htppower.lint.sources import folders_of
-from htppower.profiles import examine_profile
+from htppower.loading import Known, examine_profile
+from htppower.sources import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path as FilePath
 
-    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.loading import Examined
+    from htppower.profiles import Profile
 
 
 class Home:
@@ -24,18 +25,21 @@ class Home:
     Args:
         folder: the folder.
         named: folders in which names are looked up, too.
+        shipped: the shipped profiles that other homes have read; this one adds its own.
     """
 
-    def __init__(self, folder: FilePath, named: Iterable[FilePath]) -> None:
+    def __init__(self, folder: FilePath, named: Iterable[FilePath], shipped: dict[str, Examined[Profile]]) -> None:
         self.folders = folders_of(folder, named)
+        self.known = Known()
         self._examined: dict[str, Examined[Profile]] = {}
-        self._states: dict[FilePath, Examined[PowerState]] = {}
+        # Where another folder stands in for the shipped one, the names in shipped files mean other files.
+        self._shipped = shipped if self.folders.paths[0] == shipped_folder() else {}
 
     def profile(self, path: FilePath) -> Examined[Profile]:
         """Return the profile of a file and all that is wrong with it."""
         real = os.path.realpath(path)
-        examined = self._examined.get(real)
-        return examined or self._examined.setdefault(real, examine_profile(path, self.folders, self._states))
+        known = self._shipped if path.parent == shipped_folder() else self._examined
+        return known.get(real) or known.setdefault(real, examine_profile(path, self.folders, self.known))
 
     @functools.cached_property
     def shelf(self) -> Shelf:
@@ -48,6 +52,17 @@ class Home:
         return frozenset(os.path.realpath(each.state.file.path) for each in self._profiles if each.state is not None)
 
     @functools.cached_property
+    def first_of_name(self) -> dict[str, FilePath]:
+        """The file to which each name leads."""
+        first: dict[str, FilePath] = {}
+        for file in self._files():
+            first.setdefault(file.stem, file)
+        return first
+
+    @functools.cached_property
     def _profiles(self) -> tuple[Examined[Profile], ...]:
-        files = [file for folder in self.folders.paths for file in yaml_files(folder)]
-        return tuple({os.path.realpath(file): self.profile(file) for file in files}.values())
+        return tuple({os.path.realpath(file): self.profile(file) for file in self._files()}.values())
+
+    def _files(self) -> Iterator[FilePath]:
+        for folder in self.folders.paths:
+            yield from yaml_files(folder)

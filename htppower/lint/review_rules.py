@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
+from htppower.costs import clock_cost, costs, hmx_cost
 from htppower.fields import profile_fields, spell
 from htppower.mistakes import Mistake
 from htppower.profiles import SHIPPED_PROFILES
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from htppower.cases import Path
     from htppower.profiles import PowerState, Profile
-    from htppower.votes import VoltageRange, VoteSet
+    from htppower.votes import VoteSet
 
-_CLOCKS = ("core", "bus")
 _TO = ("relax", "to")
 _HMX = ("votes", "hmx_v2")
+_ADAPTIVE = ("votes", "adaptive_polling_time_us")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -47,8 +47,9 @@ class Shelf:
         for profile in profiles:
             named.setdefault(profile.name, profile)
             for at, value in profile_fields(profile):
-                if value is not None:
-                    stated.setdefault(at, profile.name)
+                # A mapping is stated by what is stated in it.
+                for length in range(2, len(at) + 1) if value is not None else ():
+                    stated.setdefault(at[:length], profile.name)
         return cls(stated, tuple(named[name] for name in SHIPPED_PROFILES if name in named))
 
     def above(self, profile: Profile) -> tuple[Profile, ...]:
@@ -73,19 +74,18 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
 def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
     """REV-2; a finding a field, against the nearest profile above that costs less.
 
-    An HMX that follows the core costs with it, and is not told besides.
+    An HMX that follows the core costs with it, and is not told besides; nor is adaptive polling beside a profile that
+    does not poll.
     """
-    above = shelf.above(profile)
-    follows = profile.votes.hmx_v2 == HMX_DEFAULT
-    for at, value, cost in _costs(profile.votes):
+    above = [(other, dict(costs(other.votes))) for other in shelf.above(profile) if other.votes]
+    follows = profile.votes.hmx_v2 in (None, HMX_DEFAULT)
+    for at, cost in costs(profile.votes):
         if follows and at == _HMX:
             continue
-        for other in above:
-            found = [(theirs, less) for place, theirs, less in _costs(other.votes) if place == at and less < cost]
-            if found:
-                message = (
-                    f"{at[-1]} {spell(value)} costs more than {spell(found[0][0])} of {other.name}, which is above"
-                )
+        for other, theirs in above:
+            if theirs[at] < cost and (at != _ADAPTIVE or theirs[at]):
+                ours, less = (spell(_value(votes, at)) for votes in (profile.votes, other.votes))
+                message = f"{at[-1]} {ours} costs more than {less} of {other.name}, which is above"
                 yield Mistake(at, "REV-2", message, f"no more than {other.name}, or extend a higher profile")
                 break
 
@@ -96,17 +96,37 @@ def no_way_down(profile: Profile) -> Iterator[Mistake]:
     if dcvs is None or not dcvs.active or profile.relax is None:
         return
     state = profile.relax.to
-    lowered = state.votes.dcvs_v3
-    for clock in _CLOCKS:
-        raised = getattr(dcvs, clock)
-        rests = None if lowered is None else getattr(lowered, clock)
-        if raised is None or rests is None or _is_voted(raised) is False or _is_voted(rests) is False:
-            continue
-        if rests.target >= raised.target:
-            message = (
-                f"{state.name} does not lower the {clock}: {rests.target.name}, {profile.name} {raised.target.name}"
+    for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
+        yield Mistake(_TO, "REV-3", message, "relax to a power state that lowers it")
+
+
+def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
+    """Yield the clocks that a power state leaves as high as the profile holds them.
+
+    A clock is lower where its highest corner is, or where DCVS may take it to a lower one.
+    """
+    for clock in ("core", "bus"):
+        ours, theirs = (clock_cost(votes.dcvs_v3, clock) for votes in (profile.votes, state.votes))
+        if any(ours) and theirs[0] >= ours[0] and theirs[1] >= ours[1]:
+            raised, lowered = (
+                spell(_value(votes, ("votes", "dcvs_v3", clock))) for votes in (profile.votes, state.votes)
             )
-            yield _of_relaxing(clock, message)
+            yield f"{state.name} does not lower the {clock} clock: {lowered}, {profile.name} {raised}"
+
+
+def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
+    hmx = state.votes.hmx_v2
+    if hmx is not None and hmx != HMX_DEFAULT and hmx_cost(state.votes)[:1] >= hmx_cost(profile.votes)[:1]:
+        yield f"{state.name} does not lower the HMX clock: {spell(hmx)}, {profile.name} {spell(profile.votes.hmx_v2)}"
+    lowered = state.votes.dcvs_v3
+    if lowered is None:
+        return
+    if lowered.sleep_disable:
+        yield f"{state.name} keeps the DSP from sleeping: sleep_disable true"
+    raised_us = None if profile.votes.dcvs_v3 is None else profile.votes.dcvs_v3.sleep_latency_us
+    if lowered.sleep_latency_us is not None and raised_us is not None and lowered.sleep_latency_us < raised_us:
+        said = f"{lowered.sleep_latency_us} us, {profile.name} {raised_us} us"
+        yield f"{state.name} lets the DSP sleep less: a sleep latency of {said}"
 
 
 def polling_left_on(state: PowerState) -> Iterator[Mistake]:
@@ -117,36 +137,9 @@ def polling_left_on(state: PowerState) -> Iterator[Mistake]:
             yield Mistake(("votes", name), "REV-4", f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 
-def _of_relaxing(clock: str, message: str) -> Mistake:
-    at = ("votes", "dcvs_v3", clock)
-    return Mistake(_TO, "REV-3", message, "relax to a power state with a lower target", also=(at,))
-
-
-def _is_voted(corners: VoltageRange) -> bool:
-    return corners.target is not VoltageCorner.DISABLE
-
-
-def _costs(votes: VoteSet) -> Iterator[tuple[Path, object, int]]:
-    """Yield the fields that cost power, with a number that rises with the cost."""
-    dcvs = votes.dcvs_v3
-    if dcvs is not None:
-        for clock in _CLOCKS:
-            corners = getattr(dcvs, clock)
-            if corners is not None and _is_voted(corners):
-                highest = corners.max if dcvs.dcvs_enable else corners.target
-                yield ("votes", "dcvs_v3", clock), highest, int(highest)
-        if dcvs.sleep_latency_us is not None:
-            yield ("votes", "dcvs_v3", "sleep_latency_us"), dcvs.sleep_latency_us, -dcvs.sleep_latency_us
-    yield from _hmx_cost(votes)
-    if votes.rpc_polling_time_us is not None:
-        yield ("votes", "rpc_polling_time_us"), votes.rpc_polling_time_us, votes.rpc_polling_time_us
-
-
-def _hmx_cost(votes: VoteSet) -> Iterator[tuple[Path, object, int]]:
-    """Yield the corner of an HMX vote; that of the default is the one that follows the core's."""
-    hmx, dcvs = votes.hmx_v2, votes.dcvs_v3
-    if hmx is not None and not hmx.pick_default:
-        yield _HMX, hmx.target, int(hmx.target)
-    elif dcvs is not None and dcvs.core is not None:
-        following = EXPANDED_OF_CORE[dcvs.core.target]
-        yield _HMX, following, int(following)
+def _value(votes: VoteSet, at: Path) -> object:
+    """Return the value of a vote field, None where it is unset."""
+    value: object = votes
+    for name in at[1:]:
+        value = None if value is None else getattr(value, name)
+    return value

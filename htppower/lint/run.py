@@ -12,23 +12,26 @@ import attrs
 from htppower import rules
 from htppower.cases import Case
 from htppower.files import shown_path
-from htppower.lint.catalogue import UNREAD, Severity
+from htppower.lint.catalogue import Severity
 from htppower.lint.findings import Finding, LintReport
 from htppower.lint.home import Home
+from htppower.lint.lines import read_lines
 from htppower.lint.review_rules import costs_more, no_way_down, polling_left_on, unstated
-from htppower.lint.sources import Kind, Source, find_sources, read_source
 from htppower.lint.suppressions import apply, read_suppressions
+from htppower.loading import BETWEEN_FIELDS, examine_power_state
 from htppower.mistakes import Mistake
-from htppower.profiles import BETWEEN_FIELDS, examine_power_state
+from htppower.sources import Kind, Source, find_sources
 
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Iterable, Iterator
 
     from htppower.errors import Problem
-    from htppower.files import ResolvedFile
+    from htppower.extending import ResolvedFile
+    from htppower.lint.lines import Lines
+    from htppower.loading import Examined
     from htppower.platforms import Platform
-    from htppower.profiles import Examined, PowerState, Profile
+    from htppower.profiles import PowerState, Profile
 
 _NEED_A_PLATFORM = frozenset(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 # What is refused is told by the examination; what is left are the rules that only advise.
@@ -57,111 +60,125 @@ def lint(
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read.
     """
-    sources = find_sources(paths)
-    linting = _Linting(sources, tuple(map(FilePath, profiles)), platform)
-    found = _each_once(list(linting.findings(source)) for source in sources)
-    suppressions = []
-    for source in sources:
-        of_source, wrong = read_suppressions(str(source.path), source.lines, source.comments)
-        suppressions += of_source
-        found += wrong
+    given = find_sources(paths)
+    linting = _Linting(given.sources, tuple(map(FilePath, profiles)), platform)
+    found = [finding for source in given.sources for finding in linting.findings(source)]
     if not notes:
         found = [finding for finding in found if finding.severity is not Severity.NOTE]
-    unchecked = _NEED_A_PLATFORM if platform is None else frozenset()
-    # In a file that can't be read to its end, rules were left out, and nothing can be said of what lifts them.
-    unread = {finding.path for finding in found if finding.entry.family in UNREAD}
-    left, lifted = apply(found, suppressions, today, unchecked, unread)
+    suppressions, wrong = read_suppressions(linting.own_lines)
+    inherited, _ = read_suppressions(linting.other_lines)
+    # Nothing is said of a suppression where its rule may not have been looked at: in a file that can't be read to its
+    # end, and of a rule that only some platforms break, which another run may look at.
+    left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=linting.unread)
     return LintReport(
-        tuple(str(source.path) for source in sources),
-        tuple(sorted(left)),
+        tuple(str(source.path) for source in given.sources),
+        tuple(sorted(_each_once((*left, *wrong)))),
         tuple(sorted(lifted, key=lambda suppressed: suppressed.finding)),
+        tuple(map(str, given.left_out)),
     )
 
 
 class _Linting:
-    """One run: what is read once for many files."""
+    """One run: what is read once for many files.
+
+    Attributes:
+        unread: the files that could not be read to their end.
+    """
 
     def __init__(self, sources: tuple[Source, ...], named: tuple[FilePath, ...], platform: Platform | None) -> None:
+        self.unread: set[str] = set()
         self._sources = {os.path.realpath(source.path): source for source in sources}
+        self._own_lines = {real: read_lines(source.path) for real, source in self._sources.items()}
+        self._other_lines: dict[str, Lines] = {}
         self._named = named
         self._platform = platform
         self._homes: dict[FilePath, Home] = {}
-        self._others: dict[str, Source] = {}
+        self._shipped: dict[str, Examined[Profile]] = {}
+
+    @property
+    def own_lines(self) -> Iterable[Lines]:
+        """The files that are linted."""
+        return self._own_lines.values()
+
+    @property
+    def other_lines(self) -> Iterable[Lines]:
+        """The files of which they inherit something that is told."""
+        return self._other_lines.values()
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
         home = self._home(source)
+        examined: Examined[Profile] | Examined[PowerState]
         if source.kind is Kind.STATE:
-            yield from self._of_state(source, examine_power_state(source.path, home.folders))
-            return
-        yield from self._of_profile(source, home.profile(source.path), home)
+            state = examined = examine_power_state(source.path, home.folders, home.known)
+            found = [*map(self._finding, examined.problems), *self._of_state(source, state)]
+        else:
+            profile = examined = home.profile(source.path)
+            found = [*map(self._finding, examined.problems), *self._of_profile(source, profile, home)]
+        if not examined.readable:
+            self.unread.add(str(source.path))
+        yield from (attrs.evolve(finding, about=str(source.path)) for finding in found)
 
     def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[Finding]:
         profile, state = examined.value, examined.state
-        yield from map(self._finding, examined.problems)
         mistakes = [
             *self._broken(profile.case(self._platform), readable=examined.readable),
             *_misnamed(source, profile),
         ]
+        mistakes += _hidden(source, home)
         if examined.readable:
             mistakes += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
-        yield from (self._finding(self._anchored(examined.file, mistake)) for mistake in mistakes)
+        yield from (self._advice(examined.file, mistake) for mistake in mistakes)
         if state is not None and os.path.realpath(state.file.path) not in self._sources:
             yield from map(self._finding, state.problems)
             for mistake in polling_left_on(state.value):
-                at_its_name = attrs.evolve(mistake, at=("relax", "to"))
-                yield self._finding(self._anchored(examined.file, at_its_name))
+                yield self._advice(examined.file, attrs.evolve(mistake, at=("relax", "to")))
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[Finding]:
         state = examined.value
-        yield from map(self._finding, examined.problems)
-        case = Case(state.votes, self._platform)
-        mistakes = [*self._broken(case, readable=examined.readable), *_misnamed(source, state)]
-        mistakes += polling_left_on(state)
+        mistakes = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
+        mistakes += (*_misnamed(source, state), *polling_left_on(state))
         if os.path.realpath(source.path) not in self._used:
             mistakes.append(Mistake(("state",), "REV-5", f"no profile relaxes to {state.name}", "delete it, or use it"))
-        yield from (self._finding(self._anchored(examined.file, mistake)) for mistake in mistakes)
+        yield from (self._advice(examined.file, mistake) for mistake in mistakes)
 
     def _broken(self, case: Case, *, readable: bool) -> Iterator[Mistake]:
         """Yield what the rules of votes say that is no reason to refuse the file."""
         also = () if case.platform is None else _ALSO_OF_PLATFORMS
         chosen = [rule for rule in (*_ADVICE, *also) if readable or rule not in BETWEEN_FIELDS]
-        alone = (
-            set()
-            if case.platform is None
-            else {(found.rule, found.message) for found in rules.check(attrs.evolve(case, platform=None), also)}
-        )
+        everywhere = rules.check(attrs.evolve(case, platform=None), also) if also else ()
+        told = {(found.rule, found.message) for found in everywhere}
         for found in rules.check(case, chosen):
-            if (found.rule, found.message) not in alone:
+            if (found.rule, found.message) not in told:
                 yield Mistake(found.at, found.rule, found.message, found.hint, also=found.also)
 
-    def _anchored(self, file: ResolvedFile, mistake: Mistake) -> Problem:
-        """Return the place of a mistake: where it is written, or where a file extends what is not linted."""
+    def _advice(self, file: ResolvedFile, mistake: Mistake) -> Finding:
+        """Return a mistake where it is written, or where a file extends what is not linted."""
         problem = file.problem(mistake)
         own = file.documents[0]
-        if os.path.realpath(problem.path) in self._sources or ("extends",) not in own.places:
-            return problem
-        place = own.places["extends",]
-        return attrs.evolve(
-            problem,
-            path=place.path,
-            line=place.line,
-            column=place.column,
-            message=f"{problem.message} (inherited from {shown_path(problem.path)}:{problem.line})",
-        )
+        place = own.places.get(("extends",))
+        if os.path.realpath(problem.path) in self._sources or place is None:
+            return self._finding(problem)
+        self._lines(problem.path)
+        said = f"{problem.message} (inherited from {shown_path(problem.path)}:{problem.line})"
+        at_extends = attrs.evolve(problem, path=place.path, line=place.line, column=place.column, message=said)
+        return attrs.evolve(self._finding(at_extends), written=(problem.path, problem.line))
 
     def _finding(self, problem: Problem) -> Finding:
-        real = os.path.realpath(problem.path)
-        source = self._sources.get(real) or self._others.get(real)
-        if source is None:
-            source = self._others.setdefault(real, read_source(FilePath(problem.path)))
+        lines = self._lines(problem.path)
         line, column = problem.line or 1, problem.column or 1
-        text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
-        return Finding(str(source.path), line, column, problem.rule, problem.message, problem.hint, text)
+        text, text_column = lines.excerpt(line, column)
+        place = (str(lines.path), line, column)
+        return Finding(*place, problem.rule, problem.message, problem.hint, text, text_column)
+
+    def _lines(self, path: str) -> Lines:
+        real = os.path.realpath(path)
+        lines = self._own_lines.get(real) or self._other_lines.get(real)
+        return lines or self._other_lines.setdefault(real, read_lines(FilePath(path)))
 
     def _home(self, source: Source) -> Home:
         home = self._homes.get(source.home)
-        return home or self._homes.setdefault(source.home, Home(source.home, self._named))
+        return home or self._homes.setdefault(source.home, Home(source.home, self._named, self._shipped))
 
     @functools.cached_property
     def _used(self) -> frozenset[str]:
@@ -170,26 +187,31 @@ class _Linting:
 
 
 def _misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
-    """REV-6."""
+    """REV-6; of a name that is refused as such nothing more is said."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
-    if value.name != source.path.stem:
+    if value.name != source.path.stem and value.name.isprintable():
         message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
         yield Mistake((key,), "REV-6", message, f"rename the file to {value.name}.yaml")
 
 
-def _each_once(of_files: Iterable[list[Finding]]) -> list[Finding]:
+def _hidden(source: Source, home: Home) -> Iterator[Mistake]:
+    """REV-7."""
+    first = home.first_of_name.get(source.path.stem)
+    if first is not None and os.path.realpath(first) != os.path.realpath(source.path):
+        message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
+        yield Mistake(("profile",), "REV-7", message, "give the file and the profile a name of their own")
+
+
+def _each_once(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings without repetition: a base is seen by itself, and in each file that extends it.
 
-    Advice about an inherited field names the profile that inherits it; it is told for the first profile only.
+    Advice about an inherited field names the profile that inherits it; it is told for one profile only, the one that
+    stands in the file itself where there is one.
     """
     once: dict[Finding, None] = {}
-    told: set[tuple[str, str]] = set()
-    for findings in of_files:
-        new = [finding for finding in findings if finding.severity is Severity.ERROR or _spot(finding) not in told]
-        once |= dict.fromkeys(new)
-        told |= set(map(_spot, new))
+    told: dict[tuple[str, str], str] = {}
+    for finding in sorted(findings, key=lambda each: (each.about != each.path, each)):
+        spot = (finding.place, finding.rule)
+        if finding.severity is Severity.ERROR or told.setdefault(spot, finding.about) == finding.about:
+            once[finding] = None
     return list(once)
-
-
-def _spot(finding: Finding) -> tuple[str, str]:
-    return finding.place, finding.rule

@@ -20,9 +20,13 @@ from htppower.lint.findings import Finding, Suppressed
 from htppower.mistakes import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
-_WORDS = re.compile(r"\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$")
+    from htppower.lint.lines import Lines
+
+_WORDS = re.compile(
+    r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"
+)
 _FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
 
 
@@ -36,7 +40,7 @@ class Suppression:
         until: the last day on which it holds, in UTC.
         because: the reason.
         line_only: it is for the findings of its own line.
-        text: the line on which it stands.
+        excerpt: the line on which it stands, or a part of it, and its column in that.
     """
 
     path: str
@@ -46,49 +50,48 @@ class Suppression:
     until: datetime.date
     because: str
     line_only: bool
-    text: str
+    excerpt: tuple[str, int] = ("", 1)
+
+    def finding(self, rule: str, message: str, hint: str) -> Finding:
+        """Return a finding about the suppression itself."""
+        return Finding(self.path, self.line, self.column, rule, message, hint, *self.excerpt, about=self.path)
 
     def lifts(self, finding: Finding) -> bool:
-        """Return whether it is about this finding, its date aside."""
-        on_its_line = finding.line == self.line or not self.line_only
-        return finding.path == self.path and finding.rule in self.rules and on_its_line
+        """Return whether it is about this finding, its date aside.
+
+        A finding is at its place, and where its value is written; what is found in a file is about that file, wherever
+        the value is written.
+        """
+        if finding.rule not in self.rules:
+            return False
+        if self.line_only:
+            return (self.path, self.line) in ((finding.path, finding.line), finding.written)
+        return self.path in (finding.path, finding.about, finding.written[0])
 
 
-def read_suppressions(
-    path: str, lines: Sequence[str], comments: Iterable[tuple[int, int]]
-) -> tuple[list[Suppression], list[Finding]]:
-    """Return the suppressions of a file, and what is wrong with those that are not well-formed.
-
-    Args:
-        path: the file.
-        lines: its lines.
-        comments: the 1-based line and column of every comment in it that mentions htppower.
-    """
+def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[Finding]]:
+    """Return the suppressions of files, and what is wrong with those that are not well-formed."""
     suppressions, findings = [], []
-    for line, column in comments:
-        text = lines[line - 1]
-        found = COMMENT.match(text, column - 1)
-        if found is None:
-            continue
-        place = (path, line, column)
-        wrong = _wrong(found["said"])
-        if wrong is not None:
-            findings.append(Finding(*place, "SUP-1", *wrong, text))
-            continue
-        words = _WORDS.match(found["said"])
-        assert words is not None  # noqa: S101 - _wrong has looked
-        rules = tuple(words["rules"].split(","))
-        own_line = not text[: column - 1].strip()
-        until = _date(words["until"])
-        assert until is not None  # noqa: S101 - _wrong has looked
-        suppressions.append(Suppression(*place, rules, until, words["why"].strip(), not own_line, text))
+    for file in files:
+        for line, column in file.comments:
+            text = file.lines[line - 1]
+            found = COMMENT.match(text, column - 1)
+            place = (str(file.path), line, column)
+            wrong = _wrong(found["said"]) if found is not None else None
+            if wrong is not None:
+                findings.append(Finding(*place, "SUP-1", *wrong, *file.excerpt(line, column), about=place[0]))
+            elif found is not None:
+                own_line = not text[: column - 1].strip()
+                suppressions.append(_suppression(place, found["said"], file.excerpt(line, column), not own_line))
     return suppressions, findings
 
 
 def apply(
     findings: Iterable[Finding],
-    suppressions: Sequence[Suppression],
+    suppressions: Iterable[Suppression],
+    inherited: Iterable[Suppression],
     today: datetime.date,
+    *,
     unchecked: Collection[str] = (),
     unread: Collection[str] = (),
 ) -> tuple[list[Finding], list[Suppressed]]:
@@ -96,14 +99,21 @@ def apply(
 
     Args:
         findings: of all files.
-        suppressions: of all files.
+        suppressions: of the files that are linted.
+        inherited: of the files that these extend; they lift, and nothing is said of them.
         today: the date, in UTC.
-        unchecked: rules that this run did not look at, so that nothing can be said of their suppressions.
+        unchecked: rules of which nothing can be said where they are not found.
         unread: files in which rules were left out, likewise.
     """
-    left, lifted, used = [], [], set()
+    suppressions = tuple(suppressions)
+    by_path: dict[str, list[Suppression]] = {}
+    for suppression in (*suppressions, *inherited):
+        by_path.setdefault(suppression.path, []).append(suppression)
+    left, lifted = [], []
+    used: set[tuple[Suppression, str]] = set()
     for finding in findings:
-        lifting = [suppression for suppression in suppressions if suppression.lifts(finding)]
+        paths = dict.fromkeys((finding.path, finding.about, finding.written[0]))
+        lifting = [each for path in paths for each in by_path.get(path, ()) if each.lifts(finding)]
         used |= {(suppression, finding.rule) for suppression in lifting}
         in_time = [suppression for suppression in lifting if today <= suppression.until]
         if in_time:
@@ -111,17 +121,23 @@ def apply(
         else:
             left.append(finding)
     for suppression in suppressions:
-        place = (suppression.path, suppression.line, suppression.column)
         unused = [rule for rule in suppression.rules if (suppression, rule) not in used and rule not in unchecked]
         if unused and suppression.path not in unread:
             where = "on this line" if suppression.line_only else "in this file"
             message = f"no finding of {', '.join(unused)} {where}"
-            left.append(Finding(*place, "SUP-3", message, "delete the suppression", suppression.text))
+            left.append(suppression.finding("SUP-3", message, "delete the suppression"))
         elif today > suppression.until:
             message = f"the suppression of {', '.join(suppression.rules)} expired on {suppression.until}"
             hint = "mend what it was for, or give a new date and reason"
-            left.append(Finding(*place, "SUP-2", message, hint, suppression.text))
+            left.append(suppression.finding("SUP-2", message, hint))
     return left, lifted
+
+
+def _suppression(place: tuple[str, int, int], said: str, excerpt: tuple[str, int], line_only: bool) -> Suppression:
+    words = _WORDS.match(said)
+    until = None if words is None else _date(words["until"])
+    assert words is not None and until is not None  # noqa: PT018, S101 - _wrong has looked
+    return Suppression(*place, tuple(words["rules"].split(",")), until, words["why"].strip(), line_only, excerpt)
 
 
 def _wrong_rule(rule: str) -> tuple[str, str] | None:
@@ -143,7 +159,7 @@ def _wrong(said: str) -> tuple[str, str] | None:
     """Return what is wrong with a suppression, and what to write."""
     words = _WORDS.match(said)
     if words is None or words["disable"] is None:
-        return f"{said.strip()!r} is no suppression", f"write {_FORM}"
+        return f"{said.strip(' :')!r} is no suppression", f"write {_FORM}"
     for wrong in filter(None, map(_wrong_rule, words["rules"].split(","))):
         return wrong
     if not words["until"]:

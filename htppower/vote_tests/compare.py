@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.extending import resolve_file
 from htppower.fields import DCVS_FIELDS, spell
-from htppower.files import Folders, resolve_file
+from htppower.files import Folders
 from htppower.vote_tests.runner import run_case
 from htppower.votes import DcvsV3
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from htppower.errors import RuleBreach
+from htppower.extending import resolve_file
 from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import Folders, resolve_file
+from htppower.files import Folders
 from htppower.vote_tests.compare import holds
 from htppower.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
 from htppower.vote_tests.runner import run_case

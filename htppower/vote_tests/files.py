@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from htppower.documents import locate, read_document
 from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
 from htppower.files import Folders, yaml_files
+from htppower.loading import load_power_state, load_profile
 from htppower.mistakes import Mistake
 from htppower.plans import Planner
 from htppower.platforms import Platform, platform_of
-from htppower.profiles import PowerState, Profile, load_power_state, load_profile
 from htppower.schema import structure
 from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
 from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.cases import Path
     from htppower.documents import Document
+    from htppower.profiles import PowerState, Profile
 
 _FOLDER = "tests"
 

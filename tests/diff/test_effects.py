@@ -20,9 +20,10 @@ DCVS = ("votes", "dcvs_v3")
 FREE = {"dcvs_enable": True, "core": corners("SVS", "NOM", "TURBO")}
 
 
-def effect(option: str, old: Any, new: Any, core: VoltageCorner = VoltageCorner.NOM) -> Effect:
-    """Return the effect of another vote on an option."""
-    before, after = (VoteSet(**{"dcvs_v3": hvx(core), option: value}) for value in (old, new))
+def effect(option: str, old: Any, new: Any, core: VoltageCorner = VoltageCorner.NOM, polling_us: int = 9999) -> Effect:
+    """Return the effect of another vote on an option, in a profile that polls."""
+    others = {"dcvs_v3": hvx(core), "rpc_polling_time_us": polling_us}
+    before, after = (VoteSet(**{**others, option: value}) for value in (old, new))
     return effect_of(("votes", option), old, new, before, after)
 
 
@@ -39,6 +40,15 @@ def test_a_higher_corner_raises_power(clock: str, limit: str) -> None:
     at, votes = (*DCVS, clock, limit), VoteSet(hvx())
     assert effect_of(at, VoltageCorner.SVS, VoltageCorner.TURBO, votes, votes) is RAISES
     assert effect_of(at, VoltageCorner.TURBO, VoltageCorner.SVS, votes, votes) is LOWERS
+
+
+def test_a_client_without_a_core_target_limits_nothing() -> None:
+    """Taking a whole vote back lowers power in each of its limits, the max too; casting one raises it."""
+    active, idle = VoteSet(hvx(VoltageCorner.SVS)), VoteSet(hvx(VoltageCorner.DISABLE))
+    for limit in ("min", "target", "max"):
+        at = (*DCVS, "core", limit)
+        assert effect_of(at, VoltageCorner.SVS, VoltageCorner.DISABLE, active, idle) is LOWERS
+        assert effect_of(at, VoltageCorner.DISABLE, VoltageCorner.SVS, idle, active) is RAISES
 
 
 @pytest.mark.parametrize(("limit", "gone"), [("min", LOWERS), ("target", LOWERS), ("max", RAISES)])
@@ -59,16 +69,18 @@ def test_a_whole_range_goes_by_its_target() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "others", "expected"),
     [
-        (False, True, {}, LOWERS),
-        (True, False, {}, RAISES),
+        (False, True, {}, WORDING),
+        (True, False, {}, WORDING),
+        (True, False, {"core": corners("SVS", "NOM", "TURBO")}, RAISES),
         (False, True, {"core": corners("SVS", "SVS", "TURBO")}, RAISES),
         (True, False, {"core": corners("SVS", "SVS", "TURBO")}, LOWERS),
         (False, True, {"core": corners("SVS2", "SVS", "SVS")}, LOWERS),
-        (False, True, {"core": None}, LOWERS),
+        (False, True, {"core": None}, WORDING),
+        (False, True, {"core": VoltageRange.at(VoltageCorner.DISABLE)}, WORDING),
     ],
 )
 def test_dcvs_goes_by_the_clocks_that_it_allows(old: Any, new: Any, others: Any, expected: Effect) -> None:
-    """Holding the clock at target costs more than letting it move, unless it may then move higher."""
+    """What counts is how high and how low the clock may be; where one rises it may draw more."""
     assert dcvs_effect("dcvs_enable", old, new, **others) is expected
 
 
@@ -117,12 +129,33 @@ def test_the_other_votes(option: str, old: Any, new: Any, expected: Effect) -> N
 
 
 def test_an_hmx_vote_is_held_against_the_core_that_it_would_follow() -> None:
-    """The default follows the core: an explicit vote above it raises power, one below lowers it."""
+    """The default follows the core: an explicit vote above it raises power, one below lowers it.
+
+    At the same corner an explicit vote stays up where DCVS lowers the core, so it costs more.
+    """
     assert effect("hmx_v2", HMX_DEFAULT, hmx("TUR")) is RAISES
     assert effect("hmx_v2", HMX_DEFAULT, hmx("SVS")) is LOWERS
-    assert effect("hmx_v2", HMX_DEFAULT, hmx("NOM")) is WORDING
+    assert effect("hmx_v2", HMX_DEFAULT, hmx("SVS", "NOM", "MAX")) is RAISES
+    assert effect("hmx_v2", HMX_DEFAULT, hmx("NOM")) is RAISES
+    assert effect("hmx_v2", hmx("NOM"), HMX_DEFAULT) is LOWERS
     assert effect("hmx_v2", hmx("SVS"), None) is RAISES
     assert effect("hmx_v2", HMX_DEFAULT, None) is WORDING
+
+
+def test_polling_that_goes_takes_adaptive_polling_with_it() -> None:
+    """Adaptive polling does nothing where polling is off: it never raises power there."""
+    on, off = (VoteSet(hvx(), rpc_polling_time_us=us, adaptive_polling_time_us=2000) for us in (9999, 0))
+    without = VoteSet(hvx(), rpc_polling_time_us=0, adaptive_polling_time_us=0)
+    at = ("votes", "adaptive_polling_time_us")
+    assert effect_of(at, 2000, 0, on, without) is LOWERS
+    assert effect_of(at, 2000, 0, off, without) is WORDING
+
+
+def test_dcvs_with_clocks_that_come() -> None:
+    """A client that becomes active raises power, however it lets its clocks move."""
+    idle = VoteSet(hvx(VoltageCorner.DISABLE))
+    active = VoteSet(hvx(dcvs_enable=True, core=corners("SVS2", "SVS", "SVS")))
+    assert effect_of((*DCVS, "dcvs_enable"), False, True, idle, active) is RAISES
 
 
 def test_hmx_corners_and_frequencies() -> None:
@@ -172,4 +205,5 @@ def test_the_way_back_has_the_opposite_effect(before: VoteSet, after: VoteSet) -
             if len(part) > 1 and part != DCVS:
                 there = effect_of(part, one, other, before, after)
                 back = effect_of(part, other, one, after, before)
-                assert back is OPPOSITE[there], (part, one, other)
+                both = part == (*DCVS, "dcvs_enable") and there is back is RAISES
+                assert back is OPPOSITE[there] or both, (part, one, other)

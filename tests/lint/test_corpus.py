@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from htppower.cli.lint_formats import NAMES, render
 from htppower.lint.catalogue import CATALOGUE, Severity
-from htppower.lint.formats import NAMES, render
 from htppower.lint.run import lint
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def test_every_finding_has_its_line_and_all_are_sorted() -> None:
     for finding in report.findings:
         assert finding.rule in CATALOGUE
         lines = Path(finding.path).read_bytes().decode("utf-8-sig", "replace").splitlines()
-        assert finding.text == (lines[finding.line - 1] if lines else "")
+        line = lines[finding.line - 1] if lines else ""
+        assert finding.text in line
+        assert finding.text[finding.text_column - 1 :][:9] == line[finding.column - 1 :][:9]
         assert finding.message == finding.message.strip() != ""
 
 

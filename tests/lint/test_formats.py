@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from htppower.cli.lint_formats import render
 from htppower.lint.catalogue import CATALOGUE
 from htppower.lint.findings import Finding, LintReport, Suppressed
-from htppower.lint.formats import render
 from htppower.lint.run import lint
 from htppower.lint.suppressions import Suppression
 
@@ -44,7 +44,7 @@ suppressions = st.builds(
     until=st.dates(),
     because=st.text(HOSTILE, min_size=1, max_size=20),
     line_only=st.booleans(),
-    text=st.just(""),
+    excerpt=st.just(("", 1)),
 )
 reports = st.builds(
     lambda found, lifted: LintReport(tuple(sorted({one.path for one in found})), tuple(sorted(found)), tuple(lifted)),
@@ -130,7 +130,7 @@ def test_json_has_every_finding(report: LintReport) -> None:
 
 def test_text_does_nothing_to_a_terminal() -> None:
     """What is not printable in a line is replaced, and the marker still stands under its column."""
-    finding = Finding("a.yaml", 1, len(HOSTILE), "KEY-1", "unknown key", "", HOSTILE.replace("\r\n", ""))
+    finding = Finding("a.yaml", 1, len(HOSTILE), "KEY-1", "unknown key", "", HOSTILE.replace("\r\n", ""), 9)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
     _, line, marker, *_ = plain.splitlines()
     assert line.isprintable()
@@ -142,7 +142,7 @@ def test_text_does_nothing_to_a_terminal() -> None:
 )
 def test_the_marker_stands_under_its_column(text: str, column: int, under: str) -> None:
     """Tabs, wide characters and long lines do not move the marker away from what it marks."""
-    finding = Finding("a.yaml", 1, column, "KEY-1", "unknown key", "", text)
+    finding = Finding("a.yaml", 1, column, "KEY-1", "unknown key", "", text, column)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
     _, line, marker, *_ = plain.splitlines()
     wide = sum(character in "日本" for character in line)

@@ -10,10 +10,11 @@ import pytest
 from dry_runs import HOSTILE, dry_run, hostile
 
 from htppower.backends import SimulatedHtp
+from htppower.loading import load_profile
 from htppower.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
 from htppower.pictures.findings import Shown
 from htppower.pictures.html import as_html
-from htppower.profiles import SHIPPED_PROFILES, load_profile
+from htppower.profiles import SHIPPED_PROFILES
 
 VOID = {"meta", "br"}
 

@@ -17,8 +17,9 @@ from htppower.cases import Case
 from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.dry_run.observer import PhaseSpan, Span
 from htppower.events import Phase
+from htppower.loading import load_profile
 from htppower.pictures.timeline import Lane, Timeline, timeline
-from htppower.profiles import PowerState, Profile, Relax, load_profile
+from htppower.profiles import PowerState, Profile, Relax
 from htppower.votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 

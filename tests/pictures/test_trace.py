@@ -10,8 +10,9 @@ import pytest
 from dry_runs import dry_run, hostile
 from helpers import hmx
 
+from htppower.loading import load_profile
 from htppower.pictures.trace import as_trace
-from htppower.profiles import SHIPPED_PROFILES, load_profile
+from htppower.profiles import SHIPPED_PROFILES
 
 Event = dict[str, Any]
 

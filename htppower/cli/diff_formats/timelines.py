@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from htppower.diff.runs import RunPair, raised_us
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +26,7 @@ def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:
 
 
 def _lines(pair: RunPair) -> Iterator[str]:
-    yield f"{pair.name}: dry runs on {pair.new.backend.platform}"
+    yield f"{printable(pair.name)}: dry runs on {pair.new.backend.platform}"
     width = max((len(_call(row)) for row in pair.old.rows), default=0)
     yield f"{'old':<{width}}   new"
     for old, new in _side_by_side(pair.old.rows, pair.new.rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.diff.formats.as_text import said_place, summary
+from htppower.cli.diff_formats.as_text import said_place, summary
 from htppower.files import shown_path
 from htppower.pictures.diff import Pair, as_diff_page
 

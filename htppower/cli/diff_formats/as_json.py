@@ -22,7 +22,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
     """Return the comparison, with the dry runs where there are any; keys keep their order between versions."""
     document = _document(comparison)
     if runs is not None:
-        from htppower.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
+        from htppower.cli.diff_formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
 
         document["timelines"] = as_dicts(runs)
     return json.dumps(document, indent=2)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from htppower.cli.diff_formats.as_text import said_place, side_by_side, summary
 from htppower.diff.effects import Effect
-from htppower.diff.formats.as_text import said_place, side_by_side, summary
 from htppower.files import shown_path
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ def _parts(comparison: Comparison) -> Iterator[str]:
     for effect in Effect:
         rows = [
             (
-                change.profile,
+                _code(change.profile),
                 change.when,
                 *(_code(text) for text in (change.field, change.old, change.new, said_place(change.place))),
             )
@@ -41,7 +42,7 @@ def _parts(comparison: Comparison) -> Iterator[str]:
     for word, names in (("Added", comparison.added), ("Removed", comparison.removed)):
         if names:
             yield f"**{word}**"
-            yield _table(("Name", "File"), [(name, _code(shown_path(path))) for name, path in names.items()])
+            yield _table(("Name", "File"), [(_code(name), _code(shown_path(path))) for name, path in names.items()])
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -51,6 +52,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def _code(text: str) -> str:
     """Return a text as code in a cell: the fence is longer than any run of backticks in it."""
+    text = printable(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     padded = f" {text} " if text.startswith("`") or text.endswith("`") else text

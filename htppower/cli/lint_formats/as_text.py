@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.lint.catalogue import Severity
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,15 +28,16 @@ def render(report: LintReport) -> str:
 
 def _block(finding: Finding) -> Iterator[str]:
     severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
-    yield f"{click.style(finding.place, bold=True)}: {severity} {finding.rule} {finding.message}"
+    place = click.style(printable(finding.place), bold=True)
+    yield f"{place}: {severity} {finding.rule} {printable(finding.message)}"
     number = str(finding.line)
     if finding.text.strip():
-        text, marker = _marked(finding.text, finding.column)
+        text, marker = _marked(finding.text, finding.text_column)
         yield f"  {number} | {text}"
         yield f"  {' ' * len(number)} | {click.style(marker, fg=_COLOURS[finding.severity])}"
     yield f"  expected: {finding.entry.says}"
     if finding.hint:
-        yield f"  hint: {finding.hint}"
+        yield f"  hint: {printable(finding.hint)}"
     yield f"  docs: {finding.entry.page}"
 
 
@@ -60,7 +62,8 @@ def _summary(report: LintReport) -> str:
     counts = [(report.count(severity), severity.value) for severity in Severity]
     found = ", ".join(_counted(count, word) for count, word in counts if count) or "no findings"
     lifted = f", {len(report.suppressed)} suppressed" if report.suppressed else ""
-    return f"{_counted(len(report.files), 'file')}: {found}{lifted}"
+    left_out = f"; left out: {len(report.left_out)} that hold neither" if report.left_out else ""
+    return f"{_counted(len(report.files), 'file')}: {found}{lifted}{left_out}"
 
 
 def _counted(count: int, word: str) -> str:

@@ -18,6 +18,7 @@ def render(report: LintReport) -> str:
     document = {
         "format_version": FORMAT_VERSION,
         "files": list(report.files),
+        "left_out": list(report.left_out),
         "findings": [_finding(finding) for finding in report.findings],
         "suppressed": [
             {

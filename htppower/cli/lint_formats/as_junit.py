@@ -38,7 +38,8 @@ def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
     if not findings:
         yield f'    <testcase classname={_attribute(path)} name="lint"/>'
     for finding in findings:
-        yield f"    <testcase classname={_attribute(path)} name={_attribute(f'{finding.rule} line {finding.line}')}>"
+        name = f"{finding.rule} {finding.line}:{finding.column}"
+        yield f"    <testcase classname={_attribute(path)} name={_attribute(name)}>"
         said = (
             f"{finding.place}: {finding.message}\n{finding.text}\nexpected: {finding.entry.says}\nhint: {finding.hint}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -50,17 +51,20 @@ def _rule(entry: Entry) -> dict[str, Any]:
 
 def _result(finding: Finding, suppression: Suppression | None = None) -> dict[str, Any]:
     hint = f" Hint: {finding.hint}." if finding.hint else ""
-    region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
-    if finding.text:
-        region["snippet"] = {"text": finding.text}
+    place: dict[str, Any] = {
+        "artifactLocation": _location(finding.path),
+        "region": {"startLine": finding.line, "startColumn": finding.column},
+    }
+    if finding.text and finding.text_column == finding.column:
+        place["contextRegion"] = {"startLine": finding.line, "snippet": {"text": finding.text}}
     result = {
         "ruleId": finding.rule,
         "ruleIndex": _INDEX[finding.rule],
         "level": finding.severity.value,
         "message": {"text": f"{finding.message}.{hint}"},
-        "locations": [{"physicalLocation": {"artifactLocation": _location(finding.path), "region": region}}],
+        "locations": [{"physicalLocation": place}],
         # The line's number is left out, so that a finding is known again when lines above it come or go.
-        "partialFingerprints": {_FINGERPRINT: f"{finding.rule}:{PurePath(finding.path).name}:{finding.message}"},
+        "partialFingerprints": {_FINGERPRINT: f"{finding.rule}:{PurePath(finding.path).as_posix()}:{finding.message}"},
     }
     if suppression is not None:
         said = f"{suppression.because} (until {suppression.until.isoformat()})"
@@ -70,6 +74,7 @@ def _result(finding: Finding, suppression: Suppression | None = None) -> dict[st
 
 def _location(path: str) -> dict[str, str]:
     """Return a file as a URI: relative to where lint was run, or absolute where it is elsewhere."""
-    if PurePath(path).is_absolute():
-        return {"uri": PurePath(path).as_uri()}
-    return {"uri": quote(PurePath(path).as_posix()), "uriBaseId": "ROOT"}
+    normal = os.path.normpath(path)
+    if PurePath(normal).is_absolute() or normal.startswith(os.pardir):
+        return {"uri": PurePath(os.path.abspath(normal)).as_uri()}  # noqa: PTH100 - links stay as they are
+    return {"uri": quote(os.fsencode(PurePath(normal).as_posix())), "uriBaseId": "ROOT"}

@@ -8,6 +8,7 @@ import click
 
 from htppower.diff.effects import Effect
 from htppower.files import shown_path
+from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ def side_by_side(runs: Sequence[RunPair]) -> list[str]:
     """Return the dry runs of each profile as text; what that takes is imported only where there are any."""
     if not runs:
         return []
-    from htppower.diff.formats.timelines import as_text  # noqa: PLC0415
+    from htppower.cli.diff_formats.timelines import as_text  # noqa: PLC0415
 
     return [as_text([pair]) for pair in runs]
 
@@ -46,7 +47,8 @@ def summary(comparison: Comparison) -> str:
 
 def said_place(place: Place) -> str:
     """Return a place as ``file:line``."""
-    return f"{shown_path(place.path)}:{place.line}" if place.line else shown_path(place.path)
+    path = printable(shown_path(place.path))
+    return f"{path}:{place.line}" if place.line else path
 
 
 def _groups(comparison: Comparison) -> Iterator[list[str]]:
@@ -56,11 +58,11 @@ def _groups(comparison: Comparison) -> Iterator[list[str]]:
         yield [_line(change, widths) for change in changes]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         width = max(map(len, names), default=0)
-        yield [f"{name:<{width}}  {word}   ({shown_path(path)})" for name, path in names.items()]
+        yield [f"{printable(name):<{width}}  {word}   ({printable(shown_path(path))})" for name, path in names.items()]
 
 
 def _cells(change: Change) -> tuple[str, str, str, str]:
-    return change.profile, change.when, change.field, f"{change.old} -> {change.new}"
+    return printable(change.profile), change.when, change.field, f"{printable(change.old)} -> {printable(change.new)}"
 
 
 def _line(change: Change, widths: list[int]) -> str:

@@ -1,0 +1,182 @@
+"""How a file that extends another becomes one tree, each value with its place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.documents import Document, Place, locate, read_document
+from htppower.errors import Problem, ProfileError
+from htppower.words import UNREADABLE
+
+if TYPE_CHECKING:
+    from htppower.cases import Path
+    from htppower.files import Folders
+    from htppower.mistakes import Mistake
+
+# The fields that name a file; everything else is inherited by a file that extends it.
+_OWN = frozenset({"profile", "state", "extends"})
+# Deeper than anybody can follow in review.
+_DEEPEST_EXTENDS = 20
+
+
+@attrs.frozen(repr=False, eq=False)
+class ResolvedFile:
+    """A file with what it extends, as one tree.
+
+    Attributes:
+        path: the file.
+        tree: the merged tree.
+        places, key_places: where each value and key was written, over all files.
+        problems: what is wrong with the files as YAML, and with ``extends``.
+        lineage: the names, from this file to the last that is extended.
+        complete: whether all that it extends could be read; if not, no field is missing for certain.
+        documents: the files, from this one to the last that is extended.
+    """
+
+    path: FilePath
+    tree: Any
+    places: dict[Path, Place]
+    key_places: dict[Path, Place]
+    problems: tuple[Problem, ...]
+    lineage: tuple[str, ...]
+    complete: bool
+    documents: tuple[Document, ...]
+
+    def problem(self, mistake: Mistake) -> Problem:
+        """Return a mistake with its place."""
+        places = self.key_places if mistake.of_key and mistake.at in self.key_places else self.places
+        place = locate(places, mistake.candidates, str(self.path))
+        return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
+
+    def order(self, problem: Problem) -> tuple[bool, str, int, int]:
+        """Return what problems are sorted by: those of this file first, then by file, line and column."""
+        return problem.path != str(self.path), problem.path, problem.line, problem.column
+
+    def written_in(self, at: Path) -> FilePath:
+        """Return the file in which a value was written."""
+        place = self.places.get(at)
+        return self.path if place is None else FilePath(place.path)
+
+
+# What was resolved for another file: by where names are looked up, path and kind.
+KnownFiles = dict[tuple["tuple[FilePath, ...]", str, str], ResolvedFile]
+
+
+def resolve_file(
+    path: FilePath, folders: Folders, kind: str, known: KnownFiles | None = None, seen: tuple[str, ...] = ()
+) -> ResolvedFile:
+    """Read a file and all that it extends; the nearer file's fields win.
+
+    Args:
+        path: the file.
+        folders: where names are looked up.
+        kind: ``profile`` or ``state``.
+        known: what was resolved for other files; what this one extends is added.
+        seen: the files that extend this one.
+    """
+    document = read_document(path, kind)
+    own = document.tree if isinstance(document.tree, dict) else {}
+    extends = "extends" in own
+    extended = own.pop("extends", None)
+    name = own.get(kind)
+    alone = ResolvedFile(
+        path,
+        document.tree,
+        document.places,
+        document.key_places,
+        document.problems,
+        lineage=(name if isinstance(name, str) else path.stem,),
+        complete=document.tree is not UNREADABLE,
+        documents=(document,),
+    )
+    if not extends:
+        return alone
+    if extended is UNREADABLE:
+        return attrs.evolve(alone, complete=False)
+    base = _base(document, extended, path, folders, kind, {} if known is None else known, seen)
+    if isinstance(base, Problem):
+        return attrs.evolve(alone, problems=(*alone.problems, base), complete=False)
+    inherited = base.tree if isinstance(base.tree, dict) else {}
+    tree, places, key_places = _merged(
+        {key: value for key, value in inherited.items() if key not in _OWN}, base, document, own
+    )
+    return ResolvedFile(
+        path,
+        tree,
+        places,
+        key_places,
+        (*document.problems, *base.problems),
+        lineage=(*alone.lineage, *base.lineage),
+        complete=base.complete,
+        documents=(document, *base.documents),
+    )
+
+
+def _base(
+    document: Document,
+    extended: Any,
+    path: FilePath,
+    folders: Folders,
+    kind: str,
+    known: KnownFiles,
+    seen: tuple[str, ...],
+) -> ResolvedFile | Problem:
+    place = document.places[("extends",)]
+
+    def problem(rule: str, message: str, hint: str) -> Problem:
+        return Problem(place.path, place.line, place.column, rule, message, hint)
+
+    if not isinstance(extended, str):
+        return problem("TYPE-1", "extends names one profile", "extends: burst")
+    try:
+        found = folders.find(extended, kind, near=path)
+    except ProfileError as error:
+        return problem("NAME-1", f"{extended!r}, which it extends, does not exist", error.hint)
+    # A path and not a resolved Path: that one raises on a symbolic link to itself.
+    chain = (*seen, os.path.realpath(path))
+    if os.path.realpath(found) in chain:
+        names = " -> ".join(FilePath(file).stem for file in (*chain, str(found)))
+        hint = "extend a profile that does not extend this one"
+        return problem("EXT-1", f"extends goes round in a circle: {names}", hint)
+    if len(chain) > _DEEPEST_EXTENDS:
+        return problem("EXT-1", f"extends goes deeper than {_DEEPEST_EXTENDS} files", "state the votes themselves")
+    key = (folders.paths, str(found), kind)
+    base = known.get(key)
+    # One that is part of a circle, or at the end of too long a chain, is so only as seen from this file.
+    if base is not None and base.complete and len(chain) + len(base.lineage) <= _DEEPEST_EXTENDS:
+        return base
+    return known.setdefault(key, resolve_file(found, folders, kind, known, chain))
+
+
+def _merged(
+    inherited: dict[str, Any], base: ResolvedFile, document: Document, own: dict[str, Any]
+) -> tuple[dict[str, Any], dict[Path, Place], dict[Path, Place]]:
+    """Return a file's tree over the one that it extends, with the places of what is left of both."""
+    replaced: set[Path] = set()
+    tree = _merge(inherited, own, (), replaced)
+
+    def left(places: dict[Path, Place]) -> dict[Path, Place]:
+        return {
+            at: place
+            for at, place in places.items()
+            if not any(at[:length] in replaced for length in range(1, len(at)))
+        }
+
+    return tree, {**left(base.places), **document.places}, {**left(base.key_places), **document.key_places}
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[Path]) -> dict[str, Any]:
+    """Merge two mappings; what is no mapping in both is replaced, and noted."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = base.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[key] = _merge(below, value, (*at, key), replaced)
+        else:
+            merged[key] = value
+            replaced.add((*at, key))
+    return merged

@@ -1,0 +1,218 @@
+"""How profiles and power states are found, loaded, checked and resolved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import attrs
+
+from htppower import rules
+from htppower.cases import Case
+from htppower.errors import Problem, ProfileError, RuleBreach
+from htppower.extending import KnownFiles, ResolvedFile, resolve_file
+from htppower.files import Folders
+from htppower.mistakes import Mistake
+from htppower.profiles import NO_VOTES, SHIPPED_PROFILES, PowerState, Profile, Relax
+from htppower.schema import ProfileFields, StateFields, structure
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from pathlib import Path as FilePath
+
+_Value = TypeVar("_Value")
+
+# Rules that compare fields: they are left out while one of those fields can't be read.
+BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
+# Findings that say nothing against a file.
+_OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
+
+
+def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
+    """Return the shipped profiles in the vendor's order, then those of the given folders by name."""
+    return Folders.of(folders).names(SHIPPED_PROFILES)
+
+
+def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> Profile:
+    """Return a profile by its name in the shipped folder or the given ones, or by path.
+
+    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path.
+
+    Raises:
+        ProfileError: it can't be found or read, or is invalid; with every problem of the file.
+        RuleBreach: it is well-formed, but a rule of the votes refuses it.
+    """
+    where = Folders.of(folders)
+    return examine_profile(where.find(name, "profile"), where).accepted()
+
+
+def load_profiles(
+    folders: Iterable[str | os.PathLike[str]] = (),
+) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
+    """Return every profile of ``profile_names``, and the errors of those that are invalid."""
+    where = Folders.of(folders)
+    known = Known()
+    profiles, errors = [], []
+    for name in where.names(SHIPPED_PROFILES):
+        try:
+            profiles.append(examine_profile(where.find(name, "profile"), where, known).accepted())
+        except ProfileError as error:
+            errors.append(error)
+    return tuple(profiles), tuple(errors)
+
+
+def hidden_files(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[FilePath, ...]:
+    """Return the files in the folders that no name leads to, since another of that name comes first."""
+    return Folders.of(folders).hidden()
+
+
+def find_power_state(name: str, folders: Iterable[str | os.PathLike[str]] = ()) -> PowerState:
+    """Return a power state by its name in a ``states`` folder.
+
+    Raises:
+        ProfileError: as for ``load_profile``.
+    """
+    where = Folders.of(folders)
+    return load_power_state(where.find(name, "state"), where)
+
+
+@attrs.frozen(repr=False, eq=False)
+class Examined(Generic[_Value]):
+    """A profile or power state as far as its file can be read, and all that is wrong with it.
+
+    Attributes:
+        value: the profile or power state; what can't be read of it is left out.
+        file: its file, with what that extends.
+        problems: what it is refused for, in the order of the lines.
+        readable: whether every field could be read, so that rules which compare fields mean something.
+        state: the power state that a profile relaxes to, where there is one.
+    """
+
+    value: _Value
+    file: ResolvedFile
+    problems: tuple[Problem, ...]
+    readable: bool
+    state: Examined[PowerState] | None = None
+
+    def accepted(self) -> _Value:
+        """Return the value, if nothing is wrong with it nor with its power state.
+
+        Raises:
+            ProfileError, RuleBreach: as for ``load_profile``; what is wrong with the power state is said where it is
+                named.
+        """
+        problems = list(self.problems)
+        if self.state is not None:
+            problems += [self.file.problem(_at_its_name(problem)) for problem in self.state.problems]
+        if not problems:
+            return self.value
+        problems.sort(key=self.file.order)
+        raise (RuleBreach if all(problem.rule in rules.RULES for problem in problems) else ProfileError)(problems)
+
+
+@attrs.frozen(repr=False, eq=False)
+class Known:
+    """What was read for some files and is of use to others, so that each file is read once.
+
+    Attributes:
+        files: what files extend.
+        states: power states, by where names are looked up and path.
+    """
+
+    files: KnownFiles = attrs.field(factory=dict)
+    states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = attrs.field(factory=dict)
+
+
+def examine_profile(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[Profile]:
+    """Return the profile of a file and all that is wrong with it; nothing is raised.
+
+    Args:
+        path: the file.
+        folders: where the names in it are looked up.
+        known: what was read for other files; what this one needs is added.
+    """
+    known = Known() if known is None else known
+    file, fields, mistakes = _read(path, folders, "profile", ProfileFields, known)
+    state, of_relax = _find_state(fields, file, folders, known)
+    relax = None
+    if fields is not None and fields.relax is not None and state is not None:
+        relax = Relax(state.value, fields.relax.after_init_us or 0, fields.relax.after_inference_us or 0)
+    profile = Profile(
+        name=(fields and fields.profile) or file.path.stem,
+        summary=(fields and fields.summary) or "",
+        votes=(fields and fields.votes) or NO_VOTES,
+        relax=relax,
+        source=file.path,
+        lineage=file.lineage,
+        origins=file.places,
+    )
+    readable = not (mistakes or of_relax or file.problems or (state is not None and state.problems))
+    problems = _problems(file, [*mistakes, *of_relax], profile.case(), readable=readable)
+    return Examined(profile, file, problems, readable, state)
+
+
+def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
+    """Return the power state of a file and all that is wrong with it; nothing is raised."""
+    file, fields, mistakes = _read(path, folders, "state", StateFields, Known() if known is None else known)
+    state = PowerState(
+        name=(fields and fields.state) or file.path.stem,
+        summary=(fields and fields.summary) or "",
+        votes=(fields and fields.votes) or NO_VOTES,
+        source=file.path,
+    )
+    readable = not (mistakes or file.problems)
+    return Examined(state, file, _problems(file, mistakes, Case(state.votes), readable=readable), readable)
+
+
+def load_power_state(path: FilePath, folders: Folders) -> PowerState:
+    """Return the power state of a file.
+
+    Raises:
+        ProfileError, RuleBreach: as for ``load_profile``.
+    """
+    return examine_power_state(path, folders).accepted()
+
+
+def _read(
+    path: FilePath, folders: Folders, kind: str, fields_kind: type[Any], known: Known
+) -> tuple[ResolvedFile, Any, list[Mistake]]:
+    """Return a file, its fields as far as they can be read, and what is wrong with them."""
+    file = resolve_file(path, folders, kind, known.files)
+    fields, mistakes = structure(file.tree, fields_kind)
+    return file, fields, [mistake for mistake in mistakes if file.complete or mistake.rule != "KEY-2"]
+
+
+def _find_state(
+    fields: ProfileFields | None,
+    file: ResolvedFile,
+    folders: Folders,
+    known: Known,
+) -> tuple[Examined[PowerState] | None, list[Mistake]]:
+    """Return the power state that a profile relaxes to, or that there is none of that name."""
+    relax = None if fields is None else fields.relax
+    if relax is None or relax.to is None:
+        return None, []
+    at = ("relax", "to")
+    try:
+        path = folders.find(relax.to, "state", near=file.written_in(at))
+    except ProfileError as error:
+        return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
+    key = (folders.paths, path)
+    return known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known)), []
+
+
+def _at_its_name(problem: Problem) -> Mistake:
+    """Return what is wrong with a power state as a mistake of the profile that names it."""
+    message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
+    return Mistake(("relax", "to"), problem.rule, message, problem.hint or "mend that file")
+
+
+def _problems(file: ResolvedFile, mistakes: list[Mistake], case: Case, *, readable: bool) -> tuple[Problem, ...]:
+    """Return what is wrong with a file, in the order of its lines."""
+    chosen = [rule_id for rule_id in _OF_FILES if readable or rule_id not in BETWEEN_FIELDS]
+    broken = [
+        Mistake(finding.at, finding.rule, finding.message, finding.hint, also=finding.also)
+        for finding in rules.check(case, chosen)
+    ]
+    problems = [*file.problems, *(file.problem(mistake) for mistake in (*mistakes, *broken))]
+    return tuple(sorted(problems, key=file.order))

@@ -1,0 +1,165 @@
+"""Which files a command on files and folders is about, what each holds, and where the names in it are looked up."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import re
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.documents import LARGEST_FILE_BYTES, read_document
+from htppower.errors import Problem, ProfileError
+from htppower.files import SUFFIXES, Folders, shipped_folder, yaml_files
+from htppower.profiles import SHIPPED_PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Keys of which a profile or power state has one at its top.
+_OURS = ("profile", "state", "extends", "votes", "relax")
+_KEY = re.compile(rf"^[\"']?(?P<key>test|{'|'.join(_OURS)})[\"']?\s*:", re.MULTILINE)
+
+
+class Kind(enum.Enum):
+    """What a file holds; OTHER is YAML that is neither profile nor power state nor test of one."""
+
+    PROFILE = "profile"
+    STATE = "power state"
+    TEST = "test"
+    OTHER = "other"
+
+
+@attrs.frozen(repr=False, eq=False)
+class Source:
+    """A file.
+
+    Attributes:
+        path: the file, spelt as the user spells it.
+        kind: what it holds.
+    """
+
+    path: FilePath
+    kind: Kind
+
+    @property
+    def home(self) -> FilePath:
+        """The folder of profiles that the file belongs to: a power state's is above its folder ``states``."""
+        folder = self.path.parent
+        return folder.parent if self.kind is Kind.STATE and folder.name == "states" else folder
+
+
+@attrs.frozen(repr=False, eq=False)
+class Found:
+    """What files and folders come to.
+
+    Attributes:
+        sources: the profiles and power states, each once, sorted.
+        left_out: YAML in the folders that is neither.
+    """
+
+    sources: tuple[Source, ...]
+    left_out: tuple[FilePath, ...]
+
+
+def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
+    """Return the files, and the profiles and power states in the folders and below.
+
+    A file that is named is taken for a profile or power state, whatever it holds; of a folder, hidden files and other
+    YAML are left out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
+
+    Raises:
+        ProfileError: FILE-1, a path does not exist or can't be read.
+    """
+    named: dict[str, FilePath] = {}
+    below: dict[str, FilePath] = {}
+    problems = []
+    for path in map(FilePath, paths):
+        try:
+            if path.is_dir():
+                below.update({os.path.realpath(file): file for file in _files(path)})
+            else:
+                path.stat()
+                named[os.path.realpath(path)] = path
+        except (OSError, ValueError) as error:
+            said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
+            problems.append(Problem(str(path), 0, 0, "FILE-1", f"can't be read: {said}", "check the path"))
+    if problems:
+        raise ProfileError(problems)
+    sources, left_out = [], []
+    for real, file in sorted({**below, **named}.items(), key=lambda pair: str(pair[1])):
+        kind = kind_of(file)
+        if kind is Kind.OTHER and real not in named:
+            left_out.append(file)
+        elif kind is not Kind.TEST:
+            sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
+    return Found(tuple(sources), tuple(left_out))
+
+
+def kind_of(path: FilePath) -> Kind:
+    """Return what a file holds, by the folder in which it stands and the keys at its top.
+
+    A file that can't be read is taken for a profile, so that whoever reads it says what is wrong.
+    """
+    keys = _keys(path)
+    if path.parent.name == "tests" and "test" in keys:
+        return Kind.TEST
+    if path.parent.name == "states" or ("state" in keys and "profile" not in keys):
+        return Kind.STATE
+    return Kind.PROFILE if keys.intersection(_OURS) else Kind.OTHER
+
+
+def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
+    """Return where names in the files of a folder are looked up; ``shipped`` stands in for the shipped folder.
+
+    The shipped folder comes first, as when a profile is used, then the folder itself, then those that are named. A
+    folder that holds a profile for every shipped name is a copy of the shipped folder, and stands in for it.
+    """
+    shipped = shipped_folder() if shipped is None else shipped
+    names = {file.stem for file in yaml_files(home)}
+    if names.issuperset(SHIPPED_PROFILES):
+        return Folders((home, *named, shipped))
+    return Folders((shipped, home, *named))
+
+
+def _keys(path: FilePath) -> set[str]:
+    """Return the keys at the top of a file; only where none stands at the beginning of a line is it parsed for them."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE_BYTES).decode("utf-8-sig", "replace")
+    except (OSError, ValueError):
+        return set(_OURS)
+    keys = {match["key"] for match in _KEY.finditer(text)}
+    if keys:
+        return keys
+    document = read_document(path)
+    return set(document.tree) if isinstance(document.tree, dict) else set(_OURS)
+
+
+def _files(path: FilePath) -> Iterator[FilePath]:
+    """Yield the YAML files of a folder and below, but for hidden ones.
+
+    Raises:
+        OSError: the folder itself can't be read.
+    """
+    os.listdir(path)  # noqa: PTH208 - a folder below that can't be read is passed over, this one not
+    waiting = [path]
+    while waiting:
+        folder = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                    waiting.append(folder / entry.name)
+                elif _is_yaml(entry.name) and not entry.is_dir():
+                    yield folder / entry.name
+
+
+def _is_yaml(name: str) -> bool:
+    return name.endswith(SUFFIXES) and not name.startswith(".")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)

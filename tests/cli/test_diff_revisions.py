@@ -1,0 +1,192 @@
+"""``htppower diff --against``: repositories as they are in the field, and one that is meant to do harm."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from command import Command
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+WHO = ("-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
+BASE = "profile: base\nextends: balanced\n"
+MINE = "profile: mine\nextends: ./base.yaml\n"
+
+
+class Repository:
+    """A git repository in the current folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str, given: bytes = b"") -> str:
+        """Run git, and return what it prints."""
+        arguments = ("git", *WHO, "-c", "protocol.file.allow=always", *arguments)
+        done = subprocess.run(arguments, cwd=self.path, input=given, check=True, capture_output=True)
+        return os.fsdecode(done.stdout).strip()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file, with its folders."""
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def commit(self) -> None:
+        """Commit all there is."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "all")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """Yield a repository with a base and a profile, made the current folder."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    made = Repository(folder)
+    made.write("profiles/base.yaml", BASE)
+    made.write("profiles/mine.yaml", MINE)
+    made.commit()
+    return made
+
+
+def raise_base(repository: Repository, name: str = "profiles/base.yaml") -> None:
+    """Let the base raise its core clock."""
+    repository.write(name, f"{BASE}votes: {{dcvs_v3: {{core: TURBO}}}}\n")
+
+
+RAISED = "dcvs_v3.core  NOM_PLUS -> TURBO   raises power"
+
+
+def test_a_tree_that_leads_out_of_itself_writes_nothing(
+    command: Command, repository: Repository, tmp_path: Path
+) -> None:
+    """A commit that somebody made by hand to write beside the temporary folder has no such file for us."""
+    blob = repository.git("hash-object", "-w", "--stdin", given=b"profile: pwned\nextends: burst\n")
+    inner = repository.git("mktree", given=f"100644 blob {blob}\tpwned.yaml\n".encode())
+    raw = b"40000 ..\0" + bytes.fromhex(inner)
+    evil = repository.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", given=raw)
+    commit = repository.git("commit-tree", evil, "-m", "evil")
+    repository.git("update-ref", "refs/heads/evil", commit)
+    result = command.run("diff", "--against", "evil")
+    assert result.exit_code in {1, 2}
+    assert "pwned" not in result.output
+    assert not any("pwned" in name for _, _, names in os.walk(tmp_path) for name in names)
+    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("*pwned*"))  # noqa: S108 - where it would be
+
+
+def test_the_environment_of_a_hook_names_no_other_repository(
+    command: Command, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What git sets for its hooks does not change what is compared."""
+    raise_base(repository)
+    told = command.output("diff", "--against", "HEAD", exit_code=1)
+    assert told.count(RAISED) == 2
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert command.output("diff", "--against", "HEAD", "profiles", exit_code=1) == told
+    monkeypatch.chdir(repository.path / "profiles")
+    assert command.output("diff", "--against", "HEAD", ".", exit_code=1).count(RAISED) == 2
+
+
+def test_a_linked_work_tree(
+    command: Command, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a second work tree the revision is the same."""
+    repository.git("worktree", "add", "-q", str(tmp_path / "second"), "-b", "second")
+    monkeypatch.chdir(tmp_path / "second")
+    assert command.run("diff", "--against", "main").exit_code == 0
+    Path("profiles/base.yaml").write_text(f"{BASE}votes: {{dcvs_v3: {{core: TURBO}}}}\n", encoding="utf-8")
+    assert command.output("diff", "--against", "main", exit_code=1).count(RAISED) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_are_followed_as_in_the_work_tree(command: Command, repository: Repository) -> None:
+    """A linked profile and a linked folder of power states are the same before and after, until they change."""
+    state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
+    repository.write("common/states/low.yaml", state)
+    repository.write("common/shared.yaml", "profile: shared\nextends: burst\nrelax: {to: low}\n")
+    Path("profiles/states").symlink_to("../common/states")
+    Path("profiles/shared.yaml").symlink_to("../common/shared.yaml")
+    Path("profiles/gone.link").symlink_to("/nowhere")
+    repository.commit()
+    assert command.output("diff", "--against", "HEAD") == "nothing differs in what is resolved\n"
+    repository.write("common/states/low.yaml", state.replace("2000", "1999"))
+    assert "shared  lowered  dcvs_v3.sleep_latency_us" in command.output("diff", "--against", "HEAD", exit_code=1)
+    assert "shared  lowered" in command.output("diff", "--against", "HEAD", "profiles/shared.yaml", exit_code=1)
+
+
+def test_a_base_by_its_absolute_path_is_that_of_then(command: Command, repository: Repository) -> None:
+    """A path from the root of the file system, into the repository, means the file of then for the old side."""
+    repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/profiles/base.yaml\n")
+    repository.commit()
+    raise_base(repository)
+    assert command.output("diff", "--against", "HEAD", exit_code=1).count(RAISED) == 3
+
+
+def test_a_base_elsewhere_and_of_another_ending(command: Command, repository: Repository) -> None:
+    """What is extended by path is part of the revision wherever it is and whatever its name ends in."""
+    repository.write("parts/base.inc", BASE)
+    repository.write("profiles/mine.yaml", "profile: mine\nextends: ../parts/base.inc\n")
+    repository.commit()
+    raise_base(repository, "parts/base.inc")
+    assert f"mine  inference  {RAISED}   (profiles/../parts/base.inc:3)" in command.output(
+        "diff", "--against", "HEAD", exit_code=1
+    )
+
+
+def test_only_what_is_reached_is_read(command: Command, repository: Repository) -> None:
+    """Other YAML of the repository is not looked at, whatever is in it."""
+    repository.write("deploy/values.yaml", "profile: [\n")
+    repository.commit()
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+
+
+def test_a_submodule_is_named(command: Command, repository: Repository, tmp_path: Path) -> None:
+    """Profiles in a submodule are no part of the revision, and it is said where to compare them."""
+    other = tmp_path / "other"
+    other.mkdir()
+    inner = Repository(other)
+    inner.write("q.yaml", "profile: q\nextends: burst\n")
+    inner.commit()
+    repository.git("submodule", "add", "-q", str(other), "profiles/sub")
+    repository.commit()
+    result = command.run("diff", "--against", "HEAD")
+    assert (result.exit_code, "profiles/sub is a submodule" in result.stderr) == (2, True)
+
+
+def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repository) -> None:
+    """A blob that is not there is an error that says what to do."""
+    blob = repository.git("rev-parse", "HEAD:profiles/base.yaml")
+    (repository.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    result = command.run("diff", "--against", "HEAD")
+    assert (result.exit_code, result.stdout, "fetch all of it" in result.stderr) == (2, "", True)
+
+
+def test_names_of_all_kinds(command: Command, repository: Repository) -> None:
+    """Spaces, accents and quotes in the names of files and folders are no trouble."""
+    name = "profiles/für alle 'x'/mine \"q\".yaml"
+    repository.write(name, "profile: mine\nextends: balanced\n")
+    repository.commit()
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    repository.write(name, "profile: mine\nextends: balanced\nvotes: {dcvs_v3: {core: TURBO}}\n")
+    assert RAISED in command.output("diff", "--against", "HEAD", exit_code=1)
+
+
+def test_a_renamed_profile_is_added_and_can_be_failed_on(command: Command, repository: Repository) -> None:
+    """A profile that comes under a new name may raise power unseen, unless additions are failed on."""
+    repository.git("mv", "profiles/mine.yaml", "profiles/other.yaml")
+    repository.write("profiles/other.yaml", "profile: other\nextends: burst\n")
+    assert command.run("diff", "--against", "HEAD", "--fail-on", "changes-timing").exit_code == 0
+    assert command.run("diff", "--against", "HEAD", "--fail-on", "added").exit_code == 1
+    assert command.run("diff", "--against", "HEAD", "--fail-on", "removed").exit_code == 1
+    assert command.run("diff", "--against", "HEAD", "--fail-on", "raises-power").exit_code == 1

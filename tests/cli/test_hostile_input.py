@@ -1,0 +1,223 @@
+"""Input that is meant to do harm, or that nobody thought of: said in a line, and nothing is harmed."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.cli.outputs import write_files
+from htppower.documents import LARGEST_FILE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from command import Command
+
+CLEAN = "profile: mine\nextends: burst\n"
+POSIX = pytest.mark.skipif(os.name != "posix", reason="names and files of POSIX")
+
+
+def write(path: Path, text: str = CLEAN) -> Path:
+    """Write a file, with its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@POSIX
+def test_a_device_or_pipe_is_written_to_and_never_replaced(command: Command, tmp_path: Path) -> None:
+    """An output that leads to a pipe ends up in it; the pipe stays one."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        command.output("lint", str(write(tmp_path / "mine.yaml")), "--output", f"json={pipe}")
+        assert json.loads(os.read(reader, 65536))["format_version"] == 1
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert command.run("lint", str(tmp_path / "mine.yaml"), "--output", f"json={os.devnull}").exit_code == 0
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)  # noqa: PTH116 - a device
+
+
+@POSIX
+def test_two_names_of_one_output_are_refused(command: Command, tmp_path: Path) -> None:
+    """One file can't be two outputs, however it is spelt; nothing is left behind."""
+    mine = write(tmp_path / "mine.yaml")
+    (tmp_path / "sub").mkdir()
+    outputs = (f"json={tmp_path / 'out'}", f"text={tmp_path / 'sub' / '..' / 'out'}")
+    result = command.run("lint", str(mine), "--output", outputs[0], "--output", outputs[1])
+    assert (result.exit_code, "twice" in result.stderr) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yaml", "sub"]
+    with pytest.raises(ValueError, match="twice"):
+        write_files({tmp_path / "out": "a", tmp_path / "sub" / ".." / "out": "b"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a new file is being made the old one is whole, and what was made of the new one goes."""
+    old = write(tmp_path / "old", "old")
+
+    def full(_path: str, _mode: int) -> None:
+        assert old.read_text(encoding="utf-8") == "old"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "chmod", full)
+    with pytest.raises(OSError, match="No space"):
+        write_files({old: "new"})
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
+
+
+@POSIX
+def test_names_do_nothing_to_a_terminal(command: Command, tmp_path: Path) -> None:
+    """What a file or profile is called is shown, escaped, in every form that people read."""
+    hostile = "a\x1b]0;pwn\x07\nb: error DCVS-2 forged"
+    folder = tmp_path / hostile
+    write(folder / "mine.yaml", "profile: mine\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
+    write(
+        folder / "bad.yaml", 'profile: "x\\ny: error forged"\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n'
+    )
+    for arguments in (
+        ("lint", str(folder)),
+        ("diff", str(folder), str(folder)),
+        ("explain", str(folder / "mine.yaml")),
+    ):
+        said = command.run(*arguments).output
+        assert "\x1b" not in said
+        assert not any(line.startswith(("b: error", "y: error")) for line in said.splitlines())
+
+
+@POSIX
+def test_names_do_nothing_to_markdown(command: Command, tmp_path: Path) -> None:
+    """A folder's name stays in its cell."""
+    for side in ("old", "new"):
+        write(tmp_path / side / "p | q\n\n# Approved ![x](x.png)" / "mine.yaml", f"{CLEAN}summary: {side}.\n")
+    write(tmp_path / "new" / "p | q\n\n# Approved" / "more.yaml", CLEAN.replace("mine", "more"))
+    said = command.output("diff", str(tmp_path / "old"), str(tmp_path / "new"), "--format", "markdown", exit_code=1)
+    assert not any(line.startswith("# ") for line in said.splitlines())
+    rows = [line for line in said.splitlines() if line.startswith("| `")]
+    assert all(row.replace("\\|", "").count("|") in {3, 7} for row in rows)
+
+
+@POSIX
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
+def test_a_name_that_no_encoding_has_is_written(command: Command, tmp_path: Path, form: str) -> None:
+    """A file's name that is not UTF-8 crashes no form."""
+    file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.yaml"))
+    try:
+        write(file)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    written = tmp_path / "out"
+    result = command.run("lint", str(file), "--format", form, "--output", f"{form}={written}")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert written.read_bytes().decode("utf-8")
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder with folders in it, each in the one before, deeper than Python may recurse; it is taken away."""
+    here = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(1100):
+            os.mkdir("d")  # noqa: PTH102 - the path would be too long
+            os.chdir("d")
+        Path("mine.yaml").write_text("profile: [", encoding="utf-8")
+        os.chdir(here)
+        yield tmp_path
+    finally:
+        os.chdir(here)
+        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)  # noqa: S607
+
+
+@POSIX
+def test_a_very_deep_folder_is_walked(command: Command, deep: Path) -> None:
+    """Folders in folders without end are no recursion."""
+    assert command.run("lint", str(deep)).exit_code in {0, 1}
+    assert command.run("diff", str(deep), str(deep)).exit_code in {0, 2}
+
+
+def test_a_huge_file_is_not_read(command: Command, tmp_path: Path) -> None:
+    """Of a file larger than any profile no more is read than shows that it is."""
+    file = tmp_path / "huge.yaml"
+    with file.open("wb") as opened:
+        opened.truncate(50 * LARGEST_FILE_BYTES)
+    said = command.output("lint", str(file), exit_code=1)
+    assert "error FILE-2" in said
+    assert len(said) < 1000
+
+
+def test_a_long_line_is_told_in_part(command: Command, tmp_path: Path) -> None:
+    """Of a line with many findings each tells the part that it is about: reports do not explode."""
+    keys = ", ".join(f"key{number}: 1" for number in range(900))
+    file = write(tmp_path / "mine.yaml", f"{{profile: mine, extends: burst, {keys}}}\n")
+    for form in ("json", "sarif", "junit", "text"):
+        said = command.output("lint", str(file), "--format", form, exit_code=1)
+        assert said.count("unknown key 'key899'") >= 1
+        assert len(said) < 1_500_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"profile": "mine", "extends": "%s"}\n',
+        " profile: mine\n extends: %s\n",
+        "# one\n---\nprofile: mine\nextends: %s\n",
+    ],
+)
+def test_a_profile_is_known_however_it_is_spelt(command: Command, tmp_path: Path, text: str) -> None:
+    """A profile written as JSON, or indented, is compared and linted as any other."""
+    for side, base in (("old", "power_saver"), ("new", "burst")):
+        write(tmp_path / side / "mine.yaml", text % base)
+    assert command.run("diff", str(tmp_path / "old"), str(tmp_path / "new"), "--fail-on", "raises-power").exit_code == 1
+    assert "1 file: no findings" in command.output("lint", str(tmp_path / "new"))
+
+
+def test_other_yaml_is_left_out_and_counted(command: Command, tmp_path: Path) -> None:
+    """YAML that is no profile is left out of a folder, and that is said; a file that is named is looked at."""
+    write(tmp_path / "mine.yaml")
+    compose = write(tmp_path / "docker-compose.yaml", "services: {a: {image: b}}\n")
+    assert command.output("lint", str(tmp_path)) == "1 file: no findings; left out: 1 that hold neither\n"
+    assert "KEY-1" in command.output("lint", str(compose), exit_code=1)
+    write(tmp_path / "typo.yaml", "profle: typo\nextends: burst\n")
+    assert "did you mean profile?" in command.output("lint", str(tmp_path), exit_code=1)
+
+
+def test_two_profiles_of_one_name_can_not_be_compared(command: Command, tmp_path: Path) -> None:
+    """A second profile of a name would hide the first, and is a problem that names both files."""
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.yaml", CLEAN)
+    result = command.run("diff", str(tmp_path), str(tmp_path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "b.yaml:1:10: NAME-1: a second profile named 'mine'" in result.stderr
+    assert f"the first is {tmp_path}/a.yaml" in result.stderr
+
+
+def test_a_folder_of_power_states_is_compared(command: Command, tmp_path: Path) -> None:
+    """A folder ``states`` by itself is no crash."""
+    state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
+    for side, latency in (("old", "2000"), ("new", "1999")):
+        write(tmp_path / side / "states" / "low.yaml", state.replace("2000", latency))
+    folders = (str(tmp_path / "old" / "states"), str(tmp_path / "new" / "states"))
+    assert "low  lowered  dcvs_v3.sleep_latency_us" in command.output("diff", *folders, exit_code=1)
+
+
+def test_explaining_what_a_rule_refuses_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """Bad input is exit 2 for explain, whether a rule or the format refuses it."""
+    file = write(tmp_path / "mine.yaml", f"{CLEAN}votes: {{rpc_polling_time_us: 20000}}\n")
+    result = command.run("explain", str(file))
+    assert (result.exit_code, "RPC-1" in result.stderr) == (2, True)
+
+
+def test_a_value_behind_an_alias_has_a_place(command: Command, tmp_path: Path) -> None:
+    """What an alias repeats is explained where the alias stands."""
+    aliased = "votes:\n  dcvs_v3:\n    bus: &c {min: NOM, target: NOM, max: TURBO}\n    core: *c\n"
+    file = write(tmp_path / "mine.yaml", CLEAN + aliased)
+    assert f"{file}:6  NOM" in command.output("explain", str(file), "core.min")
