@@ -33,6 +33,11 @@ _BROKEN: dict[str, tuple[str, dict[str, str]]] = {
     "REV-4": ("`rpc_polling_time_us: 100` in a power state", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
     "REV-5": ("a power state that no profile names", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
     "REV-6": ("a profile `mine` in a file `camera.yaml`", {"camera.yaml": _CLEAN}),
+    "REV-7": ("a file `burst.yaml`, which the shipped one hides", {"burst.yaml": _CLEAN.replace("mine", "burst")}),
+    "REV-8": (
+        "`after_inference_us: 60000000`",
+        {"mine.yaml": f"{_CLEAN}relax: {{after_inference_us: 60000000}}\n"},
+    ),
     "SUP-1": ("no reason", {"mine.yaml": f"# htppower: disable=RPC-6 until=2027-03-01\n{_POLLS}"}),
     "SUP-2": (
         "a date that has passed",

@@ -82,7 +82,8 @@ class Folders:
         """Return the file of a profile or state, by name or by path.
 
         Args:
-            name: a name, or a path (with a slash or a YAML suffix), which is taken from beside ``near``.
+            name: a name, looked up in the folders and then beside ``near``, or a path (with a slash or a YAML
+                suffix), which is taken from beside ``near``.
             kind: ``profile``, or ``state``, which lives in a folder ``states``.
             near: the file in which the name stands.
 
@@ -93,14 +94,15 @@ class Folders:
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(self._here(FilePath(text) if near is None else near.parent / text))
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
-        if near is not None and kind == "state":
-            folders += [near.parent / "states", *([near.parent] if near.parent.name == "states" else [])]
+        if near is not None:
+            beside = near.parent.name == "states" or kind == "profile"
+            folders += [*([near.parent / "states"] if kind == "state" else []), *([near.parent] if beside else [])]
         for folder in folders:
             for suffix in SUFFIXES:
                 file = folder / f"{text}{suffix}"
                 if text and os.path.lexists(file):
                     return file
-        known = [file.stem for folder in folders for file in yaml_files(folder)]
+        known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
         what = "power state" if kind == "state" else "profile"
         raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 

@@ -45,7 +45,7 @@ def clock_order(case: Case) -> Iterator[Finding]:
         return
     for clock, corners in (("bus", dcvs.bus), ("core", dcvs.core)):
         if corners is not None and _disorder(corners):
-            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _swap(corners))
+            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _in_order(corners))
 
 
 def power_mode(case: Case) -> Iterator[Finding]:
@@ -153,7 +153,7 @@ def hmx_order(case: Case) -> Iterator[Finding]:
             "HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR"
         )
     elif not hmx.pick_default and _disorder(hmx):
-        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _swap(hmx))
+        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _in_order(hmx))
 
 
 def polling_range(case: Case) -> Iterator[Finding]:
@@ -285,11 +285,13 @@ def _voted(corners: VoltageRange | HmxV2) -> list[tuple[str, VoltageCorner | Exp
     return [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
 
 
-def _swap(corners: VoltageRange | HmxV2) -> str:
-    """Return the same corners in an order that is valid."""
-    voted = _voted(corners)
-    ordered = sorted(corner for _, corner in voted)
-    return ", ".join(f"{name} {corner.name}" for (name, _), corner in zip(voted, ordered, strict=True))
+def _in_order(corners: VoltageRange | HmxV2) -> str:
+    """Return what to change so that corners are in order, either way; which of the two is for the author to say."""
+    return ", ".join(
+        f"{low} {above.name} or lower, or {high} {below.name} or higher"
+        for (low, below), (high, above) in itertools.pairwise(_voted(corners))
+        if below > above
+    )
 
 
 def _disorder(corners: VoltageRange | HmxV2) -> str:

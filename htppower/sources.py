@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 # Keys of which a profile or power state has one at its top.
 _OURS = ("profile", "state", "extends", "votes", "relax")
-_KEY = re.compile(rf"^[\"']?(?P<key>test|{'|'.join(_OURS)})[\"']?\s*:", re.MULTILINE)
+# Keys of which a test of profiles has both.
+_OF_TESTS = frozenset({"test", "cases"})
+_KEY = re.compile(rf"^[\"']?(?P<key>{'|'.join((*_OURS, *_OF_TESTS))})[\"']?\s*:", re.MULTILINE)
 
 
 class Kind(enum.Enum):
@@ -59,10 +61,12 @@ class Found:
     Attributes:
         sources: the profiles and power states, each once, sorted.
         left_out: YAML in the folders that is neither.
+        empty: folders that hold neither, nor tests.
     """
 
     sources: tuple[Source, ...]
     left_out: tuple[FilePath, ...]
+    empty: tuple[FilePath, ...]
 
 
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
@@ -76,11 +80,14 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
     """
     named: dict[str, FilePath] = {}
     below: dict[str, FilePath] = {}
+    folders: dict[FilePath, set[str]] = {}
     problems = []
     for path in map(FilePath, paths):
         try:
             if path.is_dir():
-                below.update({os.path.realpath(file): file for file in _files(path)})
+                files = {os.path.realpath(file): file for file in _files(path)}
+                folders[path] = set(files)
+                below.update(files)
             else:
                 path.stat()
                 named[os.path.realpath(path)] = path
@@ -96,7 +103,9 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
             left_out.append(file)
         elif kind is not Kind.TEST:
             sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
-    return Found(tuple(sources), tuple(left_out))
+    nothing = {os.path.realpath(file) for file in left_out}
+    empty = [folder for folder, files in folders.items() if files <= nothing]
+    return Found(tuple(sources), tuple(left_out), tuple(empty))
 
 
 def kind_of(path: FilePath) -> Kind:
@@ -105,11 +114,29 @@ def kind_of(path: FilePath) -> Kind:
     A file that can't be read is taken for a profile, so that whoever reads it says what is wrong.
     """
     keys = _keys(path)
-    if path.parent.name == "tests" and "test" in keys:
+    if keys >= _OF_TESTS or (path.parent.name == "tests" and keys & _OF_TESTS):
         return Kind.TEST
     if path.parent.name == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
     return Kind.PROFILE if keys.intersection(_OURS) else Kind.OTHER
+
+
+def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
+    """Return the file of a profile, or of a power state where no profile has the name, by name or path.
+
+    Raises:
+        ProfileError: there is neither.
+    """
+    try:
+        path = folders.find(name, "profile")
+    except ProfileError as error:
+        if error.rule != "NAME-1":
+            raise
+        try:
+            return folders.find(name, "state"), Kind.STATE
+        except ProfileError:
+            raise error from None
+    return path, Kind.STATE if kind_of(path) is Kind.STATE else Kind.PROFILE
 
 
 def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.cli import FOLDER, REFUSED
+from htppower.cli.outputs import FormAndFile, write_files
 from htppower.cli.workload_options import (
     OF_A_WORKLOAD,
     refuse_soc_with_arch,
@@ -39,6 +40,9 @@ _PAIR = 2
 @click.option("--timeline", is_flag=True, help="Dry-run each profile that changed on both sides, side by side.")
 @click.option("--format", "form", type=click.Choice(_FORMS), default="text", show_default=True, help="Of the output.")
 @click.option(
+    "--output", "outputs", type=FormAndFile(_FORMS), multiple=True, help="Write a file, too, whole; may be repeated."
+)
+@click.option(
     "--fail-on",
     "effects",
     type=click.Choice([*_EFFECTS, _ADDED, _REMOVED]),
@@ -57,12 +61,14 @@ def command(**options: Any) -> None:
     Exit code 0: nothing differs; 1: something does; 2: it could not be compared.
     """
     ctx = click.get_current_context()
-    draws = options["timeline"] or options["form"] == "html"
+    draws = options["timeline"] or "html" in (options["form"], *(form for form, _ in options["outputs"]))
     _refuse_what_does_not_go_together(ctx, draws=draws)
     with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
         runs = _runs(comparison, options) if draws else ()
-        # The whole document is made before any of it is printed; a page is a file, and those are UTF-8.
-        document = _document(comparison, runs, options)
+        # All is made before any of it is written or printed; a page is a file, and those are UTF-8.
+        files = {path: click.unstyle(_document(comparison, runs, form, options)) for form, path in options["outputs"]}
+        document = _document(comparison, runs, options["form"], options)
+        write_files(files)
         click.echo(document.encode() if options["form"] == "html" else document)
     if _counts(comparison, options["effects"]):
         ctx.exit(REFUSED)
@@ -102,7 +108,9 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
     old, new = paths
     if Path(old).is_dir() is not Path(new).is_dir():
         raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
-    yield compare((old, new), (read_side([old], tree), tree), (read_side([new], tree), tree))
+    sides = read_side([old], tree), read_side([new], tree)
+    _refuse_nothing((old, new), *sides)
+    yield compare((old, new), (sides[0], tree), (sides[1], tree))
 
 
 @contextlib.contextmanager
@@ -123,7 +131,19 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
         old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
-        yield compare((revision, "now"), (old_side, old_tree), (new_side, new_tree))
+        _refuse_nothing(paths, old_side, new_side)
+        yield compare((f"{revision} ({then.commit[:12]})", "now"), (old_side, old_tree), (new_side, new_tree))
+
+
+def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:
+    """Refuse to compare nothing with nothing, which would always be the same.
+
+    Raises:
+        ProfileError: no side has any profile or power state.
+    """
+    if not any(side.profiles or side.states for side in sides):
+        hint = "name the folder in which they are"
+        raise ProfileError(Problem(path, 0, 0, "FILE-1", "no profile there, then or now", hint) for path in paths)
 
 
 def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...]:
@@ -132,9 +152,9 @@ def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...
     return run_both(comparison, lambda: simulated_htp(options), workload(options))
 
 
-def _document(comparison: Comparison, runs: tuple[RunPair, ...], options: dict[str, Any]) -> str:
+def _document(comparison: Comparison, runs: tuple[RunPair, ...], form: str, options: dict[str, Any]) -> str:
     """Return the comparison in a format; each is imported only where it is asked for."""
-    form = options["form"]
+    beside = runs if options["timeline"] else ()
     if form == "html":
         from htppower.cli.diff_formats.as_html import render as as_html  # noqa: PLC0415
 
@@ -146,7 +166,7 @@ def _document(comparison: Comparison, runs: tuple[RunPair, ...], options: dict[s
     if form == "markdown":
         from htppower.cli.diff_formats.as_markdown import render as as_markdown  # noqa: PLC0415
 
-        return as_markdown(comparison, runs)
+        return as_markdown(comparison, beside)
     from htppower.cli.diff_formats.as_text import render as as_text  # noqa: PLC0415
 
-    return as_text(comparison, runs)
+    return as_text(comparison, beside)

@@ -13,29 +13,37 @@ from htppower.explain.explained import Explained, choose, explain_profile, expla
 from htppower.files import Folders, shown_path
 from htppower.lint.catalogue import CATALOGUE
 from htppower.loading import examine_power_state, examine_profile
+from htppower.sources import Kind, find_either
 from htppower.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.documents import Place
+    from htppower.lint.catalogue import Entry
     from htppower.loading import Examined
     from htppower.profiles import PowerState, Profile
 
 FORMAT_VERSION = 1
+# What a process keeps, once it has voted on it.
+LATENCY = ("rpcControlLatencyConfig",)
 
 
 @click.command(name="explain")
-@click.argument("name", metavar="NAME|PATH")
+@click.argument("name", metavar="NAME|PATH|RULE")
 @click.argument("field", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
 def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
     """Explain a field of a profile or power state; without FIELD, each in short.
 
-    FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the power state to which the
-    profile relaxes. A mapping such as dcvs_v3 stands for all that is in it.
+    The id of a rule, such as RPC-6, explains that. FIELD is a name such as core, dcvs_v3.core.min or relax.to;
+    lowered.core is a field of the power state to which the profile relaxes. A mapping such as dcvs_v3 stands for all
+    that is in it.
     """
+    if name in CATALOGUE and field is None and form == "text":
+        click.echo("\n".join(_rule(CATALOGUE[name])))
+        return
     fields = _fields(name, Folders.of(folders))
     chosen = tuple(each for each in fields if not each.part) if field is None else choose(fields, field)
     if form == "json":
@@ -54,13 +62,8 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
     Raises:
         ProfileError: there is neither, or it is wrong.
     """
-    try:
-        path = folders.find(name, "profile")
-    except ProfileError as error:
-        try:
-            path = folders.find(name, "state")
-        except ProfileError:
-            raise error from None
+    path, kind = find_either(name, folders)
+    if kind is Kind.STATE:
         state = examine_power_state(path, folders)
         _accept(state)
         return explain_state(state)
@@ -75,6 +78,14 @@ def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
         examined.accepted()
     except RuleBreach as breach:
         raise ProfileError(breach.problems) from None
+
+
+def _rule(entry: Entry) -> Iterator[str]:
+    yield f"{entry.id}  {click.style(entry.says, bold=True)}"
+    yield from labelled("weighs", entry.severity.value)
+    yield from labelled("about", entry.family.value)
+    yield from labelled("source", entry.source)
+    yield from labelled("docs", entry.page)
 
 
 def _in_short(explained: Explained) -> Iterator[str]:
@@ -97,6 +108,8 @@ def _in_full(explained: Explained) -> Iterator[str]:
     if explained.native is not None:
         for number, said in enumerate(_native(explained)):
             yield from labelled("" if number else "native", said)
+    elif explained.meaning.native == LATENCY:
+        yield from labelled("native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)")
     elif explained.meaning.native:
         yield from labelled("native", "none: unset casts no vote here, and htppower takes an earlier one back")
     else:

@@ -6,19 +6,18 @@ import datetime
 import os
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from htppower.cli import FOLDER, REFUSED
 from htppower.cli.lint_formats import NAMES, render
 from htppower.cli.outputs import FormAndFile, write_files
 from htppower.cli.workload_options import SYSTEMS, refuse_soc_with_arch
-from htppower.lint.catalogue import Severity
 from htppower.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.lint.findings import LintReport
     from htppower.platforms import Platform
 
 
@@ -52,7 +51,7 @@ def command(
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
-    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)
+    report = attrs.evolve(lint(paths, today, profiles=folders, platform=platform, notes=notes), strict=strict)
     files: dict[Path, str] = {}
     for name, path in outputs:
         if any(os.path.realpath(path) == os.path.realpath(other) for other in files):
@@ -62,12 +61,8 @@ def command(
     write_files(files)
     if text:
         click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
-    if _counts(report, strict=strict):
+    if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
-
-
-def _counts(report: LintReport, *, strict: bool) -> bool:
-    return report.count(Severity.ERROR) > 0 or (strict and report.count(Severity.WARNING) > 0)
 
 
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:

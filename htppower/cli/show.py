@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.cli import FOLDER
-from htppower.errors import ProfileError
 from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import shown_path
-from htppower.loading import find_power_state, load_profile
+from htppower.files import Folders, shown_path
+from htppower.loading import load_power_state, load_profile
+from htppower.sources import Kind, find_either
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,16 +30,12 @@ def command(profile: str, folders: tuple[str, ...]) -> None:
 
     The name of a power state shows that.
     """
-    try:
-        shown = as_yaml(load_profile(profile, folders))
-    except ProfileError as error:
-        if error.rule != "NAME-1" or error.path != profile:
-            raise
-        try:
-            shown = state_as_yaml(find_power_state(profile, folders))
-        except ProfileError:
-            raise error from None
-    click.echo(shown)
+    where = Folders.of(folders)
+    path, kind = find_either(profile, where)
+    if kind is Kind.STATE:
+        click.echo(state_as_yaml(load_power_state(path, where)))
+        return
+    click.echo(as_yaml(load_profile(path, folders)))
 
 
 def state_as_yaml(state: PowerState) -> str:

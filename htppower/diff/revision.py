@@ -49,10 +49,12 @@ class Revision:
     Attributes:
         root: the folder that stands for the top of the repository.
         top: the top of the repository itself.
+        commit: the commit that the revision is.
     """
 
     root: FilePath
     top: FilePath
+    commit: str
 
     def path_of(self, path: str | os.PathLike[str]) -> FilePath | None:
         """Return where a path of the work tree is in the revision; None where it is outside of the repository."""
@@ -90,7 +92,7 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
         if module is not None:
             raise NoRevision(f"{module} is a submodule of {top}: compare it from inside")
     with tempfile.TemporaryDirectory(prefix="htppower-") as root:
-        revision = Revision(FilePath(os.path.realpath(root)), top)
+        revision = Revision(FilePath(os.path.realpath(root)), top, commit)
         export(listing, starts, revision.root, lambda blobs: _contents(top, blobs))
         yield revision
 

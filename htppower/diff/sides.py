@@ -12,7 +12,7 @@ from htppower.errors import Problem, ProfileError
 from htppower.files import Folders, shipped_folder
 from htppower.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.mistakes import Mistake
-from htppower.sources import Kind, Source, find_sources, folders_of
+from htppower.sources import Kind, Source, find_either, find_sources, folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,8 +121,7 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
     """Yield the files that a name stands for, each with the folder that comes before its name."""
     path = FilePath(name)
     if not path.is_dir():
-        for source in find_sources([Folders((tree.shipped, *tree.named)).find(name, "profile")]).sources:
-            yield "", source
+        yield "", Source(*find_either(os.fspath(name), Folders((tree.shipped, *tree.named))))
         return
     for source in find_sources([path]).sources:
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")

@@ -141,6 +141,13 @@ REVIEW_RULES = (
         Family.REVIEW,
         _REVIEW_SOURCE,
     ),
+    Entry(
+        "REV-8",
+        "Votes stay up for at most 10 s after a phase.",
+        Severity.WARNING,
+        Family.REVIEW,
+        "thirty times the 300 ms of the vendor's tools",
+    ),
 )
 
 SUPPRESSION_RULES = (

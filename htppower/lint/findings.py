@@ -72,12 +72,18 @@ class LintReport:
         findings: every finding that counts, sorted.
         suppressed: those that are lifted, sorted.
         left_out: YAML in the folders that holds neither profile nor power state.
+        strict: warnings count.
     """
 
     files: tuple[str, ...]
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...] = ()
     left_out: tuple[str, ...] = ()
+    strict: bool = False
+
+    def counts(self, finding: Finding) -> bool:
+        """Return whether a finding is a reason to fail."""
+        return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
 
     def count(self, severity: Severity) -> int:
         """Return how many findings weigh that much."""

@@ -43,8 +43,8 @@ class Home:
 
     @functools.cached_property
     def shelf(self) -> Shelf:
-        """The profiles here and the shipped ones, as far as they can be read."""
-        return Shelf.of(examined.value for examined in self._profiles if examined.readable)
+        """The profiles here and the shipped ones, but for those that are refused."""
+        return Shelf.of(each.value for each in self._profiles if each.readable and not each.problems)
 
     @functools.cached_property
     def used_states(self) -> frozenset[str]:

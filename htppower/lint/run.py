@@ -11,6 +11,7 @@ import attrs
 
 from htppower import rules
 from htppower.cases import Case
+from htppower.errors import Problem, ProfileError
 from htppower.files import shown_path
 from htppower.lint.catalogue import Severity
 from htppower.lint.findings import Finding, LintReport
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Iterable, Iterator
 
-    from htppower.errors import Problem
     from htppower.extending import ResolvedFile
     from htppower.lint.lines import Lines
     from htppower.loading import Examined
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _NEED_A_PLATFORM = frozenset(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 # What is refused is told by the examination; what is left are the rules that only advise.
 _ADVICE = tuple(rule.id for rule in rules.RULES.values() if rule.breach is not rules.Breach.ERROR)
+# Thirty times the vendor's: above that the time between inferences is no reason.
+LONGEST_USUAL_SUSTAIN_US = 10_000_000
 # An error by itself, but only on a platform.
 _ALSO_OF_PLATFORMS = ("DDR-1",)
 
@@ -58,9 +60,14 @@ def lint(
         notes: tell of notes, too.
 
     Raises:
-        ProfileError: FILE-1, a path does not exist or can't be read.
+        ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
     """
     given = find_sources(paths)
+    if given.empty:
+        hint = "name the folder in which they are"
+        raise ProfileError(
+            Problem(str(path), 0, 0, "FILE-1", "no profile in this folder", hint) for path in given.empty
+        )
     linting = _Linting(given.sources, tuple(map(FilePath, profiles)), platform)
     found = [finding for source in given.sources for finding in linting.findings(source)]
     if not notes:
@@ -125,7 +132,7 @@ class _Linting:
             *self._broken(profile.case(self._platform), readable=examined.readable),
             *_misnamed(source, profile),
         ]
-        mistakes += _hidden(source, home)
+        mistakes += (*_hidden(source, home), *_stays_up(profile))
         if examined.readable:
             mistakes += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, mistake) for mistake in mistakes)
@@ -184,6 +191,15 @@ class _Linting:
     def _used(self) -> frozenset[str]:
         """The files of the power states to which some profile relaxes, in any folder that is linted."""
         return frozenset().union(*(self._home(source).used_states for source in self._sources.values()))
+
+
+def _stays_up(profile: Profile) -> Iterator[Mistake]:
+    """REV-8."""
+    for name in ("after_init_us", "after_inference_us"):
+        time_us = 0 if profile.relax is None else getattr(profile.relax, name)
+        if time_us > LONGEST_USUAL_SUSTAIN_US:
+            message = f"votes stay up for {time_us / 1_000_000:g} s"
+            yield Mistake(("relax", name), "REV-8", message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
 
 
 def _misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:

@@ -142,7 +142,8 @@ def _suppression(place: tuple[str, int, int], said: str, excerpt: tuple[str, int
 
 def _wrong_rule(rule: str) -> tuple[str, str] | None:
     if rule not in CATALOGUE:
-        return f"no rule {rule!r}", did_you_mean(rule, CATALOGUE)
+        warnings = [entry.id for entry in CATALOGUE.values() if entry.severity is Severity.WARNING]
+        return f"no rule {rule!r}", did_you_mean(rule, warnings)
     if CATALOGUE[rule].severity is not Severity.WARNING:
         return f"{rule} is no warning, and only warnings can be suppressed", "mend what it is about"
     return None

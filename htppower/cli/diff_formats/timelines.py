@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from htppower.diff.runs import RunPair, raised_us
+from htppower.fields import spell, vote_fields
 from htppower.texts import printable
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:
 
 def _lines(pair: RunPair) -> Iterator[str]:
     yield f"{printable(pair.name)}: dry runs on {pair.new.backend.platform}"
-    width = max((len(_call(row)) for row in pair.old.rows), default=0)
+    rows = list(_side_by_side(pair.old.rows, pair.new.rows))
+    width = max((len(_call(old, new)) for old, new in rows), default=0)
     yield f"{'old':<{width}}   new"
-    for old, new in _side_by_side(pair.old.rows, pair.new.rows):
+    for old, new in rows:
         same = old is not None and new is not None and old.call == new.call
-        yield f"{_call(old):<{width}} {' ' if same else '|'} {_call(new)}".rstrip()
+        yield f"{_call(old, new):<{width}} {' ' if same else '|'} {_call(new, old)}".rstrip()
     for what, before, after, unit in _costs(pair):
         more = "the same" if before == after else f"{after - before:+}{unit}"
         yield f"{what}: {before}{unit} -> {after}{unit} ({more})"
@@ -49,25 +51,29 @@ def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[
         yield from ((None, row) for row in new[start:end])
 
 
-def _call(row: Row | None) -> str:
+def _call(row: Row | None, beside: Row | None = None) -> str:
+    """Return a call in a line: the clocks and the polling that it votes, and what else it votes otherwise."""
     if row is None:
         return ""
     call = row.call
-    said = call.function if call.votes is None else ", ".join(_votes(call.votes))
+    other = None if beside is None else beside.call.votes
+    said = call.function if call.votes is None else ", ".join(_votes(call.votes, other))
     return f"{call.time_us:>9}  {row.state.value:<9}  {said}".rstrip()
 
 
-def _votes(votes: VoteSet) -> Iterator[str]:
-    """Yield what matters most of a vote set: the clocks and the polling; the rest by name where it is alone."""
+def _votes(votes: VoteSet, other: VoteSet | None) -> Iterator[str]:
     dcvs = votes.dcvs_v3
     clocks = {} if dcvs is None else {"core": dcvs.core, "bus": dcvs.bus}
-    targets = {clock: corners.target.name for clock, corners in clocks.items() if corners is not None}
-    for target in dict.fromkeys(targets.values()):
-        yield f"{', '.join(clock for clock in targets if targets[clock] == target)} {target}"
+    spelt = {clock: spell(corners) for clock, corners in clocks.items() if corners is not None}
+    for corners in dict.fromkeys(spelt.values()):
+        yield f"{', '.join(clock for clock in spelt if spelt[clock] == corners)} {corners}"
     if votes.rpc_polling_time_us is not None:
         yield f"polling {votes.rpc_polling_time_us}"
-    if not clocks and votes.rpc_polling_time_us is None:
-        yield str(votes)
+    theirs = {} if other is None else dict(vote_fields(other))
+    shown = {"core", "bus", "rpc_polling_time_us"}
+    for at, value in vote_fields(votes):
+        if at[-1] not in shown and value is not None and (theirs.get(at, value) != value or not (spelt or theirs)):
+            yield f"{at[-1]} {spell(value)}"
 
 
 def _costs(pair: RunPair) -> Iterator[tuple[str, int, int, str]]:

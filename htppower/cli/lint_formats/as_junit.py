@@ -6,8 +6,6 @@ import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from htppower.lint.catalogue import Severity
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -18,23 +16,23 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: LintReport) -> str:
-    """Return the report; warnings fail a test as errors do, and a note is output of a test that passed."""
+    """Return the report; what is no reason to fail is the output of a test that passed."""
     paths = dict.fromkeys((*report.files, *(finding.path for finding in report.findings)))
     suites: dict[str, list[Finding]] = {path: [] for path in paths}
     for finding in report.findings:
         suites[finding.path].append(finding)
     total = sum(max(1, len(found)) for found in suites.values())
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites name="htppower lint" tests="{total}" failures="{_failures(report.findings)}">')
+    lines.append(f'<testsuites name="htppower lint" tests="{total}" failures="{_failures(report, report.findings)}">')
     for path, findings in suites.items():
-        lines += _suite(path, findings)
+        lines += _suite(report, path, findings)
     lines.append("</testsuites>")
     return "\n".join(lines)
 
 
-def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
+def _suite(report: LintReport, path: str, findings: list[Finding]) -> Iterator[str]:
     count = max(1, len(findings))
-    yield f'  <testsuite name={_attribute(path)} tests="{count}" failures="{_failures(findings)}">'
+    yield f'  <testsuite name={_attribute(path)} tests="{count}" failures="{_failures(report, findings)}">'
     if not findings:
         yield f'    <testcase classname={_attribute(path)} name="lint"/>'
     for finding in findings:
@@ -43,7 +41,7 @@ def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
         said = (
             f"{finding.place}: {finding.message}\n{finding.text}\nexpected: {finding.entry.says}\nhint: {finding.hint}"
         )
-        if finding.severity is Severity.NOTE:
+        if not report.counts(finding):
             yield f"      <system-out>{_text(said)}</system-out>"
         else:
             kind = finding.severity.value
@@ -52,8 +50,8 @@ def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
     yield "  </testsuite>"
 
 
-def _failures(findings: Iterable[Finding]) -> int:
-    return sum(finding.severity is not Severity.NOTE for finding in findings)
+def _failures(report: LintReport, findings: Iterable[Finding]) -> int:
+    return sum(map(report.counts, findings))
 
 
 def _attribute(text: str) -> str:
