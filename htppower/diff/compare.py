@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from htppower.documents import Place
     from htppower.loading import Examined
     from htppower.profiles import Profile
+
+_Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -72,15 +74,15 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         found = changes_of_profile(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
-    for name in sorted(before.states.keys() & after.states.keys()):
-        found = changes_of_state(before.states[name], after.states[name])
-        changes += (attrs.evolve(change, profile=name) for change in found)
+    states = _pairs(before.states, after.states, alone=not (before.profiles or after.profiles))
+    for name, state, later in states:
+        changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     shown = [
         attrs.evolve(change, place=_shown(change.place, new[1]), old_place=_shown(change.old_place, old[1]))
         for change in changes
     ]
     order = list(Effect)
-    paired = {id(each) for _, *both in pairs for each in both}
+    paired = {id(each) for _, *both in (*pairs, *states) for each in both}
     return Comparison(
         *names,
         added=_alone(after, before, paired, new[1]),
@@ -92,9 +94,10 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
 
 
 def _pairs(
-    old: Mapping[str, Examined[Profile]], new: Mapping[str, Examined[Profile]]
-) -> list[tuple[str, Examined[Profile], Examined[Profile]]]:
-    if len(old) == len(new) == 1:
+    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool = True
+) -> list[tuple[str, _Examined, _Examined]]:
+    """Return what stands on both sides: of one name, or, where nothing else is compared, a single one on each."""
+    if alone and len(old) == len(new) == 1:
         ((_, before),) = old.items()
         ((name, after),) = new.items()
         return [(name, before, after)]
@@ -109,7 +112,7 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
     files = {name: each.file for name, each in side.profiles.items() if id(each) not in paired}
     in_use = {each.state.value.name for each in other.profiles.values() if each.state is not None}
     for name, each in side.states.items():
-        if name not in other.states and each.value.name not in in_use:
+        if id(each) not in paired and name not in other.states and each.value.name not in in_use:
             files.setdefault(name, each.file)
     return {name: tree.shown(str(file.path)) for name, file in sorted(files.items())}
 

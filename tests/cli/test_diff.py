@@ -79,6 +79,40 @@ def test_fail_on_counts_its_effects_only(command: Command) -> None:
     assert command.run("diff", "old", "new", "--fail-on", "nothing").exit_code == 2
 
 
+@pytest.mark.usefixtures("sides")
+def test_outputs_are_written_beside_what_is_printed(command: Command) -> None:
+    """Several forms in one run, each as it would be printed; with one that can't be written none is."""
+    printed = command.output("diff", "old", "new", "--output", "json=o.json", "--output", "html=o.html", exit_code=1)
+    assert printed == command.output("diff", "old", "new", exit_code=1)
+    told = command.output("diff", "old", "new", "--format", "json", exit_code=1)
+    assert Path("o.json").read_text(encoding="utf-8") == told
+    assert "<svg" in Path("o.html").read_text(encoding="utf-8")
+    outputs = ("--output", "json=p.json", "--output", "markdown=none/p.md")
+    result = command.run("diff", "old", "new", *outputs)
+    assert (result.exit_code, result.stdout, Path("p.json").exists()) == (2, "", False)
+
+
+def test_nothing_compared_with_nothing_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """Folders without profiles are no success: the wrong folder must not be green."""
+    result = command.run("diff", str(tmp_path), str(tmp_path))
+    assert (result.exit_code, "no profile there" in result.stderr) == (2, True)
+    assert command.run("diff", str(tmp_path), "burst").exit_code == 2
+
+
+def test_power_states_are_compared_by_name(command: Command) -> None:
+    """Two power states can be compared, as two profiles can."""
+    assert "dcvs_v3.sleep_latency_us  2000 -> 65535" in command.output("diff", "relaxed", "released", exit_code=1)
+
+
+@pytest.mark.usefixtures("sides")
+def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
+    """Lines that differ say in what, also where the clocks are alike."""
+    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1)
+    assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
+    assert "sleep_latency_us 500 |" in told
+    assert "sleep_latency_us 400" in told
+
+
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
     """What can't be found, read or resolved is named with its place, and nothing is compared."""
     wrong = tmp_path / "wrong.yaml"

@@ -112,6 +112,28 @@ def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
     assert all(meaning_of(("votes", name)).rules for name in SEND_ORDER.values())
 
 
+def test_a_rule_is_explained(command: Command) -> None:
+    """The id of a rule is explained with its weight, its source and its place in the docs."""
+    for rule, entry in CATALOGUE.items():
+        told = command.output("explain", rule)
+        assert told.startswith(f"{rule}  {entry.says}")
+        assert entry.page in told
+
+
+def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path: Path) -> None:
+    """A power state's file is known for what it is, wherever it stands."""
+    file = tmp_path / "low.yaml"
+    file.write_text(command.output("show", "relaxed").replace("state: relaxed", "state: low"), encoding="utf-8")
+    assert "SVS2" in command.output("explain", str(file), "core")
+    assert command.output("show", str(file)).startswith("state: low")
+
+
+def test_what_nothing_takes_back_is_said_so(command: Command) -> None:
+    """A control latency that is unset is not taken back (rule RPC-5); other votes are."""
+    assert "nothing takes an earlier one back (RPC-5)" in command.output("explain", "relaxed", "rpc_control_latency_us")
+    assert "htppower takes an earlier one back" in command.output("explain", "burst", "hmx_timeout_us")
+
+
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
     """A wrong name or field is told with the nearest, a wrong file with its place."""
     wrong = tmp_path / "wrong.yaml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,35 @@ def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> 
         str(tmp_path / "one"),
         str(tmp_path / "two.yaml"),
     ]
+
+
+def test_a_folder_without_a_profile_is_exit_2(command: Command, tmp_path: Path) -> None:
+    """To look at nothing is no success: the wrong folder must not be green; a test that is named is left out."""
+    (tmp_path / "values.yaml").write_text("a: 1\n", encoding="utf-8")
+    result = command.run("lint", str(tmp_path))
+    assert (result.exit_code, "FILE-1: no profile in this folder" in result.stderr) == (2, True)
+    assert command.run("lint", str(shipped_folder() / "tests" / "burst.yaml")).exit_code == 0
+
+
+def test_junit_fails_for_what_counts(command: Command, tmp_path: Path) -> None:
+    """A warning fails a test of the report only where it fails the run."""
+    warned = write(tmp_path, WARNED)
+    assert 'failures="0"' in command.output("lint", warned, "--format", "junit")
+    assert 'failures="0"' not in command.output("lint", warned, "--format", "junit", "--strict", exit_code=1)
+
+
+def test_a_terminal_without_a_letter_gets_an_escape(tmp_path: Path) -> None:
+    """What the encoding of a terminal lacks is escaped, and no command fails for it."""
+    text = "profile: mine\nextends: burst\nsummary: \N{RIGHTWARDS ARROW} up\n"
+    mine = write(tmp_path, text)
+    for arguments in (["lint", mine, "--notes"], ["profile", mine, "--dry-run"], ["explain", mine, "summary"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "htppower", *arguments],
+            capture_output=True,
+            check=False,
+            env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_notes_are_told_on_demand_and_never_count(command: Command, tmp_path: Path) -> None:

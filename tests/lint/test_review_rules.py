@@ -177,6 +177,67 @@ def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
     assert found(tmp_path) == []
 
 
+def test_what_keeps_votes_up_after_init_is_a_timer_too(tmp_path: Path) -> None:
+    """SUS-1 and REV-8 look at both times: too short for a timer, and longer than anybody means."""
+    relax = "profile: mine\nextends: burst\nrelax:\n  after_init_us: {}\n  after_inference_us: {}\n"
+    write(tmp_path, mine=relax.format(5, 10_000_001))
+    assert found(tmp_path) == ["mine.yaml:4:18 SUS-1", "mine.yaml:5:23 REV-8"]
+    write(
+        tmp_path, mine="profile: mine\nextends: burst\nrelax:\n  after_init_us: 20000\n  after_inference_us: 10000000\n"
+    )
+    assert found(tmp_path) == []
+
+
+def test_a_name_that_leads_elsewhere(tmp_path: Path) -> None:
+    """REV-7: a file of a shipped name, or of the name of one beside it, is never found by that name."""
+    write(tmp_path, burst="profile: burst\nextends: balanced\n", mine="profile: mine\nextends: burst\n")
+    (tmp_path / "mine.yml").write_text("profile: mine\nextends: balanced\n", encoding="utf-8")
+    assert found(tmp_path) == ["burst.yaml:1:10 REV-7", "mine.yml:1:10 REV-7"]
+    assert "shipped burst.yaml" in lint([tmp_path], TODAY).findings[0].message
+
+
+def test_a_profile_without_any_hvx_vote_leaves_it_unstated(tmp_path: Path) -> None:
+    """REV-1: where the HVX vote as a whole is unset, that is what others state."""
+    text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("profile: burst", "profile: mine")
+    start, end = text.index("  dcvs_v3:"), text.index("  hmx_v2:")
+    write(tmp_path, mine=f"{text[:start]}  dcvs_v3: unset\n{text[end:].replace('hmx_v2: default', 'hmx_v2: unset')}")
+    told = [finding.message for finding in lint([tmp_path], TODAY).findings if finding.rule == "REV-1"]
+    assert any("leaves dcvs_v3 unset" in message for message in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("sleep_disable: unset", "sleep_disable: true", "keeps the DSP from sleeping"),
+        ("sleep_latency_us: 2000", "sleep_latency_us: 10", "sleep latency of 10 us, mine 40 us"),
+        (
+            "hmx_v2: default",
+            "hmx_v2: {min: MAX, target: MAX, max: MAX, perf_mode: HIGH}",
+            "does not lower the HMX clock",
+        ),
+    ],
+)
+def test_a_power_state_that_leaves_other_votes_up(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """REV-3 looks at the HMX, at sleep_disable and at the sleep latency, too."""
+    mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
+    write(tmp_path, mine=mine, states__low=state("low").replace(old, new))
+    told = [finding.message for finding in lint([tmp_path], TODAY).findings if finding.rule == "REV-3"]
+    assert [said in message for message in told] == [True]
+
+
+def test_dcvs_may_be_the_way_down(tmp_path: Path) -> None:
+    """REV-3: a state in which DCVS may lower the clock below the profile's is a way down."""
+    write(tmp_path, mine="profile: mine\nextends: power_saver\nrelax: {to: relaxed}\n")
+    assert not [line for line in found(tmp_path) if line.endswith("REV-3")]
+
+
+def test_a_refused_profile_is_no_measure_for_others(tmp_path: Path) -> None:
+    """REV-1 is not told for what only a profile states that is refused itself."""
+    wrong = "profile: wrong\nextends: burst\nvotes: {hmx_timeout_us: 500, rpc_polling_time_us: 10000}\n"
+    write(tmp_path, mine="profile: mine\nextends: burst\n", wrong=wrong)
+    assert [line for line in found(tmp_path) if line.startswith("mine")] == []
+
+
 def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path: Path) -> None:
     """What is inherited from a file that is not linted is told at ``extends``; from one that is, in that one, once."""
     write(tmp_path, base="profile: base\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")

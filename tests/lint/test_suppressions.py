@@ -64,6 +64,31 @@ def test_a_suppression_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
     assert "SUS-1" in found.findings[0].message
 
 
+def test_a_suppression_in_a_base_lifts_what_is_inherited(tmp_path: Path) -> None:
+    """Linted alone or beside its base, a profile is told nothing that its base suppresses, and no text contradicts."""
+    (tmp_path / "base.yaml").write_text(f"{GOOD}\n{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
+    mine = tmp_path / "mine.yaml"
+    for text in ("profile: mine\nextends: base\n", f"{GOOD}\nprofile: mine\nextends: base\n"):
+        mine.write_text(text, encoding="utf-8")
+        assert rules(lint([tmp_path], TODAY)) == []
+        assert rules(lint([mine], TODAY)) == []
+
+
+def test_a_suppression_of_ones_own_lifts_what_is_inherited(tmp_path: Path) -> None:
+    """A profile may suppress for itself what its base warns of; the base is still told."""
+    (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(f"{GOOD}\nprofile: mine\nextends: base\n", encoding="utf-8")
+    assert rules(lint([tmp_path / "mine.yaml"], TODAY)) == []
+    assert {finding.path for finding in lint([tmp_path], TODAY).findings} == {f"{tmp_path}/base.yaml"}
+
+
+def test_nothing_is_said_of_suppressions_above_a_base_that_can_not_be_read(tmp_path: Path) -> None:
+    """Where a base is broken, the rules that a suppression is for were not looked at."""
+    (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\nbogus: 1\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(f"{GOOD}\nprofile: mine\nextends: base\n", encoding="utf-8")
+    assert "SUP-3" not in rules(lint([tmp_path], TODAY))
+
+
 def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Path) -> None:
     """In a file that can't be read to its end, and of what only a platform breaks, a suppression may wait."""
     unread = report(tmp_path, f"{GOOD}\n{POLLS}\nfoo: 1\n")
@@ -90,6 +115,8 @@ def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Pat
         ("# htppower: disabel=RPC-6 until=2027-03-01 because=it polls", "is no suppression"),
         ("# htppower: ignore everything", "is no suppression"),
         ("#htppower:", "is no suppression"),
+        ("# htppower disable=RPC-6 until=2027-03-01 because=it polls", "is no suppression"),
+        ("# HTPPOWER: disable=RPC-6 because=it polls", "no date"),
     ],
 )
 def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comment: str, said: str) -> None:
@@ -121,5 +148,8 @@ def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
     plain = "summary: a# htppower: b\n"
     for text in (quoted, block, plain):
         assert list(comments_for_htppower(text, text.split("\n"))) == []
+    assert list(comments_for_htppower("# htppower is great\n", ["# htppower is great"])) == []
+    both = 'summary: "# htppower: a"  # htppower: disable=RPC-6\n'
+    assert list(comments_for_htppower(both, both.split("\n"))) == [(1, 27)]
     after = 'summary: "a # b"  # htppower: disable=RPC-6\n'
     assert list(comments_for_htppower(after, after.split("\n"))) == [(1, 19)]
