@@ -41,11 +41,11 @@ def sleep_latency(case: Case) -> Iterator[Finding]:
 def clock_order(case: Case) -> Iterator[Finding]:
     """DCVS-2."""
     dcvs = case.votes.dcvs_v3
-    if dcvs is None:
-        return
-    for clock, corners in (("bus", dcvs.bus), ("core", dcvs.core)):
-        if corners is not None and _disorder(corners):
-            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {_disorder(corners)}", _in_order(corners))
+    for clock in ("bus", "core"):
+        corners = None if dcvs is None else getattr(dcvs, clock)
+        said, hint = ("", "") if corners is None else _disorder(corners)
+        if said:
+            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {said}", hint)
 
 
 def power_mode(case: Case) -> Iterator[Finding]:
@@ -147,13 +147,13 @@ def hmx_order(case: Case) -> Iterator[Finding]:
     hmx = case.votes.hmx_v2
     if hmx is None:
         return
-    corners = (hmx.min, hmx.target, hmx.max)
-    if not all(isinstance(corner, ExpandedCorner) for corner in corners):
-        yield Finding(
-            "HMX-8", ("votes", "hmx_v2"), f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR"
-        )
-    elif not hmx.pick_default and _disorder(hmx):
-        yield Finding("HMX-8", ("votes", "hmx_v2"), f"HMX {_disorder(hmx)}", _in_order(hmx))
+    at = ("votes", "hmx_v2")
+    if not all(isinstance(corner, ExpandedCorner) for corner in (hmx.min, hmx.target, hmx.max)):
+        yield Finding("HMX-8", at, f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR")
+        return
+    said, hint = ("", "") if hmx.pick_default else _disorder(hmx)
+    if said:
+        yield Finding("HMX-8", at, f"HMX {said}", hint)
 
 
 def polling_range(case: Case) -> Iterator[Finding]:
@@ -280,28 +280,20 @@ def _is_explicit(hmx: HmxV2 | None) -> bool:
     return hmx is not None and not hmx.pick_default
 
 
-def _voted(corners: VoltageRange | HmxV2) -> list[tuple[str, VoltageCorner | ExpandedCorner]]:
+def _disorder(corners: VoltageRange | HmxV2) -> tuple[str, str]:
+    """Return which corner is above which that it may not be above, and what to change, either way; DISABLE aside.
+
+    Both are empty where the corners are in order.
+    """
     limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
-    return [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
-
-
-def _in_order(corners: VoltageRange | HmxV2) -> str:
-    """Return what to change so that corners are in order, either way; which of the two is for the author to say."""
-    return ", ".join(
-        f"{low} {above.name} or lower, or {high} {below.name} or higher"
-        for (low, below), (high, above) in itertools.pairwise(_voted(corners))
-        if below > above
-    )
-
-
-def _disorder(corners: VoltageRange | HmxV2) -> str:
-    """Return which corner is above which that it may not be above; empty where they are in order, DISABLE aside."""
-    voted = _voted(corners)
-    return ", ".join(
-        f"{low} {below.name} is above {high} {above.name}"
+    voted = [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
+    wrong = [
+        (low, below.name, high, above.name)
         for (low, below), (high, above) in itertools.pairwise(voted)
         if below > above
-    )
+    ]
+    said = ", ".join(f"{low} {below} is above {high} {above}" for low, below, high, above in wrong)
+    return said, ", ".join(f"{low} {above} or lower, or {high} {below} or higher" for low, below, high, above in wrong)
 
 
 def _spell(corners: VoltageRange | HmxV2) -> str:

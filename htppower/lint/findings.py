@@ -1,15 +1,10 @@
-"""What lint finds, and what a run of it comes to."""
+"""What lint finds."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.lint.catalogue import CATALOGUE, Entry, Severity
-
-if TYPE_CHECKING:
-    from htppower.lint.suppressions import Suppression
 
 
 @attrs.frozen(order=True)
@@ -53,38 +48,3 @@ class Finding:
     def place(self) -> str:
         """File, line and column, in the form that editors jump to."""
         return f"{self.path}:{self.line}:{self.column}"
-
-
-@attrs.frozen(repr=False, eq=False)
-class Suppressed:
-    """A finding that a suppression in a file lifts."""
-
-    finding: Finding
-    suppression: Suppression
-
-
-@attrs.frozen(repr=False, eq=False)
-class LintReport:
-    """A run.
-
-    Attributes:
-        files: the files that were looked at, in order.
-        findings: every finding that counts, sorted.
-        suppressed: those that are lifted, sorted.
-        left_out: YAML in the folders that holds neither profile nor power state.
-        strict: warnings count.
-    """
-
-    files: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    suppressed: tuple[Suppressed, ...] = ()
-    left_out: tuple[str, ...] = ()
-    strict: bool = False
-
-    def counts(self, finding: Finding) -> bool:
-        """Return whether a finding is a reason to fail."""
-        return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
-
-    def count(self, severity: Severity) -> int:
-        """Return how many findings weigh that much."""
-        return sum(finding.severity is severity for finding in self.findings)

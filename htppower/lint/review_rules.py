@@ -5,23 +5,30 @@ Each yields mistakes of one file, seen beside the profiles with which it is used
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.costs import clock_cost, costs, hmx_cost
 from htppower.fields import profile_fields, spell
+from htppower.files import shown_path
 from htppower.mistakes import Mistake
 from htppower.profiles import SHIPPED_PROFILES
+from htppower.sources import Kind
 from htppower.votes import HMX_DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path as FilePath
 
     from htppower.cases import Path
     from htppower.profiles import PowerState, Profile
+    from htppower.sources import Source
     from htppower.votes import VoteSet
 
+# Thirty times the vendor's: above that the time between inferences is no reason.
+LONGEST_USUAL_SUSTAIN_US = 10_000_000
 _TO = ("relax", "to")
 _HMX = ("votes", "hmx_v2")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
@@ -98,6 +105,31 @@ def no_way_down(profile: Profile) -> Iterator[Mistake]:
     state = profile.relax.to
     for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
         yield Mistake(_TO, "REV-3", message, "relax to a power state that lowers it")
+
+
+def stays_up(profile: Profile) -> Iterator[Mistake]:
+    """REV-8."""
+    for name in ("after_init_us", "after_inference_us"):
+        time_us = 0 if profile.relax is None else getattr(profile.relax, name)
+        if time_us > LONGEST_USUAL_SUSTAIN_US:
+            message = f"votes stay up for {time_us / 1_000_000:g} s"
+            yield Mistake(("relax", name), "REV-8", message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
+
+
+def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
+    """REV-6; of a name that is refused as such nothing more is said."""
+    key = "profile" if source.kind is Kind.PROFILE else "state"
+    if value.name != source.path.stem and value.name.isprintable():
+        message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
+        yield Mistake((key,), "REV-6", message, f"rename the file to {value.name}.yaml")
+
+
+def hidden(source: Source, first_of_name: Mapping[str, FilePath]) -> Iterator[Mistake]:
+    """REV-7; ``first_of_name`` is the file to which each name leads."""
+    first = first_of_name.get(source.path.stem)
+    if first is not None and os.path.realpath(first) != os.path.realpath(source.path):
+        message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
+        yield Mistake(("profile",), "REV-7", message, "give the file and the profile a name of their own")
 
 
 def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:

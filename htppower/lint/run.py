@@ -14,10 +14,11 @@ from htppower.cases import Case
 from htppower.errors import Problem, ProfileError
 from htppower.files import shown_path
 from htppower.lint.catalogue import Severity
-from htppower.lint.findings import Finding, LintReport
+from htppower.lint.findings import Finding
 from htppower.lint.home import Home
 from htppower.lint.lines import read_lines
-from htppower.lint.review_rules import costs_more, no_way_down, polling_left_on, unstated
+from htppower.lint.report import LintReport
+from htppower.lint.review_rules import costs_more, hidden, misnamed, no_way_down, polling_left_on, stays_up, unstated
 from htppower.lint.suppressions import apply, read_suppressions
 from htppower.loading import BETWEEN_FIELDS, examine_power_state
 from htppower.mistakes import Mistake
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _NEED_A_PLATFORM = frozenset(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 # What is refused is told by the examination; what is left are the rules that only advise.
 _ADVICE = tuple(rule.id for rule in rules.RULES.values() if rule.breach is not rules.Breach.ERROR)
-# Thirty times the vendor's: above that the time between inferences is no reason.
-LONGEST_USUAL_SUSTAIN_US = 10_000_000
 # An error by itself, but only on a platform.
 _ALSO_OF_PLATFORMS = ("DDR-1",)
 
@@ -130,9 +129,9 @@ class _Linting:
         profile, state = examined.value, examined.state
         mistakes = [
             *self._broken(profile.case(self._platform), readable=examined.readable),
-            *_misnamed(source, profile),
+            *misnamed(source, profile),
         ]
-        mistakes += (*_hidden(source, home), *_stays_up(profile))
+        mistakes += (*hidden(source, home.first_of_name), *stays_up(profile))
         if examined.readable:
             mistakes += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, mistake) for mistake in mistakes)
@@ -144,7 +143,7 @@ class _Linting:
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[Finding]:
         state = examined.value
         mistakes = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
-        mistakes += (*_misnamed(source, state), *polling_left_on(state))
+        mistakes += (*misnamed(source, state), *polling_left_on(state))
         if os.path.realpath(source.path) not in self._used:
             mistakes.append(Mistake(("state",), "REV-5", f"no profile relaxes to {state.name}", "delete it, or use it"))
         yield from (self._advice(examined.file, mistake) for mistake in mistakes)
@@ -191,31 +190,6 @@ class _Linting:
     def _used(self) -> frozenset[str]:
         """The files of the power states to which some profile relaxes, in any folder that is linted."""
         return frozenset().union(*(self._home(source).used_states for source in self._sources.values()))
-
-
-def _stays_up(profile: Profile) -> Iterator[Mistake]:
-    """REV-8."""
-    for name in ("after_init_us", "after_inference_us"):
-        time_us = 0 if profile.relax is None else getattr(profile.relax, name)
-        if time_us > LONGEST_USUAL_SUSTAIN_US:
-            message = f"votes stay up for {time_us / 1_000_000:g} s"
-            yield Mistake(("relax", name), "REV-8", message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
-
-
-def _misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
-    """REV-6; of a name that is refused as such nothing more is said."""
-    key = "profile" if source.kind is Kind.PROFILE else "state"
-    if value.name != source.path.stem and value.name.isprintable():
-        message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
-        yield Mistake((key,), "REV-6", message, f"rename the file to {value.name}.yaml")
-
-
-def _hidden(source: Source, home: Home) -> Iterator[Mistake]:
-    """REV-7."""
-    first = home.first_of_name.get(source.path.stem)
-    if first is not None and os.path.realpath(first) != os.path.realpath(source.path):
-        message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
-        yield Mistake(("profile",), "REV-7", message, "give the file and the profile a name of their own")
 
 
 def _each_once(findings: Iterable[Finding]) -> list[Finding]:

@@ -16,7 +16,7 @@ import attrs
 
 from htppower.lint.catalogue import CATALOGUE, Severity
 from htppower.lint.comments import COMMENT
-from htppower.lint.findings import Finding, Suppressed
+from htppower.lint.findings import Finding
 from htppower.mistakes import did_you_mean
 
 if TYPE_CHECKING:
@@ -67,6 +67,14 @@ class Suppression:
         if self.line_only:
             return (self.path, self.line) in ((finding.path, finding.line), finding.written)
         return self.path in (finding.path, finding.about, finding.written[0])
+
+
+@attrs.frozen(repr=False, eq=False)
+class Suppressed:
+    """A finding that a suppression in a file lifts."""
+
+    finding: Finding
+    suppression: Suppression
 
 
 def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[Finding]]:

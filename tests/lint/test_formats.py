@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from htppower.cli.lint_formats import render
 from htppower.lint.catalogue import CATALOGUE
-from htppower.lint.findings import Finding, LintReport, Suppressed
+from htppower.lint.findings import Finding
+from htppower.lint.report import LintReport
 from htppower.lint.run import lint
-from htppower.lint.suppressions import Suppression
+from htppower.lint.suppressions import Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = Path(__file__).parents[1] / "reviewed"

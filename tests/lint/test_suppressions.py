@@ -15,7 +15,7 @@ from htppower.lint.run import lint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.lint.findings import LintReport
+    from htppower.lint.report import LintReport
 
 TODAY = datetime.date(2026, 11, 21)
 POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"

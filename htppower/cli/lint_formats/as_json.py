@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from htppower.lint.catalogue import Severity
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding, LintReport
+    from htppower.lint.findings import Finding
+    from htppower.lint.report import LintReport
 
 FORMAT_VERSION = 1
 

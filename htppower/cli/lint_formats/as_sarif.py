@@ -12,7 +12,8 @@ from htppower import __version__
 from htppower.lint.catalogue import CATALOGUE, Entry
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding, LintReport
+    from htppower.lint.findings import Finding
+    from htppower.lint.report import LintReport
     from htppower.lint.suppressions import Suppression
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

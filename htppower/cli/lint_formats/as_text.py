@@ -13,7 +13,8 @@ from htppower.texts import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.lint.findings import Finding, LintReport
+    from htppower.lint.findings import Finding
+    from htppower.lint.report import LintReport
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _LONGEST_LINE = 100
