@@ -197,7 +197,8 @@ def _find_state(
         path = folders.find(relax.to, "state", near=file.written_in(at))
     except ProfileError as error:
         return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
-    key = (folders.paths, path)
+    # Names in a file of the first folder mean the files of that folder, wherever else is looked.
+    key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
     return known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known)), []
 
 

@@ -26,20 +26,25 @@ class Home:
         folder: the folder.
         named: folders in which names are looked up, too.
         shipped: the shipped profiles that other homes have read; this one adds its own.
+        known: what other homes have read, likewise.
     """
 
-    def __init__(self, folder: FilePath, named: Iterable[FilePath], shipped: dict[str, Examined[Profile]]) -> None:
+    def __init__(
+        self, folder: FilePath, named: Iterable[FilePath], shipped: dict[FilePath, Examined[Profile]], known: Known
+    ) -> None:
         self.folders = folders_of(folder, named)
-        self.known = Known()
+        self.known = known
         self._examined: dict[str, Examined[Profile]] = {}
+        self._shipped_folder = shipped_folder()
         # Where another folder stands in for the shipped one, the names in shipped files mean other files.
-        self._shipped = shipped if self.folders.paths[0] == shipped_folder() else {}
+        self._shipped = shipped if self.folders.paths[0] == self._shipped_folder else {}
 
     def profile(self, path: FilePath) -> Examined[Profile]:
         """Return the profile of a file and all that is wrong with it."""
+        if path.parent == self._shipped_folder:
+            return self._shipped.get(path) or self._shipped.setdefault(path, self._examine(path))
         real = os.path.realpath(path)
-        known = self._shipped if path.parent == shipped_folder() else self._examined
-        return known.get(real) or known.setdefault(real, examine_profile(path, self.folders, self.known))
+        return self._examined.get(real) or self._examined.setdefault(real, self._examine(path))
 
     @functools.cached_property
     def shelf(self) -> Shelf:
@@ -61,7 +66,10 @@ class Home:
 
     @functools.cached_property
     def _profiles(self) -> tuple[Examined[Profile], ...]:
-        return tuple({os.path.realpath(file): self.profile(file) for file in self._files()}.values())
+        return tuple({id(each): each for each in map(self.profile, self._files())}.values())
+
+    def _examine(self, path: FilePath) -> Examined[Profile]:
+        return examine_profile(path, self.folders, self.known)
 
     def _files(self) -> Iterator[FilePath]:
         for folder in self.folders.paths:

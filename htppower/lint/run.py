@@ -20,7 +20,7 @@ from htppower.lint.lines import read_lines
 from htppower.lint.report import LintReport
 from htppower.lint.review_rules import costs_more, hidden, misnamed, no_way_down, polling_left_on, stays_up, unstated
 from htppower.lint.suppressions import apply, read_suppressions
-from htppower.loading import BETWEEN_FIELDS, examine_power_state
+from htppower.loading import BETWEEN_FIELDS, Known, examine_power_state
 from htppower.mistakes import Mistake
 from htppower.sources import Kind, Source, find_sources
 
@@ -99,7 +99,8 @@ class _Linting:
         self._named = named
         self._platform = platform
         self._homes: dict[FilePath, Home] = {}
-        self._shipped: dict[str, Examined[Profile]] = {}
+        self._shipped: dict[FilePath, Examined[Profile]] = {}
+        self._known = Known()
 
     @property
     def own_lines(self) -> Iterable[Lines]:
@@ -184,7 +185,7 @@ class _Linting:
 
     def _home(self, source: Source) -> Home:
         home = self._homes.get(source.home)
-        return home or self._homes.setdefault(source.home, Home(source.home, self._named, self._shipped))
+        return home or self._homes.setdefault(source.home, Home(source.home, self._named, self._shipped, self._known))
 
     @functools.cached_property
     def _used(self) -> frozenset[str]:
