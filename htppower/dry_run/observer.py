@@ -1,4 +1,4 @@
-"""What is seen of a run: its native calls with what surrounds them, its phases, its states, its sustain windows."""
+"""What is seen of a run: its native calls with what surrounds them, its phases, its states, its windows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Row:
 
 @attrs.frozen
 class Span:
-    """A stretch of a run, in us from its start. By itself: a sustain window."""
+    """A stretch of a run, in us from its start."""
 
     begin_us: int
     end_us: int
@@ -60,6 +60,22 @@ class PhaseSpan(Span):
 
 
 @attrs.frozen
+class Window(Span):
+    """Raised with nothing in flight, until the lowering or the next phase.
+
+    Attributes:
+        after: the phase that ended at its beginning.
+    """
+
+    after: Phase
+
+    @property
+    def name(self) -> str:
+        """What it is called: only after an inference are votes sustained."""
+        return "sustain" if self.after is Phase.INFERENCE else f"after {self.after}"
+
+
+@attrs.frozen
 class StateSpan(Span):
     """How long a session was in a state."""
 
@@ -73,7 +89,7 @@ class Observer:
         self.rows: list[Row] = []
         self.phases: list[PhaseSpan] = []
         self.states: list[StateSpan] = []
-        self.windows: list[Span] = []
+        self.windows: list[Window] = []
         self._recorder = recorder
         self._time = time
         self._start_us = time.now_us
@@ -83,6 +99,7 @@ class Observer:
         self._state = State.UNVOTED
         self._since_us = 0
         self._idle_since_us: int | None = None
+        self._idle_after = Phase.INIT
 
     @contextlib.contextmanager
     def phase(self, phase: Phase) -> Iterator[None]:
@@ -95,7 +112,7 @@ class Observer:
             end_us = self._now_us()
             self.phases.append(PhaseSpan(begin_us, end_us, phase))
             if self._state is State.RAISED:
-                self._idle_since_us = end_us
+                self._idle_since_us, self._idle_after = end_us, phase
 
     def see(self, event: Event) -> None:
         """Take in an event, and the calls since the one before."""
@@ -127,7 +144,7 @@ class Observer:
 
     def _end_window(self, now_us: int) -> None:
         if self._idle_since_us is not None and now_us > self._idle_since_us:
-            self.windows.append(Span(self._idle_since_us, now_us))
+            self.windows.append(Window(self._idle_since_us, now_us, self._idle_after))
         self._idle_since_us = None
 
     def _now_us(self) -> int:

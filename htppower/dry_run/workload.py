@@ -9,7 +9,7 @@ import attrs
 
 from htppower.backends.recording import RecordingBackend
 from htppower.controller import VoteController
-from htppower.dry_run.observer import Observer, PhaseSpan, Row, Span, StateSpan
+from htppower.dry_run.observer import Observer, PhaseSpan, Row, StateSpan, Window
 from htppower.events import Phase
 from htppower.machine import State
 
@@ -47,7 +47,7 @@ class Report:
         rows: the native calls, in order.
         phases: the phases, in order.
         states: the states of the session, in order.
-        windows: the sustain windows: raised with nothing in flight, until the lowering or the next phase.
+        windows: raised with nothing in flight, after INIT and, as sustain windows, after inferences.
         degradations: the votes of the profile that this platform does not have.
         end_us: when the session was closed.
     """
@@ -59,7 +59,7 @@ class Report:
     rows: tuple[Row, ...]
     phases: tuple[PhaseSpan, ...]
     states: tuple[StateSpan, ...]
-    windows: tuple[Span, ...]
+    windows: tuple[Window, ...]
     degradations: tuple[Degradation, ...]
     end_us: int
 

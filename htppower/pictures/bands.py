@@ -1,4 +1,4 @@
-"""The drawing of phases and sustain windows: a strip of named bands, and a tint of them through the lanes."""
+"""The drawing of phases and windows: a strip of named bands, and a tint of them through the lanes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NARROWEST = 1.5
 
 
 def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, name: str) -> Iterator[str]:
-    """Yield the strip at the top, and each band's tint down to the bottom; sustain windows lie behind phases."""
+    """Yield the strip at the top, and each band's tint down to the bottom; windows lie behind phases."""
     phases = phase_bands(timeline.phases, times)
     windows = window_bands(timeline.windows, times, phases)
     for band in windows:
@@ -41,13 +41,13 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
 
 def _window(band: Band, top: float, bottom: float, times: TimeAxis, name: str) -> Iterator[str]:
     width = max(band.right - band.left, _NARROWEST)
-    said = f"sustain, {spell_time(band.duration_us)}"
+    said = f"{band.name}, {spell_time(band.duration_us)}"
     if band.count > 1:
-        said = f"{band.count} sustain windows in {spell_time(band.duration_us)}"
+        said = f"{band.count} {band.name} windows in {spell_time(band.duration_us)}"
     yield element("rect", fill=f"url(#{name}-hatch)", x=band.left, y=top, width=width, height=bottom - top)
     strip = {"x": band.left, "y": top, "width": width, "height": STRIP_PX}
-    yield element("rect", title(said), fill="none", pointer_events="all", class_="sustain", **strip)
-    yield from _label(band, top, (f"sustain {spell_time(band.duration_us)}", "sustain"), times)
+    yield element("rect", title(said), fill="none", pointer_events="all", class_="window", **strip)
+    yield from _label(band, top, (f"{band.name} {spell_time(band.duration_us)}", band.name), times)
 
 
 def _phase_words(band: Band) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from htppower.dry_run.observer import PhaseSpan, Span
+    from htppower.dry_run.observer import PhaseSpan, Span, Window
     from htppower.pictures.axis import TimeAxis
     from htppower.pictures.timeline import Lane, Step, Tick
 
@@ -65,12 +65,12 @@ def phase_bands(phases: Sequence[PhaseSpan], axis: TimeAxis) -> list[Band]:
     return _bands([(span, str(span.phase)) for span in phases], axis)
 
 
-def window_bands(windows: Sequence[Span], axis: TimeAxis, covered: Iterable[Band] = ()) -> list[Band]:
-    """Return the bands of the sustain windows, those aside that lie within a band of phases that are drawn as one."""
+def window_bands(windows: Sequence[Window], axis: TimeAxis, covered: Iterable[Band] = ()) -> list[Band]:
+    """Return the bands of the windows, those aside that lie within a band of phases that are drawn as one."""
     many = [band for band in covered if band.count > 1]
     return [
         band
-        for band in _bands([(window, "sustain") for window in windows], axis)
+        for band in _bands([(window, window.name) for window in windows], axis)
         if not any(cover.left <= band.left and band.right <= cover.right for cover in many)
     ]
 

@@ -54,8 +54,9 @@ def _entries(timeline: Timeline, times: TimeAxis, name: str) -> Iterator[Entry]:
         yield f"{Phase.INIT} and {Phase.DEINIT}", _box(f"phase {Phase.INIT}")
     if Phase.INFERENCE in phases:
         yield str(Phase.INFERENCE), _box(f"phase {Phase.INFERENCE}")
-    if timeline.windows:
-        yield "sustain window", _box("sustain", f"url(#{name}-hatch)")
+    windows = dict.fromkeys(window.name for window in timeline.windows)
+    if windows:
+        yield f"votes kept up: {', '.join(windows)}", _box("window", f"url(#{name}-hatch)")
     yield from _of_votes(timeline, times)
     yield from _of_calls(timeline, times)
     if times.breaks:

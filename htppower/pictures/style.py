@@ -39,7 +39,7 @@ SVG = """
 .htp .INFERENCE { fill: var(--inference); stroke: var(--inference); }
 .htp .INIT, .htp .DE-INIT { fill: var(--prepare); stroke: var(--prepare); }
 .htp .column { fill-opacity: .07; stroke: none; }
-.htp .sustain { stroke: var(--sustain); stroke-dasharray: 4 3; }
+.htp .window { stroke: var(--sustain); stroke-dasharray: 4 3; }
 .htp .hatch { stroke: var(--sustain); stroke-width: 1.6; }
 .htp .core { --clock: var(--core); } .htp .bus { --clock: var(--bus); } .htp .HMX { --clock: var(--hmx); }
 .htp .target { fill: none; stroke: var(--clock); stroke-width: 2.2; stroke-linejoin: round; }

@@ -1,4 +1,4 @@
-"""A run as a timeline: the votes of each clock as steps, phases and sustain windows as bands, native calls as ticks.
+"""A run as a timeline: the votes of each clock as steps, phases and windows as bands, native calls as ticks.
 
 Pure data, exact to the microsecond: how it looks is the concern of the modules that draw it.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.corners import ExpandedCorner, VoltageCorner
-    from htppower.dry_run.observer import PhaseSpan, Row, Span
+    from htppower.dry_run.observer import PhaseSpan, Row, Window
     from htppower.dry_run.workload import Report
     from htppower.votes import HmxV2, VoltageRange, VoteSet
 
@@ -101,7 +101,7 @@ class Timeline:
         setting: the platform and the workload, in one line.
         lanes: core, bus and HMX; empty where the profile casts no votes.
         phases: the phases, in order.
-        windows: the sustain windows.
+        windows: where votes are kept up with nothing in flight: sustain windows, and one after INIT.
         ticks: the native calls, in order.
         end_us: the end of the run.
     """
@@ -111,7 +111,7 @@ class Timeline:
     setting: str
     lanes: tuple[Lane, ...]
     phases: tuple[PhaseSpan, ...]
-    windows: tuple[Span, ...]
+    windows: tuple[Window, ...]
     ticks: tuple[Tick, ...]
     end_us: int
 

@@ -60,7 +60,7 @@ def _events(report: Report) -> Iterator[dict[str, Any]]:
     for span in report.phases:
         yield _slice("phases", str(span.phase), span.begin_us, span.duration_us)
     for window in report.windows:
-        yield _slice("phases", "sustain", window.begin_us, window.duration_us)
+        yield _slice("phases", window.name, window.begin_us, window.duration_us)
     for state in report.states:
         yield _slice("state", str(state.state), state.begin_us, state.duration_us)
     for row in report.rows:

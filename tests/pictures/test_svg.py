@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import attrs
 import pytest
 from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
+from htppower.loading import load_profile
 from htppower.pictures.svg import as_svg
 from htppower.pictures.timeline import timeline
 from htppower.profiles import SHIPPED_PROFILES
@@ -126,3 +128,16 @@ def test_pictures_to_be_compared_share_their_scales() -> None:
     marks = re.compile(r'<text class="(?:time|voted|near|cut)"[^>]*>[^<]*</text>')
     assert marks.findall(first) == marks.findall(second)
     assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
+
+
+def test_the_window_after_init_is_named_in_the_picture() -> None:
+    """Its band, its tip and the legend say after INIT; without a sustain time nothing says sustain."""
+    balanced = load_profile("balanced")
+    assert balanced.relax is not None
+    kept_up = attrs.evolve(balanced, relax=attrs.evolve(balanced.relax, after_init_us=8000))
+    svg = as_svg(timeline(dry_run(kept_up, 1)))
+    assert "after INIT 8 ms" in _texts(svg)
+    assert "votes kept up: after INIT" in _texts(svg)
+    assert ">after INIT, 8 ms</title>" in svg
+    assert "sustain" not in _words(svg)
+    assert not re.search(r"<title>sustain", svg)

@@ -15,7 +15,7 @@ from htppower import rules
 from htppower.backends import SimulatedHtp
 from htppower.cases import Case
 from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.dry_run.observer import PhaseSpan, Span
+from htppower.dry_run.observer import PhaseSpan, Window
 from htppower.events import Phase
 from htppower.loading import load_profile
 from htppower.pictures.timeline import Lane, Timeline, timeline
@@ -94,7 +94,20 @@ def test_the_phases_are_those_of_the_workload() -> None:
 
 def test_a_sustain_window_lasts_until_the_next_phase_or_the_lowering() -> None:
     """Windows begin where the count comes to 0 while raised, and end with the next inference or the timer."""
-    assert timeline(dry_run("burst", 2, 100, 50)).windows == (Span(250, 300), Span(400, 300_400))
+    assert timeline(dry_run("burst", 2, 100, 50)).windows == (
+        Window(250, 300, Phase.INFERENCE),
+        Window(400, 300_400, Phase.INFERENCE),
+    )
+
+
+def test_the_window_after_init_is_no_sustain_window() -> None:
+    """Votes kept up after INIT are so by after_init_us, and the window says so; after an inference it is sustain."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    kept_up = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_init_us=20))
+    (first, *others) = timeline(dry_run(kept_up, 2, 100, 50)).windows
+    assert (first, first.name) == (Window(100, 120, Phase.INIT), "after INIT")
+    assert [window.name for window in others] == ["sustain", "sustain"]
 
 
 def test_no_sustain_time_no_window() -> None:

@@ -80,6 +80,15 @@ def test_phases_windows_and_states_are_slices() -> None:
     ]  # fmt: skip
 
 
+def test_the_window_after_init_is_named_in_the_trace() -> None:
+    """Votes kept up after INIT are no sustain window there either."""
+    balanced = load_profile("balanced")
+    assert balanced.relax is not None
+    kept_up = attrs.evolve(balanced, relax=attrs.evolve(balanced.relax, after_init_us=8000))
+    names = [event["name"] for event in _track(_events(kept_up, 1), "phases")]
+    assert names == ["INIT", "after INIT", "INFERENCE", "DE-INIT"]
+
+
 def test_corners_are_counters_in_numbers_and_slices_by_name() -> None:
     """The counters hold the vendor's numbers; the slices name the corners."""
     events = _events("burst", 0)
