@@ -2,8 +2,9 @@
 
 An inference takes milliseconds and a sustain window seconds. On a linear axis 2 s beside 5 ms leave the phases a pixel
 or two, so that nothing can be read of what a call follows from; a logarithmic one bends every duration. So the axis is
-linear, and stretches in which nothing happens are broken, each visibly and with its duration beside it. It is broken
-only where the rest would otherwise be too narrow to carry a name.
+linear, and stretches in which nothing begins, ends or is called are broken, each visibly and with its duration beside
+it. It is broken only where the rest would otherwise be too narrow to carry a name, and where that gains room: a break
+is always narrower than what it stands for.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
 _LEGIBLE_PX = 24
 # A broken stretch is this many times as long as the longest that is not, so that what is cut is idle by any measure.
 _MUCH_LONGER = 5
-_MOST_BREAKS = 6
+_MOST_BREAKS = 4
+# A break is no wider than this, and takes at most this share of what its stretch would have on an axis without breaks.
 _BREAK_PX = 120
-_BREAKS_SHARE = 0.4
+_BREAK_SHARE = 2 / 3
+# In less it can't name its duration.
+_NARROWEST_BREAK_PX = 72
 # The mark of a break stands near its right end, so that the name of what is cut has room before it.
 _MARK_AT = 0.84
 _TICK_PX = 64
@@ -100,14 +104,13 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
     edges = sorted({0, *itertools.chain.from_iterable(map(_edges, timelines))})
     stretches = list(itertools.pairwise(edges)) or [(0, 1)]
     broken = _broken(stretches, right - left)
-    break_px = min(_BREAK_PX, _BREAKS_SHARE * (right - left) / max(1, len(broken)))
     linear_us = sum(end - begin for begin, end in stretches if (begin, end) not in broken)
-    px_per_us = (right - left - break_px * len(broken)) / linear_us if linear_us else 0
+    px_per_us = (right - left - sum(broken.values())) / linear_us if linear_us else 0
     pieces: list[Piece] = []
     x = left
     for is_broken, group in itertools.groupby(stretches, broken.__contains__):
         for begin_us, end_us in group if is_broken else (_joined(group),):
-            width = break_px if is_broken else (end_us - begin_us) * px_per_us
+            width = broken.get((begin_us, end_us), (end_us - begin_us) * px_per_us)
             pieces.append(Piece(begin_us, end_us, x, x + width, is_broken))
             x += width
     return TimeAxis(tuple(pieces))
@@ -132,16 +135,21 @@ def _edges(timeline: Timeline) -> Iterator[int]:
         yield tick.time_us
 
 
-def _broken(stretches: list[tuple[int, int]], width: float) -> set[tuple[int, int]]:
-    """Return the stretches to cut: the longest few, where they leave the others too narrow and are much longer."""
+def _broken(stretches: list[tuple[int, int]], width: float) -> dict[tuple[int, int], float]:
+    """Return the stretches to cut with their widths in px.
+
+    They are the longest few, where they leave the others too narrow, are much longer, and shrink by being cut.
+    """
     longest = sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
     durations = [end - begin for begin, end in longest]
     total_us = sum(durations)
     for count in range(min(_MOST_BREAKS, len(longest) - 1), 0, -1):
         shortest_us, next_us = durations[count - 1], durations[count]
-        if shortest_us >= _MUCH_LONGER * next_us and next_us * width < _LEGIBLE_PX * total_us:
-            return set(longest[:count])
-    return set()
+        widths = [min(_BREAK_PX, _BREAK_SHARE * width * duration / total_us) for duration in durations[:count]]
+        too_narrow = next_us * width < _LEGIBLE_PX * total_us
+        if too_narrow and shortest_us >= _MUCH_LONGER * next_us and widths[-1] >= _NARROWEST_BREAK_PX:
+            return dict(zip(longest, widths, strict=False))
+    return {}
 
 
 def _joined(group: Iterable[tuple[int, int]]) -> tuple[int, int]:

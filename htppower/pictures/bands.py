@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from htppower.pictures.axis import spell_time
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from htppower.pictures.timeline import Timeline
 
 STRIP_PX = 22
-_SIZE = 10
+# A word is drawn in the first size in which it fits, with ground around it.
+_SIZES = {"band": 10, "band tight": 9}
+_PADDING = 5
 # A phase that takes no time, or less than a pixel, is still seen.
 _NARROWEST = 1.5
 
@@ -59,7 +62,7 @@ def _phase_words(band: Band) -> tuple[str, ...]:
 def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:
     """Yield the first of the words that fit, before the mark of a break in the band."""
     right = min([band.right, *(cut.mark - 6 for cut in times.breaks if band.left <= cut.left < band.right)])
-    width = right - band.left
-    said = next((word for word in words if width_of(word, _SIZE) <= width), "")
-    if said:
-        yield text((band.left + right) / 2, top + STRIP_PX / 2 + 3.5, said, "band", "middle")
+    width = right - band.left - _PADDING
+    fitting = ((word, kind) for word in words for kind, size in _SIZES.items() if width_of(word, size) <= width)
+    for word, kind in itertools.islice(fitting, 1):
+        yield text((band.left + right) / 2, top + STRIP_PX / 2 + 3.5, word, kind, "middle")

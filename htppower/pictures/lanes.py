@@ -25,8 +25,6 @@ def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left
     drawn = stretches(lane, times)
     bottom = top + corners.height
     yield f'<g class="{lane.clock}">'
-    if not any(corners.has(step) for step in lane.steps):
-        yield text((left + right) / 2, top + corners.height / 2 + 4, "no vote on this clock", "note", "middle")
     for stretch in drawn:
         yield from _areas(stretch, top, bottom, corners)
     for follows in (False, True):

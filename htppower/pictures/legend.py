@@ -60,7 +60,7 @@ def _entries(timeline: Timeline, times: TimeAxis, name: str) -> Iterator[Entry]:
     yield from _of_votes(timeline, times)
     yield from _of_calls(timeline, times)
     if times.breaks:
-        yield "axis cut where nothing happens", _zigzag
+        yield "time axis cut short, its length below", _zigzag
 
 
 def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:

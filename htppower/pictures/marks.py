@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.pictures.axis import spell_time
 from htppower.pictures.condense import clusters
-from htppower.pictures.elements import element, path, text, title, width_of
+from htppower.pictures.elements import element, path, shortened, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,8 +75,10 @@ def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Ite
     for piece in times.breaks:
         for top, bottom in (lanes, (axis - 5, axis + 5)):
             yield from _gap(piece.mark, top, bottom)
-        cut = f"{spell_time(piece.end_us - piece.begin_us)} cut"
-        yield text((piece.left + piece.right) / 2, axis + 31, cut, "cut", "middle")
+        time = spell_time(piece.end_us - piece.begin_us)
+        width = piece.right - piece.left
+        cut = next((said for said in (f"{time} cut", time) if width_of(said, _SIZE) < width), "")
+        yield text((piece.left + piece.right) / 2, axis + 31, cut or shortened(time, _SIZE, width), "cut", "middle")
 
 
 def _gap(x: float, top: float, bottom: float) -> Iterator[str]:

@@ -22,6 +22,7 @@ SVG = """
 .htp .near { fill-opacity: .75; }
 .htp .voted { font-weight: 600; }
 .htp .band { font-size: 10px; font-weight: 600; }
+.htp .tight { font-size: 9px; }
 .htp .cut { font-style: italic; fill: var(--faint); }
 .htp .note { font-size: 13px; fill: var(--faint); }
 .htp .on-lane { paint-order: stroke; stroke: var(--ground); stroke-width: 4px; stroke-linejoin: round; }

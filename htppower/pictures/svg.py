@@ -29,6 +29,8 @@ _MARGIN = 16.0
 # Core and bus take the same corners, so they share one axis; HMX has corners of its own.
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
 NO_VOTES = "no call: this profile does not vote"
+NO_VOTE = "no vote on this clock"
+FOLLOWING = "no explicit vote, so it follows the core clock"
 
 
 def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "timeline", *, head: bool = True) -> str:
@@ -42,12 +44,12 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     """
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
-    lanes, bottom = _lanes(timeline, beside, times, top + STRIP_PX)
+    lanes, notes, bottom = _lanes(timeline, beside, times, top + STRIP_PX)
     axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
-    # What comes later lies above: votes above the bands, cuts above all that they cut.
+    # What comes later lies above: votes above the bands, cuts above all that they cut, words above the cuts.
     parts = (
         *_opening(timeline, name, height),
         *(_head(timeline) if head else ()),
@@ -59,37 +61,39 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         *([text(_LEFT - 17, bottom + 16, "native calls", "voted", "end")] if timeline.ticks else ()),
         *draw_axis(times, axis_top),
         *draw_breaks(times, (top - 4, bottom + 4), axis_top),
+        *notes,
         *legend,
         "</svg>",
     )
     return "\n".join(parts)
 
 
-def _lanes(timeline: Timeline, beside: Sequence[Timeline], times: TimeAxis, top: float) -> tuple[list[str], float]:
-    """Return the lanes below each other, and where they end; where nothing is voted, the words that say so."""
+def _lanes(
+    timeline: Timeline, beside: Sequence[Timeline], times: TimeAxis, top: float
+) -> tuple[list[str], list[str], float]:
+    """Return the lanes below each other, the words in them, and where they end."""
+    middle = (_LEFT + _RIGHT) / 2
     if not timeline.lanes:
-        note = text((_LEFT + _RIGHT) / 2, top + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle")
-        return [note], top + _NOTE_PX + 6
+        note = text(middle, top + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle")
+        return [], [note], top + _NOTE_PX + 6
     lanes: list[str] = []
+    notes: list[str] = []
     for lane in timeline.lanes:
         corners = corner_axis(_comparable(lane, (timeline, *beside)))
-        lanes += _lane_head(lane, top)
+        heading = text(_LEFT - 9, top + 17, f"{lane.clock} clock", "clock-name", "end")
+        lanes.append(element("g", heading, class_=lane.clock))
+        if not any(corners.has(step) for step in lane.steps):
+            notes.append(text(middle, top + _LANE_HEAD_PX + corners.height / 2 + 4, NO_VOTE, "note on-lane", "middle"))
+        elif not lane.explicit and any(step.follows for step in lane.steps):
+            notes.append(text(_LEFT + 8, top + 17, FOLLOWING, "faint on-lane"))
         lanes += draw_lane(lane, top + _LANE_HEAD_PX, corners, times, _LEFT, _RIGHT)
         top += _LANE_HEAD_PX + corners.height
-    return lanes, top + 6
+    return lanes, notes, top + 6
 
 
 def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
     clocks = _SHARING[lane.clock]
     return [other for timeline in timelines for other in timeline.lanes if other.clock in clocks]
-
-
-def _lane_head(lane: Lane, y: float) -> Iterator[str]:
-    heading = f"{lane.clock} clock"
-    yield element("g", text(_LEFT - 9, y + 17, heading, "clock-name", "end"), class_=lane.clock)
-    if not lane.explicit and any(step.follows for step in lane.steps):
-        note = "no explicit vote, so it follows the core clock"
-        yield text(_LEFT + 8, y + 17, note, "faint on-lane")
 
 
 def _opening(timeline: Timeline, name: str, height: int) -> Iterator[str]:

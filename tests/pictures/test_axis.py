@@ -6,9 +6,11 @@ import itertools
 
 import pytest
 from dry_runs import dry_run, sustaining
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from htppower.dry_run.observer import PhaseSpan
+from htppower.events import Phase
 from htppower.pictures.axis import TimeAxis, spell_time, time_axis
 from htppower.pictures.timeline import Timeline, timeline
 
@@ -59,6 +61,37 @@ def test_nothing_happens_in_what_is_cut() -> None:
     assert axis.end_us == other.end_us
     for time_us in (*_edges(one), *_edges(other)):
         assert not any(cut.begin_us < time_us < cut.end_us for cut in cuts)
+
+
+def _in_a_row(durations: list[int]) -> Timeline:
+    """Return a timeline in which one phase follows another."""
+    ends = list(itertools.accumulate(durations))
+    phases = tuple(PhaseSpan(end - last, end, Phase.INFERENCE) for end, last in zip(ends, durations, strict=True))
+    return Timeline("mine", "", "", (), phases, (), (), ends[-1])
+
+
+@given(st.lists(st.integers(1, 100) | st.integers(1000, 9999) | st.integers(1_000_000, 2_000_000), min_size=2))
+@example([5000] * 1000 + [300_000])
+@example([300_000, 33_000, 33_000, 33_000, 33_000, 5])
+@example([10_000, 1_685_000, 300_000, 10_000])
+def test_a_cut_shortens(durations: list[int]) -> None:
+    """A break is narrower than its stretch would be on a linear axis, wide enough for a name, and one of a few."""
+    axis = _axis(_in_a_row(durations))
+    assert len(axis.breaks) <= 4
+    for cut in axis.breaks:
+        linear = 800 * (cut.end_us - cut.begin_us) / sum(durations)
+        assert 70 < cut.right - cut.left < 0.7 * linear
+
+
+@pytest.mark.parametrize(("inferences", "cuts"), [(3, 1), (30, 1), (1000, 0), (10_000, 0)])
+def test_the_sustain_window_of_a_long_run_is_not_enlarged(inferences: int, cuts: int) -> None:
+    """300 ms are cut where they are most of the run; of a minute they are a few pixels, and stay so."""
+    drawn = timeline(dry_run("burst", inferences))
+    axis = _axis(drawn)
+    assert len(axis.breaks) == cuts
+    window = drawn.windows[-1]
+    width = axis.x(window.end_us) - axis.x(window.begin_us)
+    assert width <= 800 * 300_000 / drawn.end_us + 0.01
 
 
 def test_what_is_legible_is_not_cut() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import attrs
@@ -10,6 +11,7 @@ from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
 from htppower.loading import load_profile
+from htppower.pictures.elements import width_of
 from htppower.pictures.svg import as_svg
 from htppower.pictures.timeline import timeline
 from htppower.profiles import SHIPPED_PROFILES
@@ -81,6 +83,50 @@ def test_a_long_sustain_window_is_cut_and_says_so() -> None:
     words = _words(as_svg(timeline(dry_run(sustaining("burst", 2_000_000)))))
     assert "2 s cut" in words
     assert "sustain 2 s" in words
+
+
+@pytest.mark.parametrize(
+    ("sustain_us", "work"),
+    [
+        (2_000_000, (3, 5000, 10_000)),
+        (300_000, (3, 33_000, 5)),
+        (300_000, (2, 1, 3_600_000_000)),
+        (7_654_321, (1, 1, 1)),
+    ],
+)
+def test_the_lengths_of_cuts_stand_apart(sustain_us: int, work: tuple[int, int, int]) -> None:
+    """Each cut has its length below it, and no two lengths touch: also beside another timeline with cuts of its own."""
+    drawn, other = timeline(dry_run(sustaining("burst", sustain_us), *work)), timeline(dry_run("burst"))
+    for svg in (as_svg(drawn), as_svg(drawn, (other,))):
+        cuts = [element for element in parsed(svg).iter(f"{SVG}text") if element.get("class") == "cut"]
+        ends = [(float(cut.get("x", "0")), width_of(cut.text or "", 11) / 2) for cut in cuts]
+        assert all(x + half < after - wide for (x, half), (after, wide) in itertools.pairwise(ends))
+        assert all(re.fullmatch(r"[\d.]+ m?s( cut)?", cut.text or "") for cut in cuts)
+
+
+def test_there_are_as_many_zigzags_as_cuts() -> None:
+    """A cut is a gap through the lanes and one in the axis; without a cut there is none, nor one in the legend."""
+    grounds = 'class="ground" d='
+    for sustain_us, cuts in ((2_000_000, 1), (0, 0)):
+        svg = as_svg(timeline(dry_run(sustaining("burst", sustain_us))))
+        assert svg.count(grounds) == 2 * cuts
+        assert svg.count('class="cut"') == svg.count("time axis cut short") == cuts
+
+
+def test_words_lie_above_what_would_strike_them_through() -> None:
+    """The words in a lane are drawn after the cuts and the lines of calls, on ground of their own."""
+    svg = as_svg(timeline(dry_run(sustaining("burst", 2_000_000))))
+    assert svg.index("on-lane", svg.index("</style>")) > max(
+        svg.rindex('class="call"'), svg.rindex('class="ground" d=')
+    )
+
+
+def test_a_name_has_ground_around_it_in_its_band() -> None:
+    """A word in a band leaves some px on both sides, in a smaller size where it must."""
+    svg = as_svg(timeline(dry_run("extreme_power_saver")))
+    assert svg.count('class="band tight"') == 3
+    width = 5 / 65 * 802
+    assert width_of("INFERENCE", 10) > width - 5 > width_of("INFERENCE", 9)
 
 
 def test_a_profile_without_votes_says_so() -> None:
