@@ -8,6 +8,7 @@ from htppower.events import Phase
 from htppower.pictures.condense import clusters, stretches
 from htppower.pictures.elements import element, text, width_of
 from htppower.pictures.marks import GLYPHS, glyph
+from htppower.pictures.timeline import is_disable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,9 +66,11 @@ def _entries(timeline: Timeline, times: TimeAxis, name: str) -> Iterator[Entry]:
 
 def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
     levels = [step.levels for lane in timeline.lanes for step in lane.steps if step.levels]
-    if levels:
+    if any(not is_disable(level.target) for level in levels):
         yield "target corner", _stroke("target")
-    if any(not level.min is level.target is level.max for level in levels):
+    if any(is_disable(level.target) for level in levels):
+        yield "no vote: a target of DISABLE", _stroke("target no-vote")
+    if any(level.limits and level.limits[0] < level.limits[1] for level in levels):
         yield "min to max", _box("range")
     if any(len(stretch.steps) > 1 for lane in timeline.lanes for stretch in stretches(lane, times)):
         yield "changes too close to be told apart", _box("changes")

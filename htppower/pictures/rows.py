@@ -1,4 +1,4 @@
-"""The corner axis of a lane: the corners that are voted and their neighbours, lowest first."""
+"""The corner axis of a lane: the corners that are voted and their neighbours, lowest first, and rows for no corner."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.pictures.timeline import is_disable
 
 if TYPE_CHECKING:
-    import enum
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from htppower.corners import ExpandedCorner, VoltageCorner
     from htppower.pictures.timeline import Lane, Step
 
 _ROW_PX = 16
 _GAP_PX = 9
+# Rows below the corners: of a target of DISABLE, which is outside their order, and of what follows the core clock.
+NO_VOTE = "no vote"
 FOLLOWS = "follows core"
 
 
@@ -24,15 +26,13 @@ class CornerRow:
     """One row.
 
     Attributes:
-        label: the corner's name.
+        label: the corner's name, or what stands in its place.
         y: where it is, in px below the top of the lane.
-        voted: whether the corner is voted; others are neighbours.
         gap: whether corners are left out between this row and the one below.
     """
 
     label: str
     y: float
-    voted: bool
     gap: bool = False
 
 
@@ -43,37 +43,53 @@ class CornerAxis:
     rows: tuple[CornerRow, ...]
     height: float
 
-    def y(self, corner: enum.Enum | None) -> float:
-        """Return where a corner is, in px below the top of the lane; None is the row of what follows the core."""
-        label = FOLLOWS if corner is None else corner.name
+    def y(self, label: str) -> float:
+        """Return where a row is, in px below the top of the lane."""
         return next(row.y for row in self.rows if row.label == label)
 
-    def has(self, step: Step) -> bool:
-        """Return whether a step has a place here; what is not voted has none."""
-        return step.levels is not None or step.follows
+
+def row_of(step: Step) -> str | None:
+    """Return the label of the row on which a step's target is; what is not voted has none."""
+    if step.levels is None:
+        return FOLLOWS if step.follows else None
+    return NO_VOTE if is_disable(step.levels.target) else step.levels.target.name
+
+
+def voted_rows(lane: Lane) -> set[str]:
+    """Return the labels of the rows that are voted on a clock, or stand for its vote."""
+    return {label for step in lane.steps for label in _labels(step)}
 
 
 def corner_axis(lanes: Iterable[Lane]) -> CornerAxis:
-    """Return one axis for lanes that are to be compared."""
-    steps = [step for lane in lanes for step in lane.steps]
-    voted: set[VoltageCorner | ExpandedCorner] = {level for step in steps if step.levels for level in step.levels.all}
-    every = _siblings(voted)
-    places = {every.index(corner) for corner in voted}
+    """Return one axis for lanes that are to be compared: what is voted on any of them."""
+    compared = list(lanes)
+    labels = set().union(*map(voted_rows, compared))
+    every = _siblings(level for lane in compared for step in lane.steps if step.levels for level in step.levels.all)
+    places = [place for place, corner in enumerate(every) if corner.name in labels]
     shown = sorted({near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(every)})
     rows: list[CornerRow] = []
     y = _ROW_PX / 2
     for place in reversed(shown):
         gap = place - 1 not in shown and place > shown[0]
-        rows.append(CornerRow(every[place].name, y, place in places, gap))
+        rows.append(CornerRow(every[place].name, y, gap))
         y += _ROW_PX + (_GAP_PX if gap else 0)
-    if any(step.follows for step in steps):
-        rows.append(CornerRow(FOLLOWS, y, voted=True))
-        y += _ROW_PX
+    for label in (NO_VOTE, FOLLOWS):
+        if label in labels:
+            rows.append(CornerRow(label, y))
+            y += _ROW_PX
     return CornerAxis(tuple(rows), max(y - _ROW_PX / 2, _ROW_PX))
 
 
+def _labels(step: Step) -> Iterator[str]:
+    row = row_of(step)
+    if row is not None:
+        yield row
+    if step.levels is not None:
+        yield from (level.name for level in step.levels.all if not is_disable(level))
+
+
 def _siblings(voted: Iterable[VoltageCorner | ExpandedCorner]) -> list[VoltageCorner | ExpandedCorner]:
-    """Return every corner of the kind that is voted, lowest first."""
+    """Return every corner of the kind that is voted, lowest first, without DISABLE."""
     for corner in voted:
-        return [*VoltageCorner] if isinstance(corner, VoltageCorner) else [*ExpandedCorner]
+        return [each for each in type(corner) if not is_disable(each)]
     return []

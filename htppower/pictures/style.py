@@ -19,7 +19,6 @@ SVG = """
 .htp .name { font-size: 18px; font-weight: 650; }
 .htp .summary { font-size: 13px; }
 .htp .setting, .htp .faint, .htp .time, .htp .near { fill: var(--faint); }
-.htp .near { fill-opacity: .75; }
 .htp .voted { font-weight: 600; }
 .htp .band { font-size: 10px; font-weight: 600; }
 .htp .tight { font-size: 9px; }
@@ -45,8 +44,8 @@ SVG = """
 .htp .core { --clock: var(--core); } .htp .bus { --clock: var(--bus); } .htp .HMX { --clock: var(--hmx); }
 .htp .target { fill: none; stroke: var(--clock); stroke-width: 2.2; stroke-linejoin: round; }
 .htp .range { fill: var(--clock); fill-opacity: .25; stroke: none; }
-.htp .under { fill: var(--clock); fill-opacity: .07; stroke: none; }
 .htp .changes { fill: var(--clock); fill-opacity: .4; stroke: var(--clock); }
 .htp .follows { stroke-dasharray: 5 4; stroke-width: 1.6; }
+.htp .no-vote { stroke-dasharray: 2 4; stroke-width: 1.6; }
 .htp .clock-name { fill: var(--clock); font-size: 12px; font-weight: 650; }
 """

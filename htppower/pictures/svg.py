@@ -10,7 +10,7 @@ from htppower.pictures.elements import element, safe, shortened, text
 from htppower.pictures.lanes import draw_lane
 from htppower.pictures.legend import LINE_PX, draw_legend
 from htppower.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.pictures.rows import corner_axis
+from htppower.pictures.rows import corner_axis, voted_rows
 from htppower.pictures.style import SVG
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _NO_CALLS_PX = 14
 _MARGIN = 16.0
 # Core and bus take the same corners, so they share one axis; HMX has corners of its own.
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
+# So many moments a description tells: it is read aloud.
+_MOST_SPELT = 12
 NO_VOTES = "no call: this profile does not vote"
 NO_VOTE = "no vote on this clock"
 FOLLOWING = "no explicit vote, so it follows the core clock"
@@ -82,7 +84,7 @@ def _lanes(
         corners = corner_axis(_comparable(lane, (timeline, *beside)))
         heading = text(_LEFT - 9, top + 17, f"{lane.clock} clock", "clock-name", "end")
         lanes.append(element("g", heading, class_=lane.clock))
-        if not any(corners.has(step) for step in lane.steps):
+        if not voted_rows(lane):
             notes.append(text(middle, top + _LANE_HEAD_PX + corners.height / 2 + 4, NO_VOTE, "note on-lane", "middle"))
         elif not lane.explicit and any(step.follows for step in lane.steps):
             notes.append(text(_LEFT + 8, top + 17, FOLLOWING, "faint on-lane"))
@@ -120,19 +122,18 @@ def _head(timeline: Timeline) -> Iterator[str]:
 
 def describe(timeline: Timeline) -> str:
     """Return the picture in words: what is voted when, for those who do not see it."""
-    if not timeline.lanes:
+    if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
-    calls = "; ".join(_call_said(timeline, times) for times in _spelt_calls(timeline))
+    calls = "; ".join(_calls_said(timeline))
     return f"{timeline.setting}. {len(timeline.ticks)} native calls. {calls}."
 
 
-_MOST_SPELT = 12
-
-
-def _spelt_calls(timeline: Timeline) -> list[int]:
-    return list(dict.fromkeys(tick.time_us for tick in timeline.ticks))[:_MOST_SPELT]
-
-
-def _call_said(timeline: Timeline, time_us: int) -> str:
-    steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
-    return f"At {spell_time(time_us)}: {steps}"
+def _calls_said(timeline: Timeline) -> Iterator[str]:
+    """Yield what is in force after the calls of each moment; of many the first few and the last."""
+    *before, last = dict.fromkeys(tick.time_us for tick in timeline.ticks)
+    said = before[: _MOST_SPELT - 1]
+    for time_us in (*said, last):
+        if time_us == last and len(before) > len(said):
+            yield f"and {len(before) - len(said)} more moments"
+        steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
+        yield f"At {spell_time(time_us)}: {steps}"

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from htppower.votes import HmxV2, VoltageRange, VoteSet
 
 
+# Of a clock on which all three corners are DISABLE.
+NO_VOTE = "no vote (DISABLE)"
+
+
+def is_disable(corner: VoltageCorner | ExpandedCorner) -> bool:
+    """Return whether a corner is DISABLE, which is no corner: it stands outside the order and means "no vote"."""
+    return corner.name == "DISABLE"
+
+
 @attrs.frozen
 class Levels:
     """The corners that are voted for one clock; names by ``.name``, the vendor's numbers by ``.value``."""
@@ -34,10 +43,16 @@ class Levels:
         """The three."""
         return self.min, self.target, self.max
 
+    @property
+    def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
+        """From where to where the clock may go: DISABLE is no limit there, so that the target is in its place."""
+        low, high = (self.target if is_disable(end) else end for end in (self.min, self.max))
+        return None if is_disable(low) or is_disable(high) else (low, high)
+
     def __str__(self) -> str:
         """Return one corner where all three are the same, else min / target / max."""
         if self.min is self.target is self.max:
-            return self.target.name
+            return NO_VOTE if is_disable(self.target) else self.target.name
         return f"{self.min.name} / {self.target.name} / {self.max.name}"
 
 

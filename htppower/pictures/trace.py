@@ -1,8 +1,9 @@
 """A run as a trace in Chrome's JSON format, for Perfetto or chrome://tracing, beside the vendor's own chrometrace.
 
 Corners are counters, with the vendor's numbers, and slices with their names: Perfetto takes a name among a counter's
-values for an error of the file. Counters of HMX are there only where an explicit vote is; while HMX follows the core
-clock they are 0, as the corners of the native default vote are.
+values for an error of the file. A counter is 0 where nothing is voted: before the first vote, after the last, and
+for DISABLE, whose own number would stand among the corners. Counters of HMX are there only where an explicit vote is;
+while HMX follows the core clock they are 0, too.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.codes import code_name
-from htppower.corners import ExpandedCorner, VoltageCorner
-from htppower.pictures.timeline import timeline, workload_said
+from htppower.pictures.timeline import is_disable, timeline, workload_said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,14 +70,13 @@ def _events(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _lane(lane: Lane, end_us: int) -> Iterator[dict[str, Any]]:
-    nothing = ExpandedCorner.DISABLE if lane.clock == "HMX" else VoltageCorner.DISABLE
     for step, after in itertools.zip_longest(lane.steps, lane.steps[1:]):
         duration_us = (end_us if after is None else after.time_us) - step.time_us
         if duration_us > 0:
             yield _slice(f"{lane.clock} votes", str(step), step.time_us, duration_us, _corners(step))
         if lane.explicit:
-            levels = dict.fromkeys(("min", "target", "max"), nothing) if step.levels is None else _levels(step)
-            values = {limit: corner.value for limit, corner in levels.items()}
+            voted = {limit: 0 if is_disable(corner) else corner.value for limit, corner in _levels(step).items()}
+            values = voted or {"min": 0, "target": 0, "max": 0}
             yield _event("C", f"{lane.clock} corner", step.time_us, PROCESS, values)
 
 

@@ -11,8 +11,9 @@ from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
 from htppower.loading import load_profile
+from htppower.pictures.axis import spell_time
 from htppower.pictures.elements import width_of
-from htppower.pictures.svg import as_svg
+from htppower.pictures.svg import as_svg, describe
 from htppower.pictures.timeline import timeline
 from htppower.profiles import SHIPPED_PROFILES
 
@@ -61,6 +62,19 @@ def test_long_texts_are_cut_to_the_picture(char: str) -> None:
     assert shown.endswith("…")
     assert 40 < len(shown) < (75 if char > "z" else 130)
     assert _texts(as_svg(timeline(dry_run(hostile(char * 40)))))[1] == char * 40
+
+
+@pytest.mark.parametrize(
+    ("inferences", "told", "left_out"),
+    [(3, 10, ""), (4, 12, ""), (5, 12, "and 2 more moments"), (300, 12, "and 592 more moments")],
+)
+def test_the_description_says_what_it_leaves_out(inferences: int, told: int, left_out: str) -> None:
+    """Up to 12 moments are told; of more the first 11, how many are left out, and the last."""
+    drawn = timeline(dry_run("balanced", inferences))
+    parts = describe(drawn).split("; At ", 1)[1].split("; ")
+    assert len(parts) + 1 == told + bool(left_out)
+    assert parts[-1] == f"At {spell_time(drawn.end_us)}: core no vote, bus no vote, HMX no vote."
+    assert [part for part in parts if " more" in part] == ([left_out] if left_out else [])
 
 
 def test_both_colour_schemes_are_in_the_file() -> None:
@@ -168,10 +182,10 @@ def test_degradations_leave_nothing_to_draw_of_the_lost_vote() -> None:
 
 
 def test_pictures_to_be_compared_share_their_scales() -> None:
-    """Two timelines drawn beside each other have the same axis labels and the same corner rows."""
+    """Two timelines drawn beside each other have the same axis labels and the same corner rows, bold or not."""
     one, other = timeline(dry_run("burst")), timeline(dry_run("balanced"))
     first, second = as_svg(one, (other,), "old"), as_svg(other, (one,), "new")
-    marks = re.compile(r'<text class="(?:time|voted|near|cut)"[^>]*>[^<]*</text>')
+    marks = re.compile(r'<text class="(?:time|voted|near|cut)"([^>]*>[^<]*)</text>')
     assert marks.findall(first) == marks.findall(second)
     assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
 

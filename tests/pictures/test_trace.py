@@ -94,14 +94,40 @@ def test_corners_are_counters_in_numbers_and_slices_by_name() -> None:
     events = _events("burst", 0)
     counters = [(event["ts"], event["args"]) for event in events if event["name"] == "core corner"]
     assert counters[:3] == [
-        (0, {"min": 16, "target": 16, "max": 16}),
+        (0, {"min": 0, "target": 0, "max": 0}),
         (0, {"min": 160, "target": 160, "max": 160}),
         (5000, {"min": 48, "target": 64, "max": 64}),
     ]
-    assert counters[-1] == (320_000, {"min": 16, "target": 16, "max": 16})
+    assert counters[-1] == (320_000, {"min": 0, "target": 0, "max": 0})
     slices = _track(events, "core votes")
     assert [event["name"] for event in slices[:2]] == ["MAX_VOLTAGE_CORNER", "SVS2 / SVS / SVS"]
     assert slices[1]["args"] == {"min": "SVS2 (48)", "target": "SVS (64)", "max": "SVS (64)"}
+
+
+def test_disable_is_no_corner_of_a_counter() -> None:
+    """A vote of DISABLE is 0 on the counter, as no vote is; its slice says no vote, and keeps the number."""
+    events = _events("extreme_power_saver", 1)
+    values = [event["args"] for event in events if event["name"] == "core corner"]
+    assert values
+    assert all(value == {"min": 0, "target": 0, "max": 0} for value in values)
+    (first, *_) = _track(events, "core votes")
+    assert first["name"] == "no vote (DISABLE)"
+    assert first["args"] == dict.fromkeys(("min", "target", "max"), "DISABLE (16)")
+
+
+def test_events_of_one_moment_are_in_order() -> None:
+    """At one time slices come first, then counters, then calls, each in the order of the tracks and of the run."""
+    events = [event for event in _events("burst", 1) if event["ts"] == 5000 and event["ph"] != "M"]
+    assert [(event["ph"], event["name"]) for event in events] == [
+        ("X", "LOWERED"),
+        ("X", "SVS2 / SVS / SVS"),
+        ("X", "SVS2 / SVS / SVS"),
+        ("C", "core corner"),
+        ("C", "bus corner"),
+        ("i", "setPowerConfig"),
+    ]
+    start = [event["name"] for event in _events("burst", 1) if event["ts"] == 0 and event["ph"] == "i"]
+    assert start == ["createPowerConfigId", "setPowerConfig"]
 
 
 def test_hmx_has_counters_only_where_it_is_voted() -> None:
