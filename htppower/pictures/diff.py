@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.machine import State
-from htppower.pictures.page import page
+from htppower.pictures.page import figure, page
 from htppower.pictures.svg import as_svg
-from htppower.pictures.tables import cell, summary, summary_list, table
+from htppower.pictures.tables import cell, shown_file, summary, summary_list, table
 from htppower.pictures.timeline import timeline, workload_said
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def as_diff_page(title: str, pairs: Sequence[Pair], changes: Sequence[Sequence[s
         lines: sentences above the table, such as counts.
     """
     said = "".join(f"<p>{cell(line)}</p>" for line in lines)
-    rows = table(CHANGE_HEAD, changes, "changes") if changes else "<p>No change.</p>"
+    rows = table("What changed, and its effect", CHANGE_HEAD, changes, "changes") if changes else "<p>No change.</p>"
     drawn = "\n".join(_pair(pair, number) for number, pair in enumerate(pairs, start=1))
     return page(title, f"<h1>{cell(title)}</h1>\n{said}\n<section><h2>Changes</h2>\n{rows}</section>\n{drawn}")
 
@@ -57,7 +57,7 @@ def _pair(pair: Pair, number: int) -> str:
         beside = tuple(other for name, other in drawn.items() if name != side)
         picture = as_svg(drawn[side], beside, f"{side}-{number}", head=False)
         about = f"{side}: {report.profile.name}, {report.profile.summary}"
-        parts.append(f"<h3>{cell(about)}</h3>\n<figure>{picture}</figure>")
+        parts.append(f"<h3>{cell(about)}</h3>\n{figure(picture, f'{side}: votes of {report.profile.name} over time')}")
     columns = "".join(f"<div><h3>{side}</h3>{summary_list(_costs(report))}</div>" for side, report in sides)
     return "\n".join((*parts, f'<div class="columns">{columns}</div></section>'))
 
@@ -65,7 +65,7 @@ def _pair(pair: Pair, number: int) -> str:
 def _costs(report: Report) -> list[tuple[str, str]]:
     raised = f"{report.time_in_state_us[State.RAISED]} us of {report.end_us} us"
     return [
-        ("file", str(report.profile.source or "none")),
+        ("file", shown_file(report)),
         ("platform", str(report.backend.platform)),
         ("workload", workload_said(report)),
         ("raised", raised),

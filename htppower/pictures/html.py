@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.pictures.page import page
+from htppower.pictures.page import figure, page
 from htppower.pictures.svg import as_svg
-from htppower.pictures.tables import call_table, cell, finding_list, summary, summary_list, vote_table
+from htppower.pictures.tables import call_table, cell, finding_list, shown_file, summary, summary_list, vote_table
 from htppower.pictures.timeline import timeline, workload_said
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def as_html(report: Report, findings: Sequence[Shown] = ()) -> str:
     """Return the page: self-contained, without a script, light or dark as the reader's system is."""
     profile = report.profile
     about = [
-        ("file", str(profile.source or "none")),
+        ("file", shown_file(report)),
         ("platform", str(report.backend.platform)),
         ("workload", workload_said(report)),
     ]
@@ -35,7 +35,7 @@ def as_html(report: Report, findings: Sequence[Shown] = ()) -> str:
             f"<h1>{cell(profile.name)}</h1>",
             f'<p class="summary">{cell(profile.summary)}</p>',
             summary_list(about),
-            f"<figure>{as_svg(timeline(report), head=False)}</figure>",
+            figure(as_svg(timeline(report), head=False), f"Votes of {profile.name} over time"),
             *(f"<section><h2>{name}</h2>\n{markup}</section>" for name, markup in sections),
         )
     )

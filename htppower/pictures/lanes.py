@@ -62,10 +62,9 @@ def _areas(stretch: Stretch, top: float, corners: CornerAxis) -> Iterator[str]:
             yield element("rect", title(f"{len(stretch.steps)} changes"), class_="changes", **box)
         return
     (step,) = stretch.steps
-    limits = None if step.levels is None else step.levels.limits
-    if limits is None:
+    if step.limits is None:
         return
-    low, high = (top + corners.y(limit.name) for limit in limits)
+    low, high = (top + corners.y(limit.name) for limit in step.limits)
     if low > high:
         yield element("rect", class_="range", x=stretch.left, y=high, width=width, height=low - high)
 

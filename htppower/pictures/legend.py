@@ -70,9 +70,11 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
         yield "target corner", _stroke("target")
     if any(is_disable(level.target) for level in levels):
         yield "no vote: a target of DISABLE", _stroke("target no-vote")
-    if any(level.limits and level.limits[0] < level.limits[1] for level in levels):
+    drawn = [stretch for lane in timeline.lanes for stretch in stretches(lane, times) if stretch.right > stretch.left]
+    limits = [stretch.steps[0].limits for stretch in drawn if len(stretch.steps) == 1]
+    if any(limit and limit[0] < limit[1] for limit in limits):
         yield "min to max", _box("range")
-    if any(len(stretch.steps) > 1 for lane in timeline.lanes for stretch in stretches(lane, times)):
+    if any(len(stretch.steps) > 1 for stretch in drawn):
         yield "changes too close to be told apart", _box("changes")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from htppower.pictures.elements import safe
+from htppower.pictures.elements import element, safe
 
 # Nothing is loaded and nothing runs, whatever a profile's texts may hold; the style sheets stand in the page.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -24,6 +24,8 @@ dl { margin: .5rem 0; } dl div { display: flex; gap: 1rem; padding: .1rem 0; }
 dt { flex: 0 0 7.5rem; color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; overflow-x: auto; } figure svg { display: block; min-width: 720px; }
 .scroll { overflow-x: auto; margin: .5rem 0; }
+caption { text-align: left; color: var(--faint); padding: 0 .6rem .3rem; }
+:focus-visible { outline: 2px solid var(--faint); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; border-bottom-width: 2px; white-space: nowrap; }
@@ -50,7 +52,14 @@ def page(title: str, body: str) -> str:
 <style>{_STYLE}</style>
 </head>
 <body>
+<main>
 {body}
+</main>
 <footer>Made by htppower. Nothing was sent to hardware: this is the simulated HTP.</footer>
 </body>
 </html>"""
+
+
+def figure(picture: str, says: str) -> str:
+    """Return a picture, which is markup, with its name; it can be scrolled by keys where the window is narrow."""
+    return element("figure", picture, tabindex=0, aria_label=says)

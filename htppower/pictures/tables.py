@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from htppower.codes import SUCCESS, code_name
 from htppower.fields import spell, vote_fields
+from htppower.files import shown_path
 from htppower.machine import State
-from htppower.pictures.elements import safe
+from htppower.pictures.elements import element, safe
 from htppower.votes import VoteSet
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ _MOST_ROWS = 200
 _FEW_ROWS = 60
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """Return a table of texts; a cell's line breaks are kept."""
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
+    """Return a table of texts; a cell's line breaks are kept. It can be scrolled by keys where the window is narrow."""
     heads = "".join(f'<th scope="col">{cell(name)}</th>' for name in head)
     body = "\n".join(f"<tr>{''.join(f'<td>{cell(said)}</td>' for said in row)}</tr>" for row in rows)
-    whole = f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-    return f'<div class="scroll"><table class="{kind}">\n{whole}</table></div>'
+    whole = f"<caption>{safe(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>"
+    drawn = f'<table class="{kind}">\n{whole}</table>'
+    return element("div", drawn, class_="scroll", role="region", tabindex=0, aria_label=caption)
 
 
 def cell(said: object) -> str:
@@ -48,7 +50,7 @@ def vote_table(report: Report) -> str:
         f"<p>Relaxes to <code>{cell(relax.to.name)}</code> {relax.after_init_us} us after INIT and "
         f"{relax.after_inference_us} us after the last inference.</p>"
     )
-    return table(("field", "raised", "lowered"), rows, "votes") + said
+    return table("Each field, raised and lowered", ("field", "raised", "lowered"), rows, "votes") + said
 
 
 def call_table(report: Report) -> str:
@@ -58,13 +60,19 @@ def call_table(report: Report) -> str:
         return "<p>No call: this profile does not vote.</p>"
     head = ("time us", "phase", "why", "state", "call", "votes")
     if len(rows) <= _MOST_ROWS:
-        return table(head, map(_call, rows), "calls")
+        return table("Every native call", head, map(_call, rows), "calls")
     left_out = len(rows) - 2 * _FEW_ROWS
     return (
-        table(head, map(_call, rows[:_FEW_ROWS]), "calls")
+        table(f"The first {_FEW_ROWS} native calls", head, map(_call, rows[:_FEW_ROWS]), "calls")
         + f"<p>{left_out} calls are left out here; --format json has every one.</p>"
-        + table(head, map(_call, rows[-_FEW_ROWS:]), "calls")
+        + table(f"The last {_FEW_ROWS} native calls", head, map(_call, rows[-_FEW_ROWS:]), "calls")
     )
+
+
+def shown_file(report: Report) -> str:
+    """Return the profile's file; a shipped one by its name, wherever it is installed."""
+    source = report.profile.source
+    return "none" if source is None else shown_path(str(source))
 
 
 def summary(report: Report) -> list[tuple[str, str]]:
@@ -90,7 +98,7 @@ def finding_list(findings: Sequence[Shown]) -> str:
     if not findings:
         return "<p>None.</p>"
     rows = [(found.severity, found.rule, found.place, found.message, found.hint) for found in findings]
-    return table(("severity", "rule", "place", "what", "what to do"), rows, "findings")
+    return table("Findings, by rule", ("severity", "rule", "place", "what", "what to do"), rows, "findings")
 
 
 def _call(row: Row) -> tuple[str, ...]:

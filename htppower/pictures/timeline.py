@@ -70,6 +70,11 @@ class Step:
     levels: Levels | None
     follows: bool = False
 
+    @property
+    def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
+        """From where to where the clock may go, or None where that is not voted."""
+        return None if self.levels is None else self.levels.limits
+
     def __str__(self) -> str:
         """Return the corners, or what stands in their place."""
         return "follows the core clock" if self.follows else "no vote" if self.levels is None else str(self.levels)

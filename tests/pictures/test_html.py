@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import attrs
 import pytest
 from dry_runs import HOSTILE, dry_run, hostile
 
 from htppower.backends import SimulatedHtp
+from htppower.files import shipped_folder
 from htppower.loading import load_profile
 from htppower.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
 from htppower.pictures.findings import Shown
@@ -27,6 +29,7 @@ class Outline(HTMLParser):
         self.open: list[str] = []
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str | None]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
         self.feed(page)
         self.close()
@@ -36,6 +39,7 @@ class Outline(HTMLParser):
         """Note an element."""
         self.tags.append(tag)
         self.attributes += attributes
+        self.elements.append((tag, dict(attributes)))
         if tag not in VOID:
             self.open.append(tag)
 
@@ -81,6 +85,32 @@ def test_texts_of_a_profile_are_escaped(text: str) -> None:
     plain = Outline(as_html(dry_run(hostile("plain")), [Shown("warning", "SUS-1", "a", "b", "c")]))
     made = _assert_self_contained(as_html(dry_run(hostile(text)), findings))
     assert made.tags == plain.tags
+
+
+@pytest.mark.parametrize("text", ["plain", *HOSTILE])
+def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
+    """Its content is its main part; what scrolls takes the focus and has a name, and every table has a caption."""
+    run = dry_run(hostile(text), 300)
+    found = [Shown("warning", "SUS-1", "a", "b", "c")]
+    changed = as_diff_page("a -> b", [Pair("burst", run, run)], [["x"] * len(CHANGE_HEAD)])
+    for made in (as_html(run, found), as_html(dry_run("balanced", 300), found), changed):
+        outline = Outline(made)
+        assert outline.tags.count("main") == 1
+        assert outline.tags.count("caption") == outline.tags.count("table") > 0
+        scrolled = [each for tag, each in outline.elements if tag == "figure" or each.get("class") == "scroll"]
+        assert len(scrolled) == outline.tags.count("figure") + outline.tags.count("table")
+        assert all(each.get("tabindex") == "0" and each.get("aria-label") for each in scrolled)
+        assert all(each.get("role") == "region" for each in scrolled if each.get("class") == "scroll")
+
+
+def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
+    """Pages say which shipped file was run, and no path of this machine; another file keeps its path."""
+    burst = dry_run("burst")
+    for made in (as_html(burst), as_diff_page("a -> b", [Pair("burst", burst, burst)], [])):
+        assert "shipped burst.yaml" in Outline(made).texts
+        assert str(shipped_folder()) not in made
+    mine = attrs.evolve(load_profile("burst"), source=Path("/some/where/mine.yaml"))
+    assert "/some/where/mine.yaml" in Outline(as_html(dry_run(mine))).texts
 
 
 def test_the_tables_hold_every_field_and_every_call() -> None:
