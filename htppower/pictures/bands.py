@@ -31,7 +31,7 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
     for band in windows:
         yield from _window(band, top, bottom, times, name)
     for band in phases:
-        left, width = band.left, max(band.right - band.left, _NARROWEST)
+        left, width = _place(band, times)
         below = {"x": left, "y": top + STRIP_PX, "width": width, "height": bottom - top - STRIP_PX}
         yield element("rect", class_=f"column {band.name}", **below)
         said = f"{band.name}, {spell_time(band.duration_us)}"
@@ -43,14 +43,20 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
 
 
 def _window(band: Band, top: float, bottom: float, times: TimeAxis, name: str) -> Iterator[str]:
-    width = max(band.right - band.left, _NARROWEST)
+    left, width = _place(band, times)
     said = f"{band.name}, {spell_time(band.duration_us)}"
     if band.count > 1:
         said = f"{band.count} {band.name} windows in {spell_time(band.duration_us)}"
-    yield element("rect", fill=f"url(#{name}-hatch)", x=band.left, y=top, width=width, height=bottom - top)
-    strip = {"x": band.left, "y": top, "width": width, "height": STRIP_PX}
+    yield element("rect", fill=f"url(#{name}-hatch)", x=left, y=top, width=width, height=bottom - top)
+    strip = {"x": left, "y": top, "width": width, "height": STRIP_PX}
     yield element("rect", title(said), fill="none", pointer_events="all", class_="window", **strip)
     yield from _label(band, top, (f"{band.name} {spell_time(band.duration_us)}", band.name), times)
+
+
+def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
+    """Return where a band begins and how wide it is: wide enough to be seen, and within the axis."""
+    width = max(band.right - band.left, _NARROWEST)
+    return min(band.left, times.pieces[-1].right - width), width
 
 
 def _phase_words(band: Band) -> tuple[str, ...]:

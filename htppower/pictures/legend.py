@@ -71,7 +71,9 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
     if any(is_disable(level.target) for level in levels):
         yield "no vote: a target of DISABLE", _stroke("target no-vote")
     drawn = [stretch for lane in timeline.lanes for stretch in stretches(lane, times) if stretch.right > stretch.left]
-    limits = [stretch.steps[0].limits for stretch in drawn if len(stretch.steps) == 1]
+    # A range of less than a pixel is not seen.
+    seen = [stretch for stretch in drawn if len(stretch.steps) == 1 and stretch.right - stretch.left >= 1]
+    limits = [stretch.steps[0].limits for stretch in seen]
     if any(limit and limit[0] < limit[1] for limit in limits):
         yield "min to max", _box("range")
     if any(len(stretch.steps) > 1 for stretch in drawn):

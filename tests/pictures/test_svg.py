@@ -173,6 +173,8 @@ def test_extreme_workloads_are_drawn(work: tuple[int, int, int]) -> None:
         for rect in root.iter(f"{SVG}rect"):
             left, width = float(rect.get("x", "0")), float(rect.get("width", "0"))
             assert 0 <= left <= left + width <= 1000
+            if (rect.get("class") or "").split()[:1] in (["phase"], ["window"]) and float(rect.get("y", "0")) < 100:
+                assert 168 <= left <= left + width <= 970.1
 
 
 def test_degradations_leave_nothing_to_draw_of_the_lost_vote() -> None:
