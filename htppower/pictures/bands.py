@@ -20,6 +20,8 @@ STRIP_PX = 22
 # A word is drawn in the first size in which it fits, with ground around it.
 _SIZES = {"band": 10, "band tight": 9}
 _PADDING = 5
+# What the mark of a break takes on either side.
+_MARK_PX = 6
 # A phase that takes no time, or less than a pixel, is still seen.
 _NARROWEST = 1.5
 
@@ -66,9 +68,12 @@ def _phase_words(band: Band) -> tuple[str, ...]:
 
 
 def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:
-    """Yield the first of the words that fit, before the mark of a break in the band."""
-    right = min([band.right, *(cut.mark - 6 for cut in times.breaks if band.left <= cut.left < band.right)])
-    width = right - band.left - _PADDING
+    """Yield the first of the words that fit, in the widest place that no mark of a break strikes through."""
+    marks = [cut.mark for cut in times.breaks if band.left < cut.mark < band.right]
+    lefts = [band.left, *(mark + _MARK_PX for mark in marks)]
+    rights = [*(mark - _MARK_PX for mark in marks), band.right]
+    left, right = max(zip(lefts, rights, strict=True), key=lambda place: place[1] - place[0])
+    width = right - left - _PADDING
     fitting = ((word, kind) for word in words for kind, size in _SIZES.items() if width_of(word, size) <= width)
     for word, kind in itertools.islice(fitting, 1):
-        yield text((band.left + right) / 2, top + STRIP_PX / 2 + 3.5, word, kind, "middle")
+        yield text((left + right) / 2, top + STRIP_PX / 2 + 3.5, word, kind, "middle")

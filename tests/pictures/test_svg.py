@@ -11,7 +11,7 @@ from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
 from htppower.loading import load_profile
-from htppower.pictures.axis import spell_time
+from htppower.pictures.axis import spell_time, time_axis
 from htppower.pictures.elements import width_of
 from htppower.pictures.svg import as_svg, describe
 from htppower.pictures.timeline import timeline
@@ -116,6 +116,22 @@ def test_the_lengths_of_cuts_stand_apart(sustain_us: int, work: tuple[int, int, 
         ends = [(float(cut.get("x", "0")), width_of(cut.text or "", 11) / 2) for cut in cuts]
         assert all(x + half < after - wide for (x, half), (after, wide) in itertools.pairwise(ends))
         assert all(re.fullmatch(r"[\d.]+ m?s( cut)?", cut.text or "") for cut in cuts)
+
+
+def test_a_name_stands_between_the_cuts_of_its_band() -> None:
+    """A window with two cuts in it has its name and length where there is most room, struck through by neither."""
+    one, other = timeline(dry_run("burst")), timeline(dry_run(sustaining("burst", 2_000_000)))
+    root = parsed(as_svg(other, (one,)))
+    (x,) = (float(each.get("x", "0")) for each in root.iter(f"{SVG}text") if each.text == "sustain 2 s")
+    first, second = (cut.mark for cut in time_axis((other, one), 168, 970).breaks)
+    half = width_of("sustain 2 s", 10) / 2
+    assert first + 6 < x - half < x + half < second - 6
+
+
+@pytest.mark.parametrize(("inferences", "drawn"), [(3, True), (1000, False)])
+def test_the_legend_names_what_is_seen(inferences: int, drawn: bool) -> None:
+    """A range is in the legend where one is wide enough to be seen, and not where all are melted into other marks."""
+    assert ("min to max" in _texts(as_svg(timeline(dry_run("burst", inferences))))) is drawn
 
 
 def test_there_are_as_many_zigzags_as_cuts() -> None:
