@@ -174,6 +174,8 @@ def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Sc
         limited["items"] = _words(wants.words)
     elif wants.words:
         limited = _words(wants.words)
+    if wants.each_once:
+        limited["uniqueItems"] = True
     if wants.only is not None:
         limited["const"] = wants.only
     if wants.is_name:

@@ -35,6 +35,7 @@ class Wanted:
         is_name: it is a name.
         one_line: it is one line of text.
         fewest: how many items a list has at least.
+        each_once: a list has no item twice.
         optional: the field may be left out, and has a default then.
     """
 
@@ -44,6 +45,7 @@ class Wanted:
     is_name: bool = False
     one_line: bool = False
     fewest: int = 0
+    each_once: bool = False
     optional: bool = False
 
 
@@ -89,7 +91,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
     if wants is ANYTHING or value is None:
         return []
     if wants.words:
-        return _unknown_words(value, name, wants.words)
+        return _unknown_words(value, name, wants.words) + (_repeated(value) if wants.each_once else [])
     said: tuple[str, str] | None = None
     if wants.limits and not wants.limits[0] <= value <= wants.limits[1]:
         low, high = wants.limits
@@ -103,6 +105,14 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
     return [] if said is None else [Mistake((), "VALUE-1", *said)]
+
+
+def _repeated(value: tuple[Any, ...]) -> list[Mistake]:
+    return [
+        Mistake((str(place),), "VALUE-1", f"{item!r} is there twice", "state it once")
+        for place, item in enumerate(value)
+        if item in value[:place]
+    ]
 
 
 def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Mistake]:

@@ -64,11 +64,23 @@ def test_only_what_is_stated_is_looked_at(tmp_path: Path) -> None:
     assert (len(found["burst"].fields), len(found["relaxed"].fields)) == (15, 12)
 
 
-def test_a_time_is_looked_at_from_either_side(tmp_path: Path) -> None:
-    """RAISED a microsecond before the deadline, or LOWERED at it: each of the two looks at the sustain time."""
-    for expect in ("{at_us: 300004, state: RAISED}", "{at_us: 300005, state: LOWERED}"):
-        found = cover(tmp_path, f"    sequence: [{{inference_us: 5}}, {{idle_us: 300000}}]\n    expect: [{expect}]\n")
-        assert seen(found["burst"]) == {"relax.after_inference_us"}
+def test_a_time_is_looked_at_from_both_sides(tmp_path: Path) -> None:
+    """RAISED a microsecond before the deadline and LOWERED at it: one of them alone lets half of all times pass."""
+    before, after = "{at_us: 300004, state: RAISED}", "{at_us: 300005, state: LOWERED}"
+    sequence = "    sequence: [{inference_us: 5}, {idle_us: 400000}]\n"
+    for expect, looked_at in ((before, set()), (after, set()), (f"{before}, {after}", {"relax.after_inference_us"})):
+        found = cover(tmp_path, f"{sequence}    expect: [{expect}]\n")
+        assert seen(found["burst"]) == looked_at
+
+
+def test_a_field_is_looked_at_only_if_every_other_value_is_noticed(tmp_path: Path) -> None:
+    """A case in which a vote of HMX is there looks at unset, but at no other corner, since only calls are counted."""
+    found = cover(
+        tmp_path,
+        "    sequence: [{inference_us: 5}]\n    expect: [{at_us: 0, sent: [DCVS_V3, HMX_V2, "
+        "RPC_CONTROL_LATENCY, RPC_POLLING_TIME]}]\n",
+    )
+    assert "votes.hmx_v2" not in seen(found["burst"])
 
 
 def test_a_profile_that_comes_in_by_use_is_covered_too(tmp_path: Path) -> None:
@@ -78,12 +90,20 @@ def test_a_profile_that_comes_in_by_use_is_covered_too(tmp_path: Path) -> None:
     assert (seen(found["balanced"]), seen(found["burst"])) == ({"votes.dcvs_v3.bus"}, set())
 
 
-def test_a_vote_that_the_platform_lacks_is_held_by_the_rules(tmp_path: Path) -> None:
-    """On V75 no value of ddr_perf_mode that is accepted changes a call: it can't be looked at there."""
+def test_a_vote_that_no_case_can_cast_is_a_gap(tmp_path: Path) -> None:
+    """Where no case runs on V81, nobody looks at ddr_perf_mode: a test on V81 would."""
     text = HEAD.replace("SM8850", "SM8650") + "    sequence: [{inference_us: 5}]\n    expect: [{at_us: 0, calls: 2}]\n"
     (tmp_path / "mine.yaml").write_text(text)
     burst = coverage(load_test(tmp_path / "mine.yaml").cases)[0]
-    assert [field.at[-1] for field in burst.those(Look.HELD_BY_RULES)] == ["ddr_perf_mode"]
+    assert not burst.those(Look.HELD_BY_RULES)
+    assert ("votes", "ddr_perf_mode") in {field.at for field in burst.those(Look.UNSEEN)}
+
+
+def test_a_case_that_casts_nothing_looks_at_nothing(tmp_path: Path) -> None:
+    """A session that is only idle leaves every field unseen, also those of which the rules refuse other values."""
+    case = "    profile: extreme_power_saver\n    sequence: [{idle_us: 5}]\n    expect: [{at_us: 0, state: UNVOTED}]\n"
+    for file in cover(tmp_path, case).values():
+        assert file.those(Look.UNSEEN) == file.fields
 
 
 def test_a_profile_without_a_test_is_not_looked_at(tmp_path: Path) -> None:

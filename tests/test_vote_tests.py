@@ -27,9 +27,9 @@ def look(steps: list[Any], times_us: list[int], profile: str = "burst", **platfo
     used = [load_profile(step.use) if isinstance(step, UseStep) else None for step in steps]
     line = timeline(steps, used, ())
     assert not line.mistakes
-    expectations = tuple(Expectation((), at_us, None, None, None, None) for at_us in times_us)
+    expectations = tuple(Expectation((), at_us, None, None, None, None, None) for at_us in times_us)
     where = platform_of(**(platform or {"soc": "SM8850"}))
-    return run_case(VoteCase("case", load_profile(profile), where, line.moments, expectations)).seen
+    return run_case(VoteCase("case", load_profile(profile), where, line.moments, line.end_us, expectations)).seen
 
 
 def states(seen: tuple[Seen, ...]) -> list[str]:

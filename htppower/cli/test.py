@@ -37,11 +37,11 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
 
     tests = load_tests(paths, folders)
     beside = load_beside(paths, folders) if covers or fail_uncovered else None
-    results = run_tests(tests)
+    results = run_tests(tests, folders)
     failed = any(result.failures for result in results)
     covered = None
     if beside is not None and not failed:
-        covered = coverage([result.case for result in results], *beside)
+        covered = coverage([result.case for result in results], *beside, folders)
     click.echo(test_report.FORMATS[form](results, covered))
     if beside is not None and failed:
         click.echo("no coverage: it is looked at once every case passes", err=True)

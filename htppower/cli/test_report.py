@@ -91,8 +91,8 @@ def _coverage(covered: Sequence[Coverage]) -> Iterator[str]:
     width = max(len(file.name) for file in covered)
     for file in covered:
         held = len(file.those(Look.HELD_BY_RULES))
-        note = f", {held} of them held by the rules" if held else ""
-        looked_at = len(file.fields) - len(file.those(Look.UNSEEN))
+        note = f", and {held} held by the rules" if held else ""
+        looked_at = len(file.those(Look.SEEN))
         yield f"{file.kind:<7}  {file.name:<{width}}  {looked_at} of {len(file.fields)} fields{note}"
     for file in covered:
         unseen = file.those(Look.UNSEEN)

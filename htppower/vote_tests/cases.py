@@ -58,6 +58,7 @@ class Expectation:
         state: the session's state.
         votes: the votes in force, by the keys that lead to them below ``votes``.
         calls: the native calls since the expectation before.
+        sent: the options that those calls carried.
         degraded: the rules for which votes of the profile are left out.
     """
 
@@ -66,17 +67,19 @@ class Expectation:
     state: str | None
     votes: dict[Path, Any] | None
     calls: int | None
+    sent: tuple[str, ...] | None
     degraded: tuple[str, ...] | None
 
 
 @attrs.frozen(eq=False)
 class VoteCase:
-    """A fresh session on a platform, what happens to it, and what is expected."""
+    """A fresh session on a platform, what happens to it until the sequence ends, and what is expected."""
 
     name: str
     profile: Profile
     platform: Platform
     moments: tuple[Moment, ...]
+    end_us: int
     expectations: tuple[Expectation, ...]
 
     @property

@@ -13,6 +13,7 @@ from htppower.vote_tests.runner import run_case
 from htppower.votes import DcvsV3
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from htppower.cases import Path
@@ -67,9 +68,15 @@ class CaseResult:
     failures: tuple[Failure, ...]
 
 
-def run_tests(tests: Iterable[VoteTest]) -> tuple[CaseResult, ...]:
-    """Run every case of the tests, each for itself."""
-    return tuple(CaseResult(test, case, tuple(_failures(test, case))) for test in tests for case in test.cases)
+def run_tests(tests: Iterable[VoteTest], folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[CaseResult, ...]:
+    """Run every case of the tests, each for itself.
+
+    Args:
+        tests: the tests.
+        folders: where names in power states are looked up, after the shipped folder.
+    """
+    where = Folders.of(folders)
+    return tuple(CaseResult(test, case, tuple(_failures(test, case, where))) for test in tests for case in test.cases)
 
 
 def holds(case: VoteCase, run: CaseRun) -> bool:
@@ -77,13 +84,17 @@ def holds(case: VoteCase, run: CaseRun) -> bool:
     return not any(_differing(*pair) for pair in zip(case.expectations, run.seen, strict=True))
 
 
-def _failures(test: VoteTest, case: VoteCase) -> Iterator[Failure]:
+def _failures(test: VoteTest, case: VoteCase, where: Folders) -> Iterator[Failure]:
     for expectation, seen in zip(case.expectations, run_case(case).seen, strict=True):
         differing = _differing(expectation, seen)
         if differing:
             differences = (
                 Difference(
-                    at, spell_any(expected), spell_any(got), test.place((*expectation.at, *at)), _origin(seen, at, got)
+                    at,
+                    spell_any(expected),
+                    spell_any(got),
+                    test.place((*expectation.at, *at)),
+                    _origin(seen, at, got, where),
                 )
                 for at, (expected, got) in differing.items()
             )
@@ -94,9 +105,9 @@ def _failures(test: VoteTest, case: VoteCase) -> Iterator[Failure]:
 def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, Any]]:
     """Return what is not as expected, by the keys below the expectation: expected and got."""
     pairs: dict[Path, tuple[Any, Any]] = {}
-    for name in ("state", "calls", "degraded"):
+    for name in ("state", "calls", "sent", "degraded"):
         expected, got = getattr(expectation, name), getattr(seen, name)
-        if expected is not None and expected != got:
+        if expected is not None and _unordered(expected) != _unordered(got):
             pairs[name,] = expected, got
     for at, expected in (expectation.votes or {}).items():
         got = _in_force(seen.votes, at)
@@ -104,6 +115,11 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, An
             below_expectation: Path = ("votes", *at)
             pairs[below_expectation] = expected, got
     return pairs
+
+
+def _unordered(value: Any) -> Any:
+    """Return a list without its order, which says nothing in an expectation, and any other value as it is."""
+    return frozenset(value) if isinstance(value, tuple) else value
 
 
 def _in_force(votes: VoteSet, at: Path) -> Any:
@@ -123,18 +139,18 @@ def spell_any(value: Any) -> str:
     return spell(value)
 
 
-def _origin(seen: Seen, at: Path, got: Any) -> Place | None:
+def _origin(seen: Seen, at: Path, got: Any, where: Folders) -> Place | None:
     """Return where the value that is in force is written, if it is the profile's or that of its power state."""
     if at[0] != "votes" or got is None:
         return None
-    origins, votes = _written(seen.profile, seen.state)
+    origins, votes = _written(seen.profile, seen.state, where)
     return origins.get(at) if _in_force(votes, at[1:]) == got else None
 
 
-def _written(profile: Profile, state: str) -> tuple[dict[Path, Place], VoteSet]:
+def _written(profile: Profile, state: str, where: Folders) -> tuple[dict[Path, Place], VoteSet]:
     """Return the votes that a state casts, and where they are written."""
     if state != "LOWERED" or profile.relax is None:
         return profile.origins, profile.votes
     to = profile.relax.to
-    origins = {} if to.source is None else resolve_file(to.source, Folders.of(()), "state").places
+    origins = {} if to.source is None else resolve_file(to.source, where, "state").places
     return origins, to.votes

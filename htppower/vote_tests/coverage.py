@@ -1,7 +1,7 @@
 """Which fields of which profiles and power states no test looks at.
 
-A test looks at a field if it fails when the field's value is another. So every field is changed, one at a time, and the
-cases that use its profile are run again.
+The tests look at a field if one of them fails whenever another value of the field makes other calls, or brings another
+state. So every field is changed, one at a time and to several values, and the cases that use its profile are run again.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from htppower.errors import RuleBreach
 from htppower.extending import resolve_file
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders
+from htppower.machine import State
 from htppower.vote_tests.compare import holds
 from htppower.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
 from htppower.vote_tests.runner import run_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
-    from htppower.backends.recording import Call
     from htppower.cases import Path
     from htppower.documents import Place
     from htppower.profiles import PowerState, Profile
     from htppower.vote_tests.cases import VoteCase
+    from htppower.vote_tests.runner import CaseRun
 
+    _Change = Callable[[Profile], Profile]
     _File = TypeVar("_File", Profile, PowerState)
 
 
@@ -36,7 +38,7 @@ class Look(enum.Enum):
     """What the tests make of a field."""
 
     SEEN = "a test looks at it"
-    HELD_BY_RULES = "no other value that the rules allow changes a call"
+    HELD_BY_RULES = "the rules refuse every other value"
     UNSEEN = "no test looks at it"
 
 
@@ -70,7 +72,10 @@ class Coverage:
 
 
 def coverage(
-    cases: Iterable[VoteCase], profiles: Iterable[Profile] = (), states: Iterable[PowerState] = ()
+    cases: Iterable[VoteCase],
+    profiles: Iterable[Profile] = (),
+    states: Iterable[PowerState] = (),
+    folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[Coverage, ...]:
     """Return how much the cases look at: of the profiles that they use, and of the power states that those relax to.
 
@@ -78,44 +83,54 @@ def coverage(
         cases: cases that pass.
         profiles: others that should be looked at.
         states: likewise.
+        folders: where names in the files are looked up, after the shipped folder.
     """
-    unchanged = [_Unchanged(case, run_case(case).calls) for case in cases]
+    where = Folders.of(folders)
+    unchanged = [_Unchanged(case, run_case(case)) for case in cases]
     used = _each_once([*profiles, *(profile for case in unchanged for profile in case.case.profiles)])
     relaxed_to = _each_once([*states, *(profile.relax.to for profile in used if profile.relax is not None)])
     return (
         *(_of_profile(profile, unchanged) for profile in used),
-        *(_of_state(state, unchanged) for state in relaxed_to),
+        *(_of_state(state, unchanged, where) for state in relaxed_to),
     )
 
 
 @attrs.frozen(eq=False)
 class _Unchanged:
-    """A case, and the calls that it makes with no field changed."""
+    """A case, and what comes of it with no field changed."""
 
     case: VoteCase
-    calls: tuple[Call, ...]
+    run: CaseRun
+
+    def reaches(self, state: State, names: Container[str]) -> bool:
+        """Return whether the session comes into a state under a profile of one of these names."""
+        return any(change.dest is state and change.profile in names for change in self.run.transitions)
 
 
 def _of_profile(profile: Profile, cases: Iterable[_Unchanged]) -> Coverage:
     own = [case for case in cases if any(_is_same(profile, used) for used in case.case.profiles)]
+    cast = any(case.reaches(State.RAISED, (profile.name,)) for case in own)
 
-    def changes(at: Path) -> Iterator[Callable[[Profile], Profile]]:
+    def changes(at: Path) -> Iterator[_Change]:
         for mutant in profile_mutants(profile, at):
             yield lambda used, mutant=mutant: mutant if _is_same(profile, used) else used  # type: ignore[misc]
 
-    fields = _fields(profile_fields(profile), profile.origins, lambda at: _look(own, changes(at)))
+    fields = _fields(profile_fields(profile), profile.origins, lambda at: _look(own, changes(at), cast=cast))
     return Coverage("profile", profile.name, fields)
 
 
-def _of_state(state: PowerState, cases: Iterable[_Unchanged]) -> Coverage:
+def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) -> Coverage:
     own = [case for case in cases if any(_relaxes_to(used, state) for used in case.case.profiles)]
+    names = {used.name for case in own for used in case.case.profiles if _relaxes_to(used, state)}
+    cast = any(case.reaches(State.LOWERED, names) for case in own)
 
-    def changes(at: Path) -> Iterator[Callable[[Profile], Profile]]:
+    def changes(at: Path) -> Iterator[_Change]:
         for mutant in state_mutants(state, at):
             yield lambda used, mutant=mutant: relaxing_to(used, mutant) if _relaxes_to(used, state) else used  # type: ignore[misc]
 
-    places = {} if state.source is None else resolve_file(state.source, Folders.of(()), "state").places
-    return Coverage("state", state.name, _fields(vote_fields(state.votes), places, lambda at: _look(own, changes(at))))
+    places = {} if state.source is None else resolve_file(state.source, folders, "state").places
+    fields = _fields(vote_fields(state.votes), places, lambda at: _look(own, changes(at), cast=cast))
+    return Coverage("state", state.name, fields)
 
 
 def _fields(
@@ -124,21 +139,47 @@ def _fields(
     return tuple(Field(at, spell(value), places.get(at), look(at)) for at, value in fields)
 
 
-def _look(cases: Iterable[_Unchanged], changes: Iterable[Callable[[Profile], Profile]]) -> Look:
-    """Return what the cases make of a field, by its changes."""
-    refused = called_otherwise = False
+class _Effect(enum.Enum):
+    """What comes of the cases with a field changed."""
+
+    NOTICED = "a case fails"
+    MISSED = "the calls or states are others, and no case fails"
+    NONE = "nothing is another"
+    REFUSED = "a rule refuses it in every case"
+
+
+def _look(cases: Collection[_Unchanged], changes: Iterable[_Change], *, cast: bool) -> Look:
+    """Return what the cases make of a field, by its changes; ``cast``: whether its votes come to be cast in one."""
+    effects = set()
     for change in changes:
-        for unchanged in cases:
-            changed = unchanged.case.with_profiles(change)
-            try:
-                run = run_case(changed)
-            except RuleBreach:
-                refused = True
-                continue
-            if not holds(changed, run):
-                return Look.SEEN
-            called_otherwise = called_otherwise or run.calls != unchanged.calls
-    return Look.HELD_BY_RULES if refused and not called_otherwise else Look.UNSEEN
+        effect = _effect(cases, change)
+        if effect is _Effect.MISSED:
+            return Look.UNSEEN
+        effects.add(effect)
+    if _Effect.NOTICED in effects:
+        return Look.SEEN
+    return Look.HELD_BY_RULES if cast and effects == {_Effect.REFUSED} else Look.UNSEEN
+
+
+def _effect(cases: Iterable[_Unchanged], change: _Change) -> _Effect:
+    effect = _Effect.REFUSED
+    for unchanged in cases:
+        changed = unchanged.case.with_profiles(change)
+        try:
+            run = run_case(changed)
+        except RuleBreach:
+            continue
+        if not holds(changed, run):
+            return _Effect.NOTICED
+        if (run.calls, _states(run)) != (unchanged.run.calls, _states(unchanged.run)):
+            effect = _Effect.MISSED
+        elif effect is _Effect.REFUSED:
+            effect = _Effect.NONE
+    return effect
+
+
+def _states(run: CaseRun) -> list[tuple[int, State]]:
+    return [(change.time_us, change.dest) for change in run.transitions]
 
 
 def _relaxes_to(profile: Profile, state: PowerState) -> bool:

@@ -8,6 +8,7 @@ from htppower.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.readers import StatedVotes
 from htppower.schema import LONGEST_SUSTAIN_US
 from htppower.socs import SOCS
+from htppower.votes import SEND_ORDER
 from htppower.wanted import LARGEST_UINT32, wanted
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
@@ -135,7 +136,8 @@ class ExpectFields:
         state: the session's state.
         votes: what is in force on the power config id, spelt as in a profile; unset: no vote on any option.
         calls: how many native calls were made since the expectation before, or since the start of the case.
-        degraded: the rules for which the platform lacks a vote of the profile; [] for none.
+        sent: the options that those calls carried, such as DCVS_V3, in any order; [] for none.
+        degraded: the rules for which the platform lacks a vote of the profile, in any order; [] for none.
     """
 
     at_us: int = attrs.field(metadata=_TIME)
@@ -144,8 +146,12 @@ class ExpectFields:
     )
     votes: StatedVotes | None = attrs.field(default=None, metadata=wanted(optional=True))
     calls: int | None = attrs.field(default=None, metadata=wanted(limits=(0, LARGEST_UINT32), optional=True))
+    sent: tuple[str, ...] | None = attrs.field(
+        default=None, metadata=wanted(words=tuple(option.name for option in SEND_ORDER), each_once=True, optional=True)
+    )
     degraded: tuple[str, ...] | None = attrs.field(
-        default=None, metadata=wanted(words=tuple(sorted(set(RULE_OF_OPTION.values()))), optional=True)
+        default=None,
+        metadata=wanted(words=tuple(sorted(set(RULE_OF_OPTION.values()))), each_once=True, optional=True),
     )
 
 

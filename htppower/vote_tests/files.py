@@ -150,7 +150,7 @@ class _Maker:
         self._refuse([profile, *used], platform, platform_at)
         if profile is None:
             return None
-        return VoteCase(case.case, profile, platform, line.moments, tuple(expectations))
+        return VoteCase(case.case, profile, platform, line.moments, line.end_us, tuple(expectations))
 
     def _profile(self, name: str, at: Path) -> Profile | None:
         """Return a profile: the one beside the test, or else as everywhere."""
@@ -196,7 +196,7 @@ class _Maker:
 
 def _expectation(expect: ExpectFields, at: Path) -> Expectation:
     votes = None if expect.votes is None else expect.votes.fields
-    return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.degraded)
+    return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.sent, expect.degraded)
 
 
 def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterable[Mistake]:
@@ -214,9 +214,9 @@ def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterable[
 
 def _empty(expectations: Iterable[Expectation]) -> Iterable[Mistake]:
     for expectation in expectations:
-        stated = (expectation.state, expectation.votes, expectation.calls, expectation.degraded)
+        stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
         if all(part is None for part in stated):
-            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls or degraded")
+            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls, sent or degraded")
 
 
 def _problem(document: Document, mistake: Mistake) -> Problem:

@@ -43,8 +43,6 @@ _STATES = tuple(
     PowerState("another", "", VoteSet(hvx, HMX_DEFAULT, rpc_polling_time_us=0))
     for hvx in (_LOW, attrs.evolve(HVX_REMOVED, sleep_disable=None), HVX_REMOVED)
 )
-# Added to a time of relax: more, and less.
-_DELAYS_US = (1, -1)
 
 
 def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
@@ -67,21 +65,28 @@ def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
             if state.votes != relax.to.votes:
                 yield relaxing_to(profile, state)
     elif at[0] == "relax":
-        for delay_us in _DELAYS_US:
-            time_us = max(getattr(relax, at[1]) + delay_us, 0)
-            yield attrs.evolve(profile, relax=attrs.evolve(relax, **{at[1]: time_us}))
+        for time_us in _other_times(getattr(relax, at[1])):
+            changed: dict[str, Any] = {at[1]: time_us}
+            yield attrs.evolve(profile, relax=attrs.evolve(relax, **changed))
 
 
 def state_mutants(state: PowerState, at: Path) -> Iterator[PowerState]:
     """Yield the power state with another value in one field; a rule may refuse it when it is used."""
     votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
     for other in votes:
-        yield attrs.evolve(state, votes=other)
+        # What a state leaves unset is taken back, and the default is what an HMX vote is taken back to.
+        if {state.votes.hmx_v2, other.hmx_v2} != {None, HMX_DEFAULT}:
+            yield attrs.evolve(state, votes=other)
 
 
 def relaxing_to(profile: Profile, state: PowerState) -> Profile:
     """Return the profile with this power state in the place of its own, if it has one."""
     return profile if profile.relax is None else attrs.evolve(profile, relax=attrs.evolve(profile.relax, to=state))
+
+
+def _other_times(time_us: int) -> tuple[int, ...]:
+    """Return a time that is later, one that is earlier, and at once."""
+    return (time_us + 1, *sorted({time_us - 1, 0} if time_us else ()))
 
 
 def _other_votes(votes: VoteSet, at: Path) -> Iterator[VoteSet]:

@@ -11,14 +11,16 @@ from htppower.backends.simulated import SimulatedHtp
 from htppower.codes import SUCCESS
 from htppower.controller import VoteController
 from htppower.dry_run.in_force import InForce
-from htppower.events import Phase
+from htppower.events import Phase, Transition
 from htppower.testing import VirtualTime
 from htppower.vote_tests.cases import Happens
+from htppower.votes import SEND_ORDER
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from htppower.backends.recording import Call
+    from htppower.native import Option
     from htppower.profiles import Profile
     from htppower.session import Session
     from htppower.vote_tests.cases import Moment, VoteCase
@@ -34,6 +36,7 @@ class Seen:
         profile: the session's profile.
         votes: the votes in force on the session's id and in the process, as told by the recorded calls alone.
         calls: how many native calls were made since the expectation before.
+        sent: the options that those calls carried, in the order in which they are sent.
         degraded: the rules for which votes of the profile are left out.
     """
 
@@ -41,15 +44,23 @@ class Seen:
     profile: Profile
     votes: VoteSet
     calls: int
+    sent: tuple[str, ...]
     degraded: tuple[str, ...]
 
 
 @attrs.frozen(eq=False)
 class CaseRun:
-    """What came of a case: what held at each of its expectations, and every native call."""
+    """What came of a case.
+
+    Attributes:
+        seen: what held at each of its expectations.
+        calls: every native call.
+        transitions: every change of the session's state.
+    """
 
     seen: tuple[Seen, ...]
     calls: tuple[Call, ...]
+    transitions: tuple[Transition, ...]
 
 
 def run_case(case: VoteCase) -> CaseRun:
@@ -62,7 +73,9 @@ def run_case(case: VoteCase) -> CaseRun:
     platform = case.platform
     simulated = SimulatedHtp(platform.arch, None if platform.soc is None else platform.soc.model, platform.os)
     recorder = RecordingBackend(simulated, time=time)
+    transitions: list[Transition] = []
     with VoteController(recorder, time=time, handle_sigterm=False) as controller:
+        controller.subscribe(lambda event: transitions.append(event) if isinstance(event, Transition) else None)
         run = _Run(time, simulated, recorder, controller.session(case.profile))
         seen = []
         waiting = list(case.moments)
@@ -73,7 +86,9 @@ def run_case(case: VoteCase) -> CaseRun:
             seen.append(run.look())
         for moment in waiting:
             run.happen(moment)
-    return CaseRun(tuple(seen), recorder.calls)
+        run.advance_to(case.end_us)
+        # What closing the session does no test can look at.
+        return CaseRun(tuple(seen), recorder.calls, tuple(transitions))
 
 
 class _Run:
@@ -91,6 +106,7 @@ class _Run:
         self._power_config_ids: list[int] = []
         self._taken_in = 0
         self._counted = 0
+        self._sent: set[Option] = set()
 
     def advance_to(self, at_us: int) -> None:
         """Let time pass, with everything that falls due on the way and at its end."""
@@ -115,6 +131,7 @@ class _Run:
         """Return what holds now."""
         self._take_in()
         calls, self._counted = self._taken_in - self._counted, self._taken_in
+        sent, self._sent = self._sent, set()
         # Of an id that is gone nothing is in force, but what was set with it in the process may be.
         power_config_id = self._power_config_ids[-1] if self._power_config_ids else None
         return Seen(
@@ -122,6 +139,7 @@ class _Run:
             self._session.profile,
             self._in_force.votes(power_config_id),
             calls,
+            tuple(option.name for option in SEND_ORDER if option in sent),
             tuple(dict.fromkeys(lost.rule for lost in self._session.degradations)),
         )
 
@@ -135,5 +153,6 @@ class _Run:
         self._taken_in += len(calls)
         self._in_force.see(calls)
         for call in calls:
+            self._sent.update(() if call.votes is None else call.votes.options)
             if call.function == "createPowerConfigId" and call.code == SUCCESS and call.power_config_id is not None:
                 self._power_config_ids.append(call.power_config_id)
