@@ -34,7 +34,11 @@ VALIDATORS = {name: Draft7Validator(json_schema(name)) for name in FILES}
 GOOD = {
     "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml")],
     "state": [*SHIPPED.glob("states/*.yaml")],
-    "test": [*SHIPPED.glob("tests/*.yaml"), *TESTS.glob("cli/vote_tests/*.yaml")],
+    "test": [
+        *SHIPPED.glob("tests/*.yaml"),
+        *TESTS.glob("cli/vote_tests/*.yaml"),
+        *TESTS.glob("vote_tests/tests/*.yaml"),
+    ],
 }
 BAD = {
     "profile": [*TESTS.glob("malformed/*.yaml")],

@@ -1,0 +1,187 @@
+"""A controller that is wrong in one way does not pass the vote tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from htppower import ledger
+from htppower.events import Cause, Phase
+from htppower.files import shipped_folder
+from htppower.keeper import Keeper
+from htppower.ledger import HVX_REMOVED, TAKEN_BACK, Ledger
+from htppower.machine import State
+from htppower.native import Option
+from htppower.restoring import Restorer
+from htppower.usage import Usage
+from htppower.vote_tests.compare import run_tests
+from htppower.vote_tests.files import load_tests
+from htppower.votes import DcvsV3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Patch = pytest.MonkeyPatch
+
+OWN = Path(__file__).parent / "vote_tests"
+
+
+def end_preparation(keep_until_us: Callable[[Usage, int], int]) -> Any:
+    """Return an end of INIT and DE-INIT that keeps the votes up until another time; of DE-INIT the time is negative."""
+
+    def end(self: Usage, phase: Phase, *, quiet: bool) -> None:
+        with self._lock:
+            self._preparing -= 1
+            self._keep_until_us = keep_until_us(self, 1 if phase is Phase.INIT else -1)
+        is_init = phase is Phase.INIT
+        cause = Cause.INIT_ENDED if is_init else Cause.DEINIT_ENDED
+        self._keeper.settle(self, cause, phase, quiet=quiet, doubt=is_init)
+
+    return end
+
+
+def right(self: Usage, phase: int) -> int:
+    """Return until when the votes are to be kept up: as the controller has it."""
+    now_us = self._time.now_us
+    return max(self._keep_until_us, now_us + self.plan.after_init_us) if phase > 0 else now_us
+
+
+def after_init_is_ignored(patch: Patch) -> None:
+    """INIT is lowered at once whatever the profile says."""
+    ignoring = end_preparation(
+        lambda self, phase: max(self._keep_until_us, self._time.now_us) if phase > 0 else right(self, phase)
+    )
+    patch.setattr(Usage, "end_preparation", ignoring)
+
+
+def init_shortens_the_sustain(patch: Patch) -> None:
+    """The end of INIT replaces the deadline."""
+    shortening = end_preparation(
+        lambda self, phase: self._time.now_us + self.plan.after_init_us if phase > 0 else right(self, phase)
+    )
+    patch.setattr(Usage, "end_preparation", shortening)
+
+
+def deinit_keeps_the_sustain(patch: Patch) -> None:
+    """The end of DE-INIT leaves the deadline."""
+    keeping = end_preparation(lambda self, phase: right(self, phase) if phase > 0 else self._keep_until_us)
+    patch.setattr(Usage, "end_preparation", keeping)
+
+
+def init_leaves_no_doubt(patch: Patch) -> None:
+    """Votes from before a graph's context are taken to be in force."""
+    settle = Keeper.settle
+
+    def settle_without_doubt(*args: Any, **options: Any) -> None:
+        settle(*args, **{**options, "doubt": False})
+
+    patch.setattr(Keeper, "settle", settle_without_doubt)
+
+
+def everything_is_sent(patch: Patch) -> None:
+    """Every call carries every vote."""
+
+    def all_votes(_self: Ledger, _ours: Any, wanted: Any, options: Any) -> Iterator[tuple[Option, Any]]:
+        return ((option, vote) for option, vote in wanted.items() if option in options)
+
+    patch.setattr(Ledger, "_differing", all_votes)
+
+
+def never_taken_back(option: Option) -> Callable[[Patch], None]:
+    """Return what leaves an option as it was cast."""
+
+    def apply(patch: Patch) -> None:
+        patch.setattr(ledger, "TAKEN_BACK", {other: vote for other, vote in TAKEN_BACK.items() if other is not option})
+
+    apply.__name__ = f"{option.name.lower()}_is_never_taken_back"
+    return apply
+
+
+def never_cleared(field: str) -> Callable[[Patch], None]:
+    """Return what leaves a field of the HVX vote as an earlier one set it."""
+    complete = ledger._complete
+
+    def apply(patch: Patch) -> None:
+        def leaving(option: Option, value: Any, entry: Any) -> Any:
+            made = complete(option, value, entry)
+            if isinstance(made, DcvsV3) and made is not HVX_REMOVED and isinstance(value, DcvsV3):
+                return attrs.evolve(made, **{field: getattr(value, field)})
+            return made
+
+        patch.setattr(ledger, "_complete", leaving)
+
+    apply.__name__ = f"{field}_is_never_cleared"
+    return apply
+
+
+def a_left_unset_field_is_forgotten(patch: Patch) -> None:
+    """The ledger takes a vote for all that is in force, and clears nothing."""
+    patch.setattr(ledger, "_after", lambda _earlier, value: value)
+    patch.setattr(ledger, "_complete", lambda option, value, _entry: TAKEN_BACK.get(option) if value is None else value)
+
+
+def idle_ignores_an_init_in_flight(patch: Patch) -> None:
+    """An inference that ends within INIT lowers."""
+    idle = Usage.idle
+
+    def without(self: Usage, *, quiet: bool) -> None:
+        preparing, self._preparing = self._preparing, 0
+        try:
+            idle(self, quiet=quiet)
+        finally:
+            self._preparing = preparing
+
+    patch.setattr(Usage, "idle", without)
+
+
+def the_deadline_is_missed(patch: Patch) -> None:
+    """The sustain timer runs, and nothing is lowered."""
+    decide = Usage.decide
+    patch.setattr(Usage, "decide", lambda self: State.RAISED if self._keep_until_us else decide(self))
+
+
+def a_restart_is_not_told(patch: Patch) -> None:
+    """A lost link changes nothing of what is believed to be in force."""
+    patch.setattr(Restorer, "_recover", lambda _self, _error: None)
+
+
+WRONG = [
+    after_init_is_ignored,
+    init_shortens_the_sustain,
+    deinit_keeps_the_sustain,
+    init_leaves_no_doubt,
+    everything_is_sent,
+    never_taken_back(Option.HMX_V2),
+    never_taken_back(Option.RPC_POLLING_TIME),
+    never_taken_back(Option.ADAPTIVE_POLLING_TIME),
+    never_taken_back(Option.HMX_TIMEOUT_INTERVAL_US),
+    never_cleared("sleep_disable"),
+    never_cleared("sleep_latency_us"),
+    never_cleared("bus"),
+    never_cleared("dcvs_enable"),
+    a_left_unset_field_is_forgotten,
+    idle_ignores_an_init_in_flight,
+    the_deadline_is_missed,
+    a_restart_is_not_told,
+]
+
+
+def failures() -> list[str]:
+    """Return the cases that fail, of the shipped tests and of those that need profiles of their own."""
+    results = run_tests(load_tests([shipped_folder() / "tests", OWN]))
+    return [result.case.name for result in results if result.failures]
+
+
+def test_the_controller_passes_all_vote_tests() -> None:
+    """Those of the shipped profiles, and those of profiles that cast what no shipped one does."""
+    assert failures() == []
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+def test_a_wrong_controller_fails(wrong: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    """Whatever is made wrong, some case fails."""
+    wrong(monkeypatch)
+    assert failures() != []
