@@ -42,7 +42,9 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     covered = None
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
-    click.echo(test_report.FORMATS[form](results, covered))
+    # XML says itself how it is encoded: it is the same whatever the terminal takes.
+    report = test_report.as_junit(results) if form == "junit" else test_report.FORMATS[form](results, covered)
+    click.echo(report, nl=form != "junit")
     if beside is not None and failed:
         click.echo("no coverage: it is looked at once every case passes", err=True)
     if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from htppower.files import shown_path
 from htppower.vote_tests.coverage import Look
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from htppower.vote_tests.coverage import Coverage
 
 FORMAT_VERSION = 1
+# What XML 1.0 has no place for, not even escaped; a path may hold it.
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -> str:
@@ -38,30 +42,38 @@ def as_json(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -
     return json.dumps(document, indent=2)
 
 
-def as_junit(results: Sequence[CaseResult], _covered: Sequence[Coverage] | None) -> str:
-    """Return JUnit's XML, as CI servers read it: a suite for each file, a test case for each case."""
+def as_junit(results: Sequence[CaseResult]) -> bytes:
+    """Return JUnit's XML in UTF-8, as CI servers read it: a suite for each file, a test case for each case."""
     root = ElementTree.Element("testsuites")
     suites: dict[Path, ElementTree.Element] = {}
     for result in results:
+        name = _in_xml(result.test.name)
         if result.test.path not in suites:
-            suites[result.test.path] = ElementTree.SubElement(root, "testsuite", name=result.test.name)
-        suite = suites[result.test.path]
-        file = _shown(str(result.test.path))
-        case = ElementTree.SubElement(suite, "testcase", classname=result.test.name, name=result.case.name, file=file)
-        for failure in result.failures:
-            heading, *differences = _block(failure)
-            ElementTree.SubElement(case, "failure", message=heading).text = "\n".join(differences)
+            suites[result.test.path] = ElementTree.SubElement(root, "testsuite", name=name)
+        file = _in_xml(_from_here(str(result.test.path)))
+        case = ElementTree.SubElement(
+            suites[result.test.path], "testcase", classname=name, name=_in_xml(result.case.name), file=file
+        )
+        if result.failures:
+            blocks = [list(_block(failure)) for failure in result.failures]
+            failure = ElementTree.SubElement(case, "failure", message=_in_xml(blocks[0][0]))
+            failure.text = _in_xml("\n\n".join("\n".join(block) for block in blocks))
     for suite in suites.values():
         suite.set("tests", str(len(suite)))
         suite.set("failures", str(sum(case.find("failure") is not None for case in suite)))
+        suite.set("errors", "0")  # what can't be run is never reported as a part
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode")
+    made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return made + b"\n"
+
+
+def _in_xml(text: str) -> str:
+    return _NOT_IN_XML.sub("\ufffd", text)
 
 
 FORMATS: dict[str, Callable[[Sequence[CaseResult], Sequence[Coverage] | None], str]] = {
     "text": as_text,
     "json": as_json,
-    "junit": as_junit,
 }
 
 
@@ -105,7 +117,7 @@ def _coverage(covered: Sequence[Coverage]) -> Iterator[str]:
 
 def _json_of_case(result: CaseResult) -> dict[str, Any]:
     return {
-        "file": _shown(str(result.test.path)),
+        "file": _from_here(str(result.test.path)),
         "test": result.test.name,
         "case": result.case.name,
         "passed": not result.failures,
@@ -147,7 +159,7 @@ def _json_of_coverage(file: Coverage) -> dict[str, Any]:
 
 
 def _json_of_place(place: Place) -> dict[str, Any]:
-    return {"path": _shown(place.path), "line": place.line, "column": place.column}
+    return {"path": _from_here(place.path), "line": place.line, "column": place.column}
 
 
 def _jump(place: Place) -> str:
@@ -160,6 +172,12 @@ def _line(place: Place) -> str:
 
 
 def _shown(path: str) -> str:
+    """Return a path for people: a shipped file by its name, wherever it is installed; any other from here."""
+    shown = shown_path(path)
+    return _from_here(path) if shown == path else shown
+
+
+def _from_here(path: str) -> str:
     """Return a path from the working folder, if it is in there: the same for everybody who has a checkout."""
     here = f"{Path.cwd()}{os.sep}"
     return path.removeprefix(here)
