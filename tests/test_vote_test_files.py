@@ -87,6 +87,7 @@ def test_a_malformed_test_file_is_refused_for_all_that_is_wrong_with_it(name: st
         ("expect-without-a-time.yaml", ": at_us is missing"),
         ("profile-unknown.yaml", "did you mean burst?"),
         ("platform-refuses.yaml", "ddr is refused here: no DDR performance mode on Hexagon V75"),
+        ("a-profile.yaml", "this is a profile, not a test"),
         ("empty.yaml", "start with 'test: NAME'"),
     ],
 )
@@ -142,6 +143,16 @@ def test_a_folder_means_its_tests(tmp_path: Path) -> None:
     write(tmp_path / "tests" / "one.yaml", text)
     paths = [tmp_path, tmp_path / "tests", tmp_path / "tests" / "one.yaml"]
     assert [test.path.name for test in load_tests(paths)] == ["one.yaml", "two.yml"]
+
+
+def test_a_folder_of_profiles_without_tests_has_none(tmp_path: Path) -> None:
+    """Its profiles are not read as tests; beside a test they are passed over."""
+    write(tmp_path / "bright.yaml", BRIGHT)
+    write(tmp_path / "burst.yaml", (shipped_folder() / "burst.yaml").read_text(encoding="utf-8"))
+    (problem,) = refusal(tmp_path).problems
+    assert (problem.rule, problem.path, problem.message) == ("FILE-1", str(tmp_path), "no tests in this folder")
+    write(tmp_path / "one.yaml", TEST.format(profile="bright"))
+    assert [test.path.name for test in load_tests([tmp_path])] == ["one.yaml"]
 
 
 @pytest.mark.parametrize("name", ["empty", "nowhere", "nowhere.yaml"])
@@ -201,3 +212,15 @@ def test_what_stands_beside_the_tests_is_loaded_or_refused(tmp_path: Path) -> No
     write(tmp_path / "bright.yaml", BRIGHT + "votes: {hmx_timeout_us: 5}\n")
     with pytest.raises(VoteTestError, match="TMR-1"):
         load_beside([tmp_path])
+
+
+def test_all_that_is_wrong_beside_the_tests_is_told(tmp_path: Path) -> None:
+    """Every problem of every profile and power state, each once, in the order of files and lines."""
+    write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst"))
+    write(tmp_path / "bright.yaml", BRIGHT + "votes: {hmx_timeout_us: 5}\n")
+    write(tmp_path / "dim.yaml", "profile: dim\nextends: nothing\nsummary: Dim.\n")
+    write(tmp_path / "states" / "cool.yaml", "state: cool\nextends: relaxed\nsummary: Cool.\nvotse: {}\n")
+    with pytest.raises(VoteTestError) as caught:
+        load_beside([tmp_path])
+    found = [(Path(problem.path).name, problem.rule) for problem in caught.value.problems]
+    assert found == [("bright.yaml", "TMR-1"), ("dim.yaml", "NAME-1"), ("cool.yaml", "KEY-1")]

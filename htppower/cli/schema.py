@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from htppower.cli import REFUSED
+from htppower.cli.outputs import write_files
 
 
 @click.command(name="schema")
@@ -20,25 +21,18 @@ def command(folder: str, check: bool) -> None:
     """
     from htppower.json_schema import FILES, json_schema  # noqa: PLC0415 - a usage error need not wait for it
 
-    stale = []
-    for name in FILES:
-        path = Path(folder) / f"{name}.json"
-        text = json.dumps(json_schema(name), indent=2) + "\n"
-        if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
-            continue
-        stale.append(path)
-        if not check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, text)
+    made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
+    stale = {path: text for path, text in made.items() if not _holds(path, text)}
+    if stale and not check:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_files(stale)
+        for path in stale:
             click.echo(f"{path}: written")
-    if check and stale:
+    if stale and check:
         names = ", ".join(map(str, stale))
         click.echo(f"{names}: not what the code says; run htppower schema {folder}", err=True)
         click.get_current_context().exit(REFUSED)
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    beside.replace(path)
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text

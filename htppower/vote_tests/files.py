@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.documents import locate, read_document
 from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
 from htppower.files import Folders, yaml_files
-from htppower.loading import load_power_state, load_profile
+from htppower.loading import Examined, Known, examine_power_state, examine_profile, load_profile
 from htppower.mistakes import Mistake
 from htppower.plans import Planner
 from htppower.platforms import Platform, platform_of
@@ -25,11 +25,16 @@ if TYPE_CHECKING:
     from htppower.documents import Document
     from htppower.profiles import PowerState, Profile
 
+    _File = TypeVar("_File", Profile, PowerState)
+
 _FOLDER = "tests"
+_WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {_FOLDER}"
 
 
 def test_files(path: FilePath) -> tuple[FilePath, ...]:
     """Return the test files of a path: a file itself; of a folder those in its folder ``tests``, or in itself.
+
+    A folder that holds profiles, and no folder ``tests``, has none.
 
     Raises:
         VoteTestError: FILE-1, there is none.
@@ -37,11 +42,23 @@ def test_files(path: FilePath) -> tuple[FilePath, ...]:
     if not path.is_dir():
         return (path,)
     inner = path / _FOLDER
-    files = yaml_files(inner if inner.is_dir() else path)
+    if inner.is_dir():
+        files = yaml_files(inner)
+    else:
+        files = [file for file in yaml_files(path) if _other_kind(read_document(file, "test").tree) is None]
     if not files:
-        hint = f"tests stand beside the profiles, in a folder {_FOLDER}"
-        raise VoteTestError([Problem(str(path), 0, 0, "FILE-1", "no test file in this folder", hint)])
+        raise VoteTestError([Problem(str(path), 0, 0, "FILE-1", "no tests in this folder", _WHERE_TESTS_STAND)])
     return tuple(files)
+
+
+def _other_kind(tree: Any) -> str | None:
+    """Return what a file holds by the keys at its top, where that is a profile or power state; None for a test."""
+    keys = set(tree) if isinstance(tree, dict) else set()
+    if keys & {"test", "cases"}:
+        return None
+    if "state" in keys and "profile" not in keys:
+        return "power state"
+    return "profile" if keys & {"votes", "relax", "extends"} else None
 
 
 def load_beside(
@@ -53,17 +70,24 @@ def load_beside(
         VoteTestError: one is invalid; with every problem.
     """
     where = Folders.of(folders)
+    known = Known()
     profiles: list[Profile] = []
     states: list[PowerState] = []
-    problems: list[Problem] = []
-    for folder in dict.fromkeys(filter(None, (_folder_of_profiles(FilePath(path)) for path in paths))):
+    problems: dict[Problem, None] = {}
+
+    def accept(examined: Examined[_File], accepted: list[_File]) -> None:
         try:
-            profiles += [load_profile(file, where.paths[1:]) for file in yaml_files(folder)]
-            states += [load_power_state(file, where) for file in yaml_files(folder / "states")]
+            accepted.append(examined.accepted())
         except ProfileError as error:
-            problems += error.problems
+            problems.update(dict.fromkeys(error.problems))
+
+    for folder in dict.fromkeys(filter(None, (_folder_of_profiles(FilePath(path)) for path in paths))):
+        for file in yaml_files(folder):
+            accept(examine_profile(file, where, known), profiles)
+        for file in yaml_files(folder / "states"):
+            accept(examine_power_state(file, where, known), states)
     if problems:
-        raise VoteTestError(problems)
+        raise VoteTestError(_in_order(problems))
     return tuple(profiles), tuple(states)
 
 
@@ -111,6 +135,10 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
         VoteTestError: as for ``load_tests``.
     """
     document = read_document(path, "test")
+    kind = _other_kind(document.tree)
+    if kind is not None:
+        message = f"this is a {kind}, not a test"
+        raise VoteTestError([Problem(document.path, 1, 1, "FILE-1", message, _WHERE_TESTS_STAND)])
     fields, mistakes = structure(document.tree, VoteTestFields)
     if document.problems or mistakes:
         raise VoteTestError(_in_order([*document.problems, *(_problem(document, mistake) for mistake in mistakes)]))

@@ -41,3 +41,14 @@ def test_a_folder_that_can_not_be_written_is_2(command: Command, tmp_path: Path)
     result = command.run("schema", str(tmp_path / "file" / "schemas"))
     assert (result.exit_code, "can't write" in result.stderr) == (2, True)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_all_schemas_are_written_or_none(command: Command, tmp_path: Path) -> None:
+    """Where the last can't be, the first is as it was, and the message names the one that can't."""
+    (tmp_path / "profile.json").write_text("mine")
+    (tmp_path / "test.json").mkdir()
+    result = command.run("schema", str(tmp_path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"can't write {tmp_path / 'test.json'}: " in result.stderr
+    assert (tmp_path / "profile.json").read_text() == "mine"
+    assert {file.name for file in tmp_path.iterdir()} == {"profile.json", "test.json"}

@@ -130,7 +130,7 @@ def test_bad_usage_is_2(command: Command, tmp_path: Path) -> None:
         result = command.run("test", *args)
         assert (result.exit_code, "Usage: htppower test" in result.stderr) == (2, True)
     result = command.run("test", str(tmp_path))
-    assert (result.exit_code, "no test file in this folder" in result.stderr) == (2, True)
+    assert (result.exit_code, "no tests in this folder" in result.stderr) == (2, True)
 
 
 def test_good_files_are_not_run_beside_a_bad_one(command: Command) -> None:
