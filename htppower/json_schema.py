@@ -20,7 +20,7 @@ from htppower.readers import UNSET, StatedVotes
 from htppower.schema import EXTENDING, ProfileFields, StateFields
 from htppower.vote_tests.fields import ExpectFields, VoteTestFields
 from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
-from htppower.wanted import NAME_PATTERN, choices, stated_type, wanted_of
+from htppower.wanted import NAME_PATTERN, ONE_LINE_PATTERN, choices, stated_type, wanted_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +33,6 @@ Schema = dict[str, Any]
 FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields}
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_ONE_LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
 _PYTHON = re.compile(r"\b(None|True|False)\b")
 _PLAIN = {int: "integer", str: "string", bool: "boolean"}
 
@@ -129,8 +128,8 @@ class _Maker:
             if (kind, field.name) == (HmxV2, "pick_default"):
                 continue  # written as the word default
             wants = wanted_of(kind, field)
-            value = _limited(self._value(stated_type(field, wants), mode), wants, _range_of(kind, field.name, mode))
-            properties[field.name] = {"description": _in_yaml(said[field.name]), **value}
+            value = _limited(self._value(stated_type(field, wants), mode), wants, _OF_RULES.get((kind, field.name)))
+            properties[field.name] = _described(_in_yaml(said[field.name]), value)
             if not wants.optional:
                 required.append(field.name)
         if kind in EXTENDING and mode is Mode.EXTENDING:
@@ -153,12 +152,13 @@ class _Maker:
         }
 
 
+def _described(text: str, value: Schema) -> Schema:
+    """Return a schema with a description; draft-07 takes no notice of what stands beside a reference."""
+    return {"description": text, **({"allOf": [value]} if "$ref" in value else value)}
+
+
 def _extends(name: str) -> Schema:
     return {"description": f"a {name} to inherit from, by name or by path.", "type": "string"}
-
-
-def _range_of(kind: type[Any], name: str, mode: Mode) -> tuple[int, int] | None:
-    return None if mode is Mode.STATED else _OF_RULES.get((kind, name))
 
 
 def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Schema:
@@ -181,7 +181,7 @@ def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Sc
     if wants.is_name:
         limited["pattern"] = f"^{NAME_PATTERN}$"
     if wants.one_line:
-        limited["pattern"] = _ONE_LINE
+        limited["pattern"] = f"^{ONE_LINE_PATTERN}$"
     if wants.fewest:
         limited["minItems"] = wants.fewest
     return limited

@@ -19,7 +19,11 @@ LARGEST_UINT32 = 2**32 - 1
 # How a profile, a power state or a test may be called: it is printed, and may not do anything to a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
+# One line of text: no control character, and nothing that is not seen: other spaces, joiners, marks of direction.
+ONE_LINE_PATTERN = r"[^\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]*"
+
 _NAME = re.compile(NAME_PATTERN)
+_ONE_LINE = re.compile(ONE_LINE_PATTERN)
 _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
 
@@ -100,8 +104,8 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
         said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
     elif wants.is_name and not _NAME.fullmatch(value):
         said = f"{value!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
-    elif wants.one_line and not value.isprintable():
-        said = f"the {name} is not one line of text", "one sentence"
+    elif wants.one_line and not _ONE_LINE.fullmatch(value):
+        said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
     return [] if said is None else [Mistake((), "VALUE-1", *said)]

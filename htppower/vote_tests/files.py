@@ -15,6 +15,7 @@ from htppower.plans import Planner
 from htppower.platforms import Platform, platform_of
 from htppower.schema import structure
 from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
+from htppower.vote_tests.checks import mistakes_of, same_names
 from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
 from htppower.vote_tests.sequence import timeline
 
@@ -143,6 +144,7 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     if document.problems or mistakes:
         raise VoteTestError(_in_order([*document.problems, *(_problem(document, mistake) for mistake in mistakes)]))
     maker = _Maker(document, folders)
+    maker.note(same_names(fields.cases))
     cases = tuple(maker.case(fields, case, ("cases", str(number))) for number, case in enumerate(fields.cases))
     if maker.problems:
         raise VoteTestError(_in_order(maker.problems))
@@ -171,10 +173,9 @@ class _Maker:
             for number, step in enumerate(case.sequence)
         ]
         line = timeline(case.sequence, used, (*at, "sequence"))
-        self._note(line.mistakes)
+        self.note(line.mistakes)
         expectations = [_expectation(expect, (*at, "expect", str(number))) for number, expect in enumerate(case.expect)]
-        self._note(_out_of_order(expectations, line.end_us))
-        self._note(_empty(expectations))
+        self.note(mistakes_of(expectations, line.end_us))
         self._refuse([profile, *used], platform, platform_at)
         if profile is None:
             return None
@@ -204,7 +205,7 @@ class _Maker:
                 self.problems[problem] = None
             else:
                 said = problem.message if problem.rule == "NAME-1" else f"{name!r}: {problem.message}"
-                self._note([Mistake(at, problem.rule, said, problem.hint)])
+                self.note([Mistake(at, problem.rule, said, problem.hint)])
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
         """Note the rules that refuse a profile on this platform."""
@@ -213,38 +214,19 @@ class _Maker:
             try:
                 planner.plan(profile)
             except RuleBreach as error:
-                self._note(
+                self.note(
                     Mistake(at, problem.rule, f"{profile.name} is refused here: {problem.message}", problem.hint)
                     for problem in error.problems
                 )
 
-    def _note(self, mistakes: Iterable[Mistake]) -> None:
+    def note(self, mistakes: Iterable[Mistake]) -> None:
+        """Note what is wrong with the file."""
         self.problems.update({_problem(self._document, mistake): None for mistake in mistakes})
 
 
 def _expectation(expect: ExpectFields, at: Path) -> Expectation:
     votes = None if expect.votes is None else expect.votes.fields
     return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.sent, expect.degraded)
-
-
-def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterable[Mistake]:
-    before_us = 0
-    for expectation in expectations:
-        at = (*expectation.at, "at_us")
-        if expectation.at_us < before_us:
-            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
-            yield Mistake(at, "VALUE-1", message, "expectations stand in the order of time")
-        if expectation.at_us > end_us:
-            message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
-            yield Mistake(at, "VALUE-1", message, "let time pass with a step idle_us")
-        before_us = expectation.at_us
-
-
-def _empty(expectations: Iterable[Expectation]) -> Iterable[Mistake]:
-    for expectation in expectations:
-        stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
-        if all(part is None for part in stated):
-            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls, sent or degraded")
 
 
 def _problem(document: Document, mistake: Mistake) -> Problem:

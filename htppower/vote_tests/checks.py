@@ -1,0 +1,67 @@
+"""What is wrong with a test file that reading its fields one by one does not tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower import rules
+from htppower.cases import Case
+from htppower.fields import DCVS_FIELDS
+from htppower.mistakes import Mistake
+from htppower.votes import DcvsV3, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from htppower.vote_tests.cases import Expectation
+    from htppower.vote_tests.fields import CaseFields
+
+# Rules that look at one value alone: what breaks them is never voted.
+_OF_ONE_VALUE = ("DCVS-1", "DCVS-2", "HMX-8", "RPC-1", "TMR-1")
+
+
+def same_names(cases: Iterable[CaseFields]) -> Iterator[Mistake]:
+    """Yield a mistake for every case that is called as one above it."""
+    seen = set()
+    for number, case in enumerate(cases):
+        if case.case in seen:
+            message = f"another case is called {case.case!r}, too"
+            yield Mistake(("cases", str(number), "case"), "VALUE-1", message, "say what is different about this one")
+        seen.add(case.case)
+
+
+def mistakes_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Mistake]:
+    """Yield what is wrong with the expectations of a case, whose sequence ends at this time."""
+    yield from _out_of_order(expectations, end_us)
+    yield from _empty(expectations)
+    for expectation in expectations:
+        yield from _impossible(expectation)
+
+
+def _impossible(expectation: Expectation) -> Iterator[Mistake]:
+    """Yield a mistake for every vote that no profile can cast."""
+    stated: dict[str, Any] = {at[-1]: vote for at, vote in (expectation.votes or {}).items()}
+    hvx: dict[str, Any] = {name: stated.pop(name, None) for name in DCVS_FIELDS}
+    votes = VoteSet(**{**stated, "dcvs_v3": DcvsV3(**hvx)})
+    for finding in rules.check(Case(votes), _OF_ONE_VALUE):
+        yield Mistake((*expectation.at, *finding.at), finding.rule, finding.message, finding.hint)
+
+
+def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterator[Mistake]:
+    before_us = 0
+    for expectation in expectations:
+        at = (*expectation.at, "at_us")
+        if expectation.at_us < before_us:
+            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
+            yield Mistake(at, "VALUE-1", message, "expectations stand in the order of time")
+        if expectation.at_us > end_us:
+            message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
+            yield Mistake(at, "VALUE-1", message, "let time pass with a step idle_us")
+        before_us = expectation.at_us
+
+
+def _empty(expectations: Iterable[Expectation]) -> Iterator[Mistake]:
+    for expectation in expectations:
+        stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
+        if all(part is None for part in stated):
+            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls, sent or degraded")
