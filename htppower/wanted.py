@@ -20,7 +20,10 @@ LARGEST_UINT32 = 2**32 - 1
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
 # One line of text: no control character, and nothing that is not seen: other spaces, joiners, marks of direction.
-ONE_LINE_PATTERN = r"[^\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]*"
+ONE_LINE_PATTERN = (
+    r"[^\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
+    r"\u3000\ufeff\ufff9-\ufffb]*"
+)
 
 _NAME = re.compile(NAME_PATTERN)
 _ONE_LINE = re.compile(ONE_LINE_PATTERN)

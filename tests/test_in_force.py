@@ -79,7 +79,7 @@ class Rig:
                 self.ids.remove(power_config_id)
             elif what == "restart":
                 self.simulated.restart_subsystem()
-                self.in_force.lose(self.ids)
+                self.in_force.lose()
             else:
                 if what == "fail":
                     self.simulated.fail_next(FAILED, applied=which)

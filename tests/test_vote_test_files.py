@@ -224,3 +224,11 @@ def test_all_that_is_wrong_beside_the_tests_is_told(tmp_path: Path) -> None:
         load_beside([tmp_path])
     found = [(Path(problem.path).name, problem.rule) for problem in caught.value.problems]
     assert found == [("bright.yaml", "TMR-1"), ("dim.yaml", "NAME-1"), ("cool.yaml", "KEY-1")]
+
+
+def test_a_profile_that_is_changed_to_is_checked_on_the_platform_too(tmp_path: Path) -> None:
+    """A rule that refuses the profile of a step use is told before anything runs."""
+    write(tmp_path / "ddr.yaml", "profile: ddr\nextends: burst\nsummary: DDR.\nvotes: {ddr_perf_mode: true}\n")
+    text = TEST.format(profile="burst").replace("    expect:", "      - use: ./ddr.yaml\n    expect:")
+    (problem,) = refusal(write(tmp_path / "one.yaml", text)).problems
+    assert (problem.rule, problem.line, "ddr is refused here" in problem.message) == ("DDR-1", 4, True)

@@ -13,6 +13,7 @@ from htppower import load_profile
 from htppower.platforms import platform_of
 from htppower.vote_tests.cases import Expectation, Happens, VoteCase
 from htppower.vote_tests.compare import run_tests
+from htppower.vote_tests.coverage import coverage
 from htppower.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 from htppower.vote_tests.files import load_test
 from htppower.vote_tests.runner import Seen, run_case
@@ -196,3 +197,70 @@ def test_a_difference_tells_where_the_value_in_force_is_written(tmp_path: Path) 
     origins = [found.origin for failure in result.failures for found in failure.differences]
     names = [None if origin is None else origin.path.rpartition("/")[2] for origin in origins]
     assert names == ["burst.yaml", "relaxed.yaml", None]
+
+
+def test_a_restart_takes_the_votes_of_every_id() -> None:
+    """Also of one that took the place of another: a profile without votes gives an id back, the next makes one."""
+    steps = [
+        InferenceStep(100),
+        UseStep("system_settings", at_us=10),
+        UseStep("burst", at_us=20),
+        InferenceStep(100, at_us=30),
+        RestartStep(True, at_us=50),
+    ]
+    before, after = look(steps, [49, 50])
+    assert before.votes.dcvs_v3 is not None
+    assert not after.votes
+
+
+def test_calls_before_a_restart_are_taken_in_before_it() -> None:
+    """Votes that were cast since the expectation before, and then lost, are not in force."""
+    (seen,) = look([InferenceStep(100), RestartStep(True, at_us=50)], [60])
+    assert (seen.calls, seen.state, bool(seen.votes)) == (2, "RAISED", False)
+
+
+def test_what_calls_carried_is_told() -> None:
+    """Every option of a first raise, in the order in which they are sent; of a lowering what differs; then nothing."""
+    steps = [InferenceStep(5_000), IdleStep(300_000)]
+    everything = ("DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME")
+    assert [seen.sent for seen in look(steps, [0, 0, 305_000])] == [everything, (), ("DCVS_V3", "RPC_POLLING_TIME")]
+
+
+@pytest.mark.parametrize("expect", ["degraded: [RPC-4, HMX-1]", "degraded: [HMX-1, RPC-4]"])
+def test_the_order_of_a_list_says_nothing(expect: str, tmp_path: Path) -> None:
+    """On a V73 with QNX two rules degrade an explicit HMX vote and RPC votes, in whatever order they are listed."""
+    (tmp_path / "mine.yaml").write_text(
+        "profile: mine\nextends: burst\nsummary: Mine.\n"
+        "votes: {hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}}\n"
+    )
+    file = tmp_path / "test.yaml"
+    file.write_text(
+        "test: mine\nsummary: Mine.\nprofile: ./mine.yaml\nplatform: {arch: V73, os: qnx}\ncases:\n"
+        f"  - case: one\n    sequence: [{{inference_us: 5}}]\n    expect: [{{at_us: 0, {expect}}}]\n"
+    )
+    (result,) = run_tests([load_test(file)])
+    assert not result.failures
+
+
+def test_places_in_named_folders_are_told(tmp_path: Path) -> None:
+    """A power state that extends one in a folder that is named alone has its origins in both files."""
+    test_text = (
+        "test: mine\nsummary: Mine.\nprofile: bright\nplatform: {soc: SM8850}\ncases:\n"
+        "  - case: one\n    sequence: [{inference_us: 5}]\n"
+        "    expect: [{at_us: 5, votes: {rpc_polling_time_us: 0}}]\n"
+    )
+    for path, text in (
+        ("mine/states/cool.yaml", "state: cool\nextends: cold\nsummary: Cool.\n"),
+        ("parts/states/cold.yaml", "state: cold\nextends: relaxed\nsummary: Cold.\nvotes: {rpc_polling_time_us: 5}\n"),
+        ("mine/bright.yaml", "profile: bright\nextends: balanced\nsummary: Bright.\nrelax: {to: cool}\n"),
+        ("test.yaml", test_text),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    folders = [tmp_path / "mine", tmp_path / "parts"]
+    test = load_test(tmp_path / "test.yaml", folders)
+    ((difference,),) = [failure.differences for result in run_tests([test], folders) for failure in result.failures]
+    assert difference.origin is not None
+    assert (difference.origin.path, difference.origin.line) == (str(tmp_path / "parts" / "states" / "cold.yaml"), 4)
+    cold = coverage(test.cases, folders=folders)[1]
+    assert all(field.place is not None for field in cold.fields)

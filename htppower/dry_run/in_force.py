@@ -39,11 +39,10 @@ class InForce:
             elif call.function == "destroyPowerConfigId" and call.code == SUCCESS:
                 self._ids.pop(call.power_config_id, None)
 
-    def lose(self, power_config_ids: Iterable[int]) -> None:
-        """Note that the DSP restarted: no vote on these ids, nor in the process, is in force."""
+    def lose(self) -> None:
+        """Note that the DSP restarted: no vote on any id, nor in the process, is in force."""
         self._process = _Votes()
-        for power_config_id in power_config_ids:
-            self._ids.pop(power_config_id, None)
+        self._ids.clear()
 
     def votes(self, power_config_id: int | None) -> VoteSet:
         """Return the votes in force on an id and in the process; of an id that is gone only the latter."""

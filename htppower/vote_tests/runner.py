@@ -103,7 +103,7 @@ class _Run:
         self._session = session
         self._begun: dict[int, AbstractContextManager[None]] = {}
         self._in_force = InForce()
-        self._power_config_ids: list[int] = []
+        self._power_config_id: int | None = None
         self._taken_in = 0
         self._counted = 0
         self._sent: set[Option] = set()
@@ -125,7 +125,7 @@ class _Run:
         else:
             self._take_in()
             self._simulated.restart_subsystem()
-            self._in_force.lose(self._power_config_ids)
+            self._in_force.lose()
 
     def look(self) -> Seen:
         """Return what holds now."""
@@ -133,11 +133,10 @@ class _Run:
         calls, self._counted = self._taken_in - self._counted, self._taken_in
         sent, self._sent = self._sent, set()
         # Of an id that is gone nothing is in force, but what was set with it in the process may be.
-        power_config_id = self._power_config_ids[-1] if self._power_config_ids else None
         return Seen(
             str(self._session.state),
             self._session.profile,
-            self._in_force.votes(power_config_id),
+            self._in_force.votes(self._power_config_id),
             calls,
             tuple(option.name for option in SEND_ORDER if option in sent),
             tuple(dict.fromkeys(lost.rule for lost in self._session.degradations)),
@@ -155,4 +154,4 @@ class _Run:
         for call in calls:
             self._sent.update(() if call.votes is None else call.votes.options)
             if call.function == "createPowerConfigId" and call.code == SUCCESS and call.power_config_id is not None:
-                self._power_config_ids.append(call.power_config_id)
+                self._power_config_id = call.power_config_id
