@@ -1,0 +1,105 @@
+"""The JSON Schemas and the loader agree on raw trees: what one refuses, the other does, where a schema can see it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from htppower import ProfileError, load_profile
+from htppower.documents import read_document
+from htppower.files import Folders, shipped_folder
+from htppower.json_schema import FILES, json_schema
+from htppower.loading import load_power_state
+from htppower.vote_tests.files import load_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import Problem
+
+SHIPPED = shipped_folder()
+VALIDATORS = {name: Draft7Validator(json_schema(name)) for name in FILES}
+SOURCES = {
+    "profile": SHIPPED / "burst.yaml",
+    "state": SHIPPED / "states" / "relaxed.yaml",
+    "test": SHIPPED / "tests" / "sustained_high_performance.yaml",
+}
+TREES = {kind: read_document(path, kind).tree for kind, path in SOURCES.items()}
+LOAD: dict[str, Any] = {
+    "profile": load_profile,
+    "state": lambda file: load_power_state(file, Folders.of(())),
+    "test": load_test,
+}
+
+# What a schema sees of a file, and those messages under the same rules that compare one value with another.
+SEEN = {"KEY-1", "KEY-2", "TYPE-1", "VALUE-1", "DCVS-1", "RPC-1", "TMR-1"}
+COMPARED = ("the step begins", "the expectation at", "the sequence is over", "another case is called")
+VALUES: list[Any] = [
+    *(None, True, False, 0, -1, 7, 99, 10_000, 1_000_001, 2**32, 24 * 3_600_000_001),
+    *("unset", "default", "burst", "relaxed", "NOM", "SM8650", "DESTROYED", "12", "", " ", "one line"),
+    *("a\u00a0b", "a\u200bb", "a\u202eb", "a\u3000b", "a\tb", "a\nb", "é → 漢字", "no name", "-x"),
+    *([], ["RPC-4"], ["RPC-4", "RPC-4"], ["DCVS_V3"], {}, {"core": "NOM"}, {"soc": "SM8650"}, {"arch": "V75"}),
+    {"min": "SVS", "target": "NOM", "max": "NOM"},
+    {"min": "SVS", "target": "NOM", "max": "NOM", "perf_mode": "HIGH"},
+    {"inference_us": 5},
+]
+
+
+def places(tree: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys and numbers that lead to every value of a tree."""
+    pairs = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in pairs:
+        yield (*at, key)
+        yield from places(value, (*at, key))
+
+
+def change(tree: Any, data: st.DataObject) -> None:
+    """Replace, take out or add one value of a tree."""
+    at = data.draw(st.sampled_from(sorted(places(tree), key=str)))
+    for key in at[:-1]:
+        tree = tree[key]
+    what = data.draw(st.sampled_from(["replace", "replace", "replace", "take out", "add"]))
+    if what == "take out":
+        del tree[at[-1]]
+    elif what == "add" and isinstance(tree, list):
+        tree.append(copy.deepcopy(tree[at[-1]]))
+    elif what == "add":
+        tree[data.draw(st.sampled_from(["other", "votes", "at_us", "hmx_v2", "use", "os"]))] = tree[at[-1]]
+    else:
+        tree[at[-1]] = copy.deepcopy(data.draw(st.sampled_from(VALUES)))
+
+
+def problems_of(kind: str, tree: Any) -> tuple[Problem, ...]:
+    """Return what the loader refuses a tree for."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "mine.yaml")
+        file.write_text(json.dumps(tree), encoding="utf-8")
+        try:
+            LOAD[kind](file)
+        except ProfileError as error:
+            return error.problems
+    return ()
+
+
+@pytest.mark.parametrize("kind", FILES)
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_schema_and_loader_agree(kind: str, data: st.DataObject) -> None:
+    """What loads, the schema accepts; what the loader refuses for something that a schema sees, it refuses, too."""
+    tree = copy.deepcopy(json.loads(json.dumps(TREES[kind])))
+    for _ in range(data.draw(st.integers(1, 2))):
+        change(tree, data)
+    problems = problems_of(kind, tree)
+    accepted = VALIDATORS[kind].is_valid(tree)
+    if not problems:
+        assert [error.message for error in VALIDATORS[kind].iter_errors(tree)] == []
+    seen = [each for each in problems if each.rule in SEEN and not any(said in each.message for said in COMPARED)]
+    assert not (accepted and seen), seen
