@@ -139,6 +139,7 @@ def failing(tmp_path: Path, expect: str, sequence: str = "inference_us: 5000") -
     [
         ("state: LOWERED", "9 state LOWERED RAISED"),
         ("calls: 0", "9 calls 0 2"),
+        ("sent: []", "9 sent [] [DCVS_V3, HMX_V2, RPC_CONTROL_LATENCY, RPC_POLLING_TIME]"),
         ("degraded: [HMX-1]", "9 degraded [HMX-1] []"),
         ("votes: {rpc_polling_time_us: 0}", "9 votes.rpc_polling_time_us 0 9999"),
         ("votes: {hmx_timeout_us: 500}", "9 votes.hmx_timeout_us 500 unset"),
