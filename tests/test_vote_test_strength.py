@@ -123,6 +123,11 @@ def a_left_unset_field_is_forgotten(patch: Patch) -> None:
     patch.setattr(ledger, "_complete", lambda option, value, _entry: TAKEN_BACK.get(option) if value is None else value)
 
 
+def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
+    """The ledger takes the last vote for all that is in force."""
+    patch.setattr(ledger, "_after", lambda _earlier, value: value)
+
+
 def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     """An inference that ends within INIT lowers."""
     idle = Usage.idle
@@ -163,6 +168,7 @@ WRONG = [
     never_cleared("bus"),
     never_cleared("dcvs_enable"),
     a_left_unset_field_is_forgotten,
+    what_a_vote_leaves_unset_is_not_remembered,
     idle_ignores_an_init_in_flight,
     the_deadline_is_missed,
     a_restart_is_not_told,
