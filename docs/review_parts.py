@@ -108,11 +108,14 @@ def _run_in(files: contextlib.AbstractContextManager[Path], *arguments: str) -> 
         return output.replace(str(shipped_folder()), "profiles").rstrip()
 
 
-def _walk(*arguments: str, shown: str | None = None, last: int | None = None) -> str:
-    """Return what a command prints of the change; ``shown`` is what a reader types in a repository."""
+def _walk(*arguments: str, shown: str | None = None, first: int = 0, last: int | None = None) -> str:
+    """Return what a command prints of the change; ``shown`` is what a reader types in a repository.
+
+    Where ``last`` is given only the first and the last lines are returned.
+    """
     said = _run_in(_changed(), *arguments).splitlines()
     if last is not None:
-        said = ["...", *said[-last:]]
+        said = [*said[:first], "...", *said[-last:]]
     return _console(" ".join(arguments) if shown is None else shown, said)
 
 
@@ -131,7 +134,7 @@ PARTS: dict[str, Callable[[], str]] = {
         _walk, "diff", "before", "profiles", "--timeline", shown="diff --against main --timeline", last=14
     ),
     "walk-explain": functools.partial(_walk, "explain", "profiles/burst.yaml", "after_inference_us"),
-    "walk-test": functools.partial(_walk, "test", "profiles"),
+    "walk-test": functools.partial(_walk, "test", "profiles", first=10, last=2),
     "walk-dry-run": functools.partial(_walk, "profile", "profiles/burst.yaml", "--dry-run", last=3),
     "explain-core": functools.partial(_walk, "explain", "burst", "core"),
     "lint-example": lambda: _console("lint .", _run_in(_files({"mine.yaml": _WRONG}), "lint", ".").splitlines()),
