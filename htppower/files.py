@@ -95,7 +95,8 @@ class Folders:
             return _existing(self._here(FilePath(text) if near is None else near.parent / text))
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None:
-            beside = near.parent.name == "states" or kind == "profile"
+            in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
+            beside = in_states or kind == "profile"
             folders += [*([near.parent / "states"] if kind == "state" else []), *([near.parent] if beside else [])]
         for folder in folders:
             for suffix in SUFFIXES:

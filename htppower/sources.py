@@ -51,7 +51,8 @@ class Source:
     def home(self) -> FilePath:
         """The folder of profiles that the file belongs to: a power state's is above its folder ``states``."""
         folder = self.path.parent
-        return folder.parent if self.kind is Kind.STATE and folder.name == "states" else folder
+        above = self.kind is Kind.STATE and folder_name(self.path) == "states"
+        return FilePath(os.path.normpath(folder / os.pardir)) if above else folder
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -61,7 +62,7 @@ class Found:
     Attributes:
         sources: the profiles and power states, each once, sorted.
         left_out: YAML in the folders that is neither.
-        empty: folders that hold neither, nor tests.
+        empty: folders that hold neither.
     """
 
     sources: tuple[Source, ...]
@@ -103,8 +104,8 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
             left_out.append(file)
         elif kind is not Kind.TEST:
             sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
-    nothing = {os.path.realpath(file) for file in left_out}
-    empty = [folder for folder, files in folders.items() if files <= nothing]
+    read = {os.path.realpath(source.path) for source in sources}
+    empty = [folder for folder, files in folders.items() if not files & read]
     return Found(tuple(sources), tuple(left_out), tuple(empty))
 
 
@@ -114,11 +115,17 @@ def kind_of(path: FilePath) -> Kind:
     A file that can't be read is taken for a profile, so that whoever reads it says what is wrong.
     """
     keys = _keys(path)
-    if keys >= _OF_TESTS or (path.parent.name == "tests" and keys & _OF_TESTS):
+    folder = folder_name(path)
+    if keys >= _OF_TESTS or (folder == "tests" and keys & _OF_TESTS):
         return Kind.TEST
-    if path.parent.name == "states" or ("state" in keys and "profile" not in keys):
+    if folder == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
     return Kind.PROFILE if keys.intersection(_OURS) else Kind.OTHER
+
+
+def folder_name(path: FilePath) -> str:
+    """Return the name of the folder that a file is in, also where the path begins in it."""
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH119, PTH120 - links stay
 
 
 def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
@@ -153,35 +160,55 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
 
 
 def _keys(path: FilePath) -> set[str]:
-    """Return the keys at the top of a file; only where none stands at the beginning of a line is it parsed for them."""
+    """Return the keys at the top of a file.
+
+    A profile's keys at the beginning of lines are taken for that; otherwise, and where a test's are among them, which
+    would leave the file out, it is parsed.
+    """
     try:
+        # A pipe would be waited for without end.
+        if not path.is_file():
+            return set(_OURS)
         with path.open("rb") as file:
             text = file.read(LARGEST_FILE_BYTES).decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return set(_OURS)
     keys = {match["key"] for match in _KEY.finditer(text)}
-    if keys:
+    if keys and not keys & _OF_TESTS:
         return keys
     document = read_document(path)
-    return set(document.tree) if isinstance(document.tree, dict) else set(_OURS)
+    return set(document.tree) if isinstance(document.tree, dict) else keys or set(_OURS)
 
 
 def _files(path: FilePath) -> Iterator[FilePath]:
-    """Yield the YAML files of a folder and below, but for hidden ones.
+    """Yield the YAML files of a folder and below, but for hidden ones; a folder to which links lead is walked once.
 
     Raises:
         OSError: the folder itself can't be read.
     """
     os.listdir(path)  # noqa: PTH208 - a folder below that can't be read is passed over, this one not
     waiting = [path]
+    walked: set[tuple[int, int]] = set()
     while waiting:
         folder = waiting.pop()
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            about = folder.stat()
+            if (about.st_dev, about.st_ino) in walked:
+                continue
+            walked.add((about.st_dev, about.st_ino))
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                    waiting.append(folder / entry.name)
-                elif _is_yaml(entry.name) and not entry.is_dir():
+                if _is_folder(entry):
+                    waiting += [] if entry.name.startswith(".") else [folder / entry.name]
+                elif _is_yaml(entry.name):
                     yield folder / entry.name
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder; a link that leads nowhere is none, and reading it says what is wrong."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _is_yaml(name: str) -> bool:

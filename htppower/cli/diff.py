@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.cli import FOLDER, REFUSED
-from htppower.cli.outputs import FormAndFile, write_files
+from htppower.cli.outputs import FormAndFile, collected, write_files
 from htppower.cli.workload_options import (
     OF_A_WORKLOAD,
     refuse_soc_with_arch,
@@ -66,7 +66,7 @@ def command(**options: Any) -> None:
     with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
         runs = _runs(comparison, options) if draws else ()
         # All is made before any of it is written or printed; a page is a file, and those are UTF-8.
-        files = {path: click.unstyle(_document(comparison, runs, form, options)) for form, path in options["outputs"]}
+        files = collected(options["outputs"], lambda form: _document(comparison, runs, form, options))
         document = _document(comparison, runs, options["form"], options)
         write_files(files)
         click.echo(document.encode() if options["form"] == "html" else document)
@@ -110,7 +110,7 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
         raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
     sides = read_side([old], tree), read_side([new], tree)
     _refuse_nothing((old, new), *sides)
-    yield compare((old, new), (sides[0], tree), (sides[1], tree))
+    yield compare((old, new), (sides[0], tree), (sides[1], tree), files=not Path(old).is_dir())
 
 
 @contextlib.contextmanager
@@ -126,13 +126,17 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
             if path_then is None:
                 problem = Problem(path, 0, 0, "FILE-1", f"is not in the repository {then.top}", "name a path in it")
                 raise ProfileError([problem])
+            if not path_then.exists() and not Path(path).exists():
+                raise ProfileError([Problem(path, 0, 0, "FILE-1", f"is neither in {revision} nor here", "name a path")])
             before += [path_then] if path_then.exists() else []
-            after += [Path(path)] if Path(path).exists() or not path_then.exists() else []
+            after += [Path(path)] if Path(path).exists() else []
         old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
         _refuse_nothing(paths, old_side, new_side)
-        yield compare((f"{revision} ({then.commit[:12]})", "now"), (old_side, old_tree), (new_side, new_tree))
+        names = (f"{revision} ({then.commit[:12]})", "now")
+        files = len(paths) == 1 and not any(Path(path).is_dir() for path in (*before, *after))
+        yield compare(names, (old_side, old_tree), (new_side, new_tree), files=files)
 
 
 def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:

@@ -41,16 +41,15 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     lowered.core is a field of the power state to which the profile relaxes. A mapping such as dcvs_v3 stands for all
     that is in it.
     """
-    if name in CATALOGUE and field is None and form == "text":
-        click.echo("\n".join(_rule(CATALOGUE[name])))
+    if name in CATALOGUE:
+        if field is not None:
+            raise click.UsageError(f"{name} is a rule, and has no fields")
+        click.echo(_as_json({"rule": _rule_as_dict(CATALOGUE[name])}) if form == "json" else _rule(CATALOGUE[name]))
         return
     fields = _fields(name, Folders.of(folders))
     chosen = tuple(each for each in fields if not each.part) if field is None else choose(fields, field)
     if form == "json":
-        import json  # noqa: PLC0415 - the text needs none
-
-        document = {"format_version": FORMAT_VERSION, "name": name, "fields": [_as_dict(each) for each in chosen]}
-        click.echo(json.dumps(document, indent=2))
+        click.echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return
     blocks = [_in_short(each) if field is None else _in_full(each) for each in chosen]
     click.echo("\n\n".join("\n".join(block) for block in blocks))
@@ -80,12 +79,28 @@ def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
         raise ProfileError(breach.problems) from None
 
 
-def _rule(entry: Entry) -> Iterator[str]:
-    yield f"{entry.id}  {click.style(entry.says, bold=True)}"
-    yield from labelled("weighs", entry.severity.value)
-    yield from labelled("about", entry.family.value)
-    yield from labelled("source", entry.source)
-    yield from labelled("docs", entry.page)
+def _as_json(document: dict[str, Any]) -> str:
+    import json  # noqa: PLC0415 - the text needs none
+
+    return json.dumps({"format_version": FORMAT_VERSION, **document}, indent=2)
+
+
+def _rule(entry: Entry) -> str:
+    lines = [f"{entry.id}  {click.style(entry.says, bold=True)}"]
+    for label, text in _rule_as_dict(entry).items():
+        lines += labelled(label, text) if label not in {"id", "says"} else ()
+    return "\n".join(lines)
+
+
+def _rule_as_dict(entry: Entry) -> dict[str, str]:
+    return {
+        "id": entry.id,
+        "says": entry.says,
+        "weighs": entry.severity.value,
+        "about": entry.family.value,
+        "source": entry.source,
+        "docs": entry.page,
+    }
 
 
 def _in_short(explained: Explained) -> Iterator[str]:

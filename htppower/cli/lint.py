@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,7 +10,7 @@ import click
 
 from htppower.cli import FOLDER, REFUSED
 from htppower.cli.lint_formats import NAMES, render
-from htppower.cli.outputs import FormAndFile, write_files
+from htppower.cli.outputs import FormAndFile, collected, write_files
 from htppower.cli.workload_options import SYSTEMS, refuse_soc_with_arch
 from htppower.lint.run import lint
 
@@ -52,11 +51,7 @@ def command(
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
     report = attrs.evolve(lint(paths, today, profiles=folders, platform=platform, notes=notes), strict=strict)
-    files: dict[Path, str] = {}
-    for name, path in outputs:
-        if any(os.path.realpath(path) == os.path.realpath(other) for other in files):
-            raise click.UsageError(f"--output names {path} twice")
-        files[path] = click.unstyle(render(report, name))
+    files = collected(outputs, lambda name: render(report, name))
     text = render(report, form)
     write_files(files)
     if text:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
@@ -35,40 +35,54 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         return form, Path(file)
 
 
-def write_files(contents: dict[Path, str]) -> None:
-    """Write files, each whole or not at all, and none where one can't be made.
-
-    Every file is made beside its place first; then they are put there, one after the other. What is no regular file,
-    such as a pipe, is written to as it is.
+def collected(outputs: Iterable[tuple[str, Path]], render: Callable[[str], str]) -> dict[Path, str]:
+    """Return what goes into each file, without what only a terminal understands.
 
     Raises:
-        ValueError: two names lead to one file.
+        click.UsageError: two outputs lead to one file.
+    """
+    files: dict[Path, str] = {}
+    places: set[str] = set()
+    for form, path in outputs:
+        place = os.path.realpath(path)
+        if place in places:
+            raise click.UsageError(f"--output names {path} twice")
+        places.add(place)
+        files[path] = click.unstyle(render(form))
+    return files
+
+
+def write_files(contents: Mapping[Path, str]) -> None:
+    """Write files, each whole or not at all, and none where one can't be made.
+
+    What is no regular file, such as a pipe, is written to as it is, before any other. Every other file is made beside
+    its place first; then they are put there, one after the other.
+
+    Raises:
         OSError: a file can't be written; those not yet put in their place are as they were.
     """
     made: dict[str, str] = {}
     try:
+        special = [path for path in contents if _is_special(path)]
+        for path in special:
+            path.write_text(_ended(contents[path]), encoding="utf-8", errors="backslashreplace")
         for path, content in contents.items():
-            target = os.path.realpath(path)
-            if target in made:
-                raise ValueError(f"{path} is written twice")
-            made[target] = "" if _is_special(target) else _made_beside(Path(target), content)
-        for path, content in contents.items():
-            target = os.path.realpath(path)
-            if made[target]:
-                os.replace(made[target], target)  # noqa: PTH105 - as the pair that it is
-                made[target] = ""
-            else:
-                Path(target).write_text(_ended(content), encoding="utf-8", errors="backslashreplace")
+            if path not in special:
+                target = os.path.realpath(path)
+                made[target] = _made_beside(Path(target), content)
+        for target in list(made):
+            os.replace(made[target], target)  # noqa: PTH105 - as the pair that it is
+            del made[target]
     finally:
-        for temporary in filter(None, made.values()):
+        for temporary in made.values():
             with contextlib.suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108 - as above
 
 
-def _is_special(target: str) -> bool:
+def _is_special(target: Path) -> bool:
     """Return whether a path is there and no regular file, nor a folder."""
     try:
-        mode = os.stat(target).st_mode  # noqa: PTH116 - as above
+        mode = target.stat().st_mode
     except OSError:
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
@@ -85,7 +99,7 @@ def _made_beside(target: Path, content: str) -> str:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".htppower-")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     try:

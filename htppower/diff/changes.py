@@ -60,13 +60,14 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
         return tuple(found)
     lowered = list(_of_votes(name, LOWERED, _lowered(old), _lowered(new)))
     found += _of_relaxing(old, new, lowered)
-    return (*found, *lowered)
+    words = _words_of_states(name, old.state, new.state) if old.state is not None and new.state is not None else ()
+    return (*found, *lowered, *words)
 
 
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = [(each.value.votes, each.file) for each in (old, new)]
-    return tuple(_of_votes(new.value.name, LOWERED, *sides))
+    return (*_of_votes(new.value.name, LOWERED, *sides), *_words_of_states(new.value.name, old, new))
 
 
 _Side = tuple["VoteSet", "ResolvedFile"]
@@ -88,6 +89,13 @@ def _wording(name: str, old: Examined[Profile], new: Examined[Profile]) -> Itera
         if before != after:
             at: Path = ("profile",) if field == "name" else (field,)
             yield _change(name, "", at, (before, after), Effect.WORDING, (old.file, new.file))
+
+
+def _words_of_states(name: str, old: Examined[PowerState], new: Examined[PowerState]) -> Iterator[Change]:
+    """Yield the summary of a power state; another name is told as what is relaxed to."""
+    if old.value.name == new.value.name and old.value.summary != new.value.summary:
+        values = (old.value.summary, new.value.summary)
+        yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (old.file, new.file))
 
 
 def _of_votes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:

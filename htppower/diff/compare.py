@@ -60,21 +60,26 @@ class Comparison:
         return tuple(change for change in self.changes if change.effect is effect)
 
 
-def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree]) -> Comparison:
+def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree], *, files: bool) -> Comparison:
     """Return what differs between two sides.
 
-    Profiles are paired by their names; where each side is a single profile these two are a pair, whatever they are
-    called.
+    Profiles are paired by their names.
+
+    Args:
+        names: what is compared, for messages.
+        old: the profiles before, and where they stand.
+        new: the profiles after, likewise.
+        files: each side is one file, not a folder: the two are a pair, whatever they are called.
     """
     before, after = old[0], new[0]
-    pairs = _pairs(before.profiles, after.profiles)
+    pairs = _pairs(before.profiles, after.profiles, alone=files)
     changes: list[Change] = []
     changed = []
     for name, one, other in pairs:
         found = changes_of_profile(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
-    states = _pairs(before.states, after.states, alone=not (before.profiles or after.profiles))
+    states = _pairs(before.states, after.states, alone=files)
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     shown = [
@@ -94,9 +99,9 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
 
 
 def _pairs(
-    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool = True
+    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
 ) -> list[tuple[str, _Examined, _Examined]]:
-    """Return what stands on both sides: of one name, or, where nothing else is compared, a single one on each."""
+    """Return what stands on both sides: of one name, or, with ``alone``, a single one on each."""
     if alone and len(old) == len(new) == 1:
         ((_, before),) = old.items()
         ((name, after),) = new.items()

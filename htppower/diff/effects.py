@@ -53,6 +53,8 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
     if option == "rpc_control_latency_us":
         return Effect.CHANGES_LATENCY
     one, other = (dict(costs.costs(votes))["votes", option] for votes in (before, after))
+    if option == "hmx_v2" and one[:-1] != other[:-1]:
+        return _of_bounds(one[:-1], other[:-1])
     return _compared(one, other)
 
 
@@ -63,7 +65,9 @@ def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: 
     if field == "sleep_disable":
         return _compared(costs.sleep_disable_cost(old), costs.sleep_disable_cost(new))
     if field == "dcvs_enable":
-        return _of_clocks(costs.clock_cost(before, "core"), costs.clock_cost(after, "core"))
+        return _of_bounds(
+            *((*costs.clock_cost(vote, "core"), *costs.clock_cost(vote, "bus")) for vote in (before, after))
+        )
     if field == "power_mode":
         return _of_power_mode(old, new, before, after)
     # A limit counts whether or not DCVS moves this client's clock: another client of the core may let it. But a client
@@ -80,15 +84,15 @@ def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: 
 
 def _of_power_mode(old: PowerMode, new: PowerMode, before: DcvsV3 | None, after: DcvsV3 | None) -> Effect:
     """Return the effect of another power mode, which does nothing unless DCVS is on (rule DCVS-3)."""
-    if not any(vote is not None and vote.dcvs_enable for vote in (before, after)):
+    if not any(vote is not None and vote.active and vote.dcvs_enable for vote in (before, after)):
         return Effect.WORDING
     if PowerMode.DUTY_CYCLE in (old, new):
         return Effect.CHANGES_TIMING
     return _compared(_MODES.get(old, -1), _MODES.get(new, -1))
 
 
-def _of_clocks(old: tuple[int, int], new: tuple[int, int]) -> Effect:
-    """Return the effect of other bounds of a clock; where one rises and the other falls, it may draw more."""
+def _of_bounds(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
+    """Return the effect of other bounds of a clock; where one rises and another falls, it may draw more."""
     if any(after > before for before, after in zip(old, new, strict=True)):
         return Effect.RAISES_POWER
     return _compared(old, new)

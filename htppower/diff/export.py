@@ -16,118 +16,152 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path as FilePath
 
+    Read = Callable[[list[str]], list[bytes]]
+
 _LINK = "120000"
 _REGULAR = frozenset({"100644", "100755"})
 _SUBMODULE = "160000"
+# As many links on the way to a file as Linux follows.
+_MOST_LINKS = 40
 
 
 @attrs.frozen(repr=False, eq=False)
 class Listing:
-    """The entries of a revision: mode and blob by path from the top, with slashes.
+    """The entries of a revision, by path from the top, with slashes.
 
     Attributes:
-        entries: those that a work tree can have.
+        files: the blobs of regular files.
+        links: to what each link leads, as it says itself.
+        submodules: the folders that are repositories of their own.
     """
 
-    entries: Mapping[str, tuple[str, str]]
-
-    @functools.cached_property
-    def folders(self) -> Mapping[str, list[str]]:
-        """The entries directly in each folder."""
-        folders: dict[str, list[str]] = {}
-        for name in self.entries:
-            folders.setdefault(posixpath.dirname(name), []).append(name)
-        return folders
+    files: Mapping[str, str]
+    links: Mapping[str, str]
+    submodules: tuple[str, ...]
 
     @classmethod
-    def parse(cls, listed: bytes) -> Listing:
+    def parse(cls, listed: bytes, read: Read) -> Listing:
         """Return the listing that ``git ls-tree -r -z`` gives.
 
         A path that leads out of the tree, which git itself refuses to check out, is left out.
         """
-        entries = {}
+        entries: dict[str, list[tuple[str, str]]] = {_LINK: [], _SUBMODULE: [], "file": []}
         for entry in filter(None, listed.split(b"\0")):
             about, _, path = entry.partition(b"\t")
             mode, _, blob = about.decode("ascii").split()
             name = os.fsdecode(path)
-            if not {"", ".", "..", ".git"}.intersection(name.split("/")) and "\\" not in name and ":" not in name[:2]:
-                entries[name] = (mode, blob)
-        return cls(entries)
+            kind = "file" if mode in _REGULAR else mode
+            if kind in entries and _is_sound(name):
+                entries[kind].append((name, blob))
+        targets = read([blob for _, blob in entries[_LINK]])
+        links = {name: os.fsdecode(target) for (name, _), target in zip(entries[_LINK], targets, strict=True)}
+        return cls(dict(entries["file"]), links, tuple(name for name, _ in entries[_SUBMODULE]))
 
-    def below(self, path: str) -> Iterator[str]:
-        """Yield the entries of a folder and below, or the entry itself."""
-        prefix = f"{path}/" if path else ""
-        yield from (name for name in self.entries if name == path or name.startswith(prefix))
+    @functools.cached_property
+    def folders(self) -> Mapping[str, list[str]]:
+        """The YAML files, and the links, directly in each folder."""
+        folders: dict[str, list[str]] = {}
+        for name in (*self.files, *self.links):
+            if name in self.links or name.endswith(SUFFIXES):
+                folders.setdefault(posixpath.dirname(name), []).append(name)
+        return folders
 
-    def submodule(self, path: str) -> str | None:
-        """Return the submodule that a path is in, or that is below it."""
-        modules = (name for name, (mode, _) in self.entries.items() if mode == _SUBMODULE)
-        return next((name for name in modules if _is_below(path, name) or _is_below(name, path)), None)
+    def below(self, folder: str) -> Iterator[str]:
+        """Yield the YAML files, and the links, in a folder and below."""
+        for place, names in self.folders.items():
+            if is_below(place, folder):
+                yield from names
+
+    def real(self, path: str, top: str, depth: int = 0) -> str | None:
+        """Return to what a path leads, every link followed, as a file system does; None where it leads out."""
+        if depth > _MOST_LINKS:
+            return None
+        if posixpath.isabs(path):
+            if not is_below(path, top):
+                return None
+            path = path[len(top) :]
+        done: list[str] = []
+        for part in path.split("/"):
+            if part in {"", "."}:
+                continue
+            if part == "..":
+                if not done:
+                    return None
+                done.pop()
+                continue
+            done.append(part)
+            target = self.links.get("/".join(done))
+            if target is not None:
+                there = target if posixpath.isabs(target) else "/".join((*done[:-1], target))
+                led = self.real(there, top, depth + 1)
+                if led is None:
+                    return None
+                done = led.split("/") if led else []
+        return "/".join(done)
 
 
-def export(listing: Listing, starts: Iterable[str], root: FilePath, read: Callable[[list[str]], list[bytes]]) -> None:
-    """Write the YAML files below some paths, and all that these reach, into a folder.
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or in it; the empty folder is the top."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read) -> None:
+    """Write the YAML files below some paths, and all that these reach, into a folder, and every link.
 
     Args:
         listing: of the revision.
         starts: paths from the top of the repository, with slashes; empty for the top.
         root: the folder.
+        top: the top of the repository, of which absolute paths in files and links are a part.
         read: returns the contents of blobs.
     """
+    for name, target in listing.links.items():
+        _make_link(listing, name, target, root, top)
     seen: set[str] = set()
-    starts = tuple(starts)
-    wanted = [name for start in starts for name in listing.below(start) if _is_wanted(listing, name)]
-    # A link on the way to a start is part of it.
-    links = [name for name, (mode, _) in listing.entries.items() if mode == _LINK]
-    wanted += [name for name in links if any(_is_below(start, name) for start in starts)]
+    written: set[str] = set()
+    wanted = list(starts)
     while wanted:
-        batch = [name for name in dict.fromkeys(wanted) if name not in seen and name in listing.entries]
-        seen.update(wanted)
-        batch = [name for name in batch if listing.entries[name][0] in {*_REGULAR, _LINK}]
-        contents = read([listing.entries[name][1] for name in batch])
+        paths = [path for path in dict.fromkeys(wanted) if path not in seen]
+        seen.update(paths)
         wanted = []
-        for name, content in zip(batch, contents, strict=True):
-            target = root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if listing.entries[name][0] == _LINK:
-                leads_to = _link(target, name, os.fsdecode(content))
-                wanted += [each for each in listing.below(leads_to) if _is_wanted(listing, each)] if leads_to else []
-                wanted += _beside(listing, name)
-            else:
-                target.write_bytes(content)
-                wanted += _reached(listing, name, target)
+        files: dict[str, str] = {}
+        for path in paths:
+            led = listing.real(path, top)
+            if led is not None and led in listing.files:
+                files[path] = led
+            elif led is not None:
+                wanted += listing.below(led)
+        new = [led for led in dict.fromkeys(files.values()) if led not in written]
+        for led, content in zip(new, read([listing.files[led] for led in new]), strict=True):
+            (root / led).parent.mkdir(parents=True, exist_ok=True)
+            (root / led).write_bytes(content)
+        written.update(new)
+        for path, led in files.items():
+            wanted += _reached(listing, path, root / led)
 
 
-def _is_wanted(listing: Listing, name: str) -> bool:
-    return name.endswith(SUFFIXES) or listing.entries[name][0] == _LINK
+def _is_sound(name: str) -> bool:
+    parts = name.split("/")
+    return not {"", ".", "..", ".git"}.intersection(parts) and "\\" not in name and ":" not in name[:2]
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or not folder or path.startswith(f"{folder}/")
+def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: str) -> None:
+    """Make a link as it is in the revision; one that leads out of the tree is not made."""
+    led = listing.real(name, top)
+    if led is None or listing.real(posixpath.dirname(name), top) != posixpath.dirname(name):
+        return
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
 
 
-def _link(target: FilePath, name: str, leads_to: str) -> str | None:
-    """Make a link, and return to what it leads; one that leads out of the tree is not made."""
-    inside = posixpath.normpath(posixpath.join(posixpath.dirname(name), leads_to))
-    if posixpath.isabs(leads_to) or inside.split("/")[0] == "..":
-        return None
-    target.symlink_to(leads_to)
-    return inside
-
-
-def _reached(listing: Listing, name: str, file: FilePath) -> list[str]:
+def _reached(listing: Listing, path: str, file: FilePath) -> list[str]:
     """Return what a file names by path, and what stands beside it, which it may name."""
     tree = read_document(file).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")
     named = (tree.get("extends"), relax.get("to") if isinstance(relax, dict) else None)
-    folder = posixpath.dirname(name)
-    paths = [posixpath.normpath(posixpath.join(folder, text)) for text in named if isinstance(text, str) and text]
-    return [*(path for path in paths if path in listing.entries), *_beside(listing, name)]
-
-
-def _beside(listing: Listing, name: str) -> list[str]:
-    """Return the profiles in the folder of a file, and the power states that these find by name."""
-    folder = posixpath.dirname(name)
+    folder = posixpath.dirname(path)
+    paths = [posixpath.join(folder, text) for text in named if isinstance(text, str) and "/" in text]
+    paths += [posixpath.join(folder, text) for text in named if isinstance(text, str) and text.endswith(SUFFIXES)]
     near = (folder, posixpath.dirname(folder), posixpath.join(folder, "states"))
-    return [each for place in near for each in listing.folders.get(place, ()) if _is_wanted(listing, each)]
+    return [*paths, *(each for place in near for each in listing.folders.get(place, ()))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.diff.export import Listing, export
+from htppower.diff.export import Listing, export, is_below
 from htppower.errors import HtpPowerError
 from htppower.files import shipped_folder
+from htppower.sources import find_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,22 +81,34 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
     Raises:
         NoRevision: there is no git, no repository, or no such revision in it.
     """
-    paths = [*paths, shipped_folder()]
+    paths = list(paths)
     folder = FilePath(paths[0])
     while not folder.is_dir():
         folder = folder.parent
     top = FilePath(os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
     commit = _commit(name, top)
-    listing = Listing.parse(_git(top, "ls-tree", "-r", "-z", "--full-tree", commit))
+    read = functools.partial(_contents, top)
+    listing = Listing.parse(_git(top, "ls-tree", "-r", "-z", "--full-tree", commit), read)
     starts = [inside for inside in (_inside(path, top) for path in paths) if inside is not None]
-    for start in starts:
-        module = listing.submodule(start)
-        if module is not None:
-            raise NoRevision(f"{module} is a submodule of {top}: compare it from inside")
+    _refuse_submodules(listing, starts, top)
+    shipped = _inside(shipped_folder(), top)
     with tempfile.TemporaryDirectory(prefix="htppower-") as root:
         revision = Revision(FilePath(os.path.realpath(root)), top, commit)
-        export(listing, starts, revision.root, lambda blobs: _contents(top, blobs))
+        export(listing, (*starts, *([] if shipped is None else [shipped])), revision.root, str(top), read)
         yield revision
+
+
+def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> None:
+    """Refuse to compare what is in a submodule, of which a revision knows no files.
+
+    Raises:
+        NoRevision: a path is in a submodule, or has one below it that holds profiles.
+    """
+    for module in listing.submodules:
+        inside = any(is_below(start, module) for start in starts)
+        below = any(is_below(module, start) for start in starts)
+        if inside or (below and (top / module).is_dir() and find_sources([top / module]).sources):
+            raise NoRevision(f"{module} is a submodule of {top}: compare it from inside")
 
 
 def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:

@@ -12,7 +12,7 @@ from htppower.errors import Problem, ProfileError
 from htppower.files import Folders, shipped_folder
 from htppower.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.mistakes import Mistake
-from htppower.sources import Kind, Source, find_either, find_sources, folders_of
+from htppower.sources import Kind, Source, find_either, find_sources, folders_of, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +44,11 @@ class Tree:
             return path
         relative = os.path.relpath(path, self.root)
         return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
+
+    @property
+    def lookup(self) -> Folders:
+        """Where names are looked up that stand in no file."""
+        return Folders((self.shipped, *self.named))
 
     def folders(self, home: FilePath) -> Folders:
         """Return where names in the files of a folder are looked up."""
@@ -121,7 +126,8 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
     """Yield the files that a name stands for, each with the folder that comes before its name."""
     path = FilePath(name)
     if not path.is_dir():
-        yield "", Source(*find_either(os.fspath(name), Folders((tree.shipped, *tree.named))))
+        found = (path, kind_of(path)) if path.exists() else find_either(os.fspath(name), tree.lookup)
+        yield "", Source(found[0], Kind.STATE if found[1] is Kind.STATE else Kind.PROFILE)
         return
     for source in find_sources([path]).sources:
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")

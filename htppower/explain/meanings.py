@@ -108,13 +108,13 @@ _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
             "How long the CPU polls for an answer before it sleeps, in us, for the whole process: quicker answers, "
             "paid with CPU time; 0 is off.",
             _POLLING,
-            ("RPC-1", "RPC-4", "RPC-6"),
+            ("RPC-1", "RPC-2", "RPC-4", "RPC-6", "REV-2", "REV-4"),
             ("rpcPollingTimeConfig",),
         ),
         ("votes", "adaptive_polling_time_us"): Meaning(
             "From inferences of this length on, in us, the CPU sleeps first and polls only towards the end; 0 is off.",
             _ADAPTIVE,
-            ("RPC-2", "RPC-3", "RPC-4"),
+            ("RPC-2", "RPC-3", "RPC-4", "REV-2", "REV-4"),
             ("adaptivePollingTimeConfig",),
         ),
         ("votes", "hmx_timeout_us"): Meaning(
@@ -138,12 +138,14 @@ _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
             ("SUS-2", "DCVS-4", "REV-3"),
         ),
         ("relax", "after_init_us"): Meaning(
-            "How long the votes stay up after INIT, in us; 0 lowers at once.", _PROFILES
+            "How long the votes stay up after INIT, in us; 0 lowers at once.",
+            _PROFILES,
+            ("SUS-1", "REV-8"),
         ),
         ("relax", "after_inference_us"): Meaning(
             "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once.",
             _PROFILES,
-            ("SUS-1",),
+            ("SUS-1", "REV-8"),
         ),
     }
 )

@@ -49,12 +49,12 @@ class Home:
     @functools.cached_property
     def shelf(self) -> Shelf:
         """The profiles here and the shipped ones, but for those that are refused."""
-        return Shelf.of(each.value for each in self._profiles if each.readable and not each.problems)
+        return Shelf.of(each.value for each in self.profiles if each.readable and not each.problems)
 
     @functools.cached_property
     def used_states(self) -> frozenset[str]:
         """The files of the power states to which a profile here relaxes."""
-        return frozenset(os.path.realpath(each.state.file.path) for each in self._profiles if each.state is not None)
+        return frozenset(os.path.realpath(each.state.file.path) for each in self.profiles if each.state is not None)
 
     @functools.cached_property
     def first_of_name(self) -> dict[str, FilePath]:
@@ -65,7 +65,8 @@ class Home:
         return first
 
     @functools.cached_property
-    def _profiles(self) -> tuple[Examined[Profile], ...]:
+    def profiles(self) -> tuple[Examined[Profile], ...]:
+        """Every profile here, and the shipped ones."""
         return tuple({id(each): each for each in map(self.profile, self._files())}.values())
 
     def _examine(self, path: FilePath) -> Examined[Profile]:

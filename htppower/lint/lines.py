@@ -43,11 +43,16 @@ class Lines:
         return text[start : start + _LONGEST_EXCERPT], column - start
 
 
+def _read(path: FilePath) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST_FILE_BYTES + 1)
+
+
 def read_lines(path: FilePath) -> Lines:
     """Return the lines of a file."""
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1) if path.is_file() else b""
+        # A pipe would be waited for without end.
+        data = _read(path) if path.is_file() else b""
     except (OSError, ValueError):
         data = b""
     if not data or len(data) > LARGEST_FILE_BYTES:

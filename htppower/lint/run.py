@@ -74,8 +74,9 @@ def lint(
     suppressions, wrong = read_suppressions(linting.own_lines)
     inherited, _ = read_suppressions(linting.other_lines)
     # Nothing is said of a suppression where its rule may not have been looked at: in a file that can't be read to its
-    # end, and of a rule that only some platforms break, which another run may look at.
-    left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=linting.unread)
+    # end, or is extended by one that is not linted or can't be read, and of a rule that only some platforms break.
+    unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
+    left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
         tuple(str(source.path) for source in given.sources),
         tuple(sorted(_each_once((*left, *wrong)))),
@@ -112,6 +113,19 @@ class _Linting:
         """The files of which they inherit something that is told."""
         return self._other_lines.values()
 
+    def extended_elsewhere(self) -> set[str]:
+        """Return the files that are extended by a file that is not linted, or can't be read to its end."""
+        found = set()
+        for home in {id(home): home for home in map(self._home, self._sources.values())}.values():
+            for examined in home.profiles:
+                real = os.path.realpath(examined.file.path)
+                if real not in self._sources or not examined.readable:
+                    extended = (
+                        self._own_lines.get(os.path.realpath(each.path)) for each in examined.file.documents[1:]
+                    )
+                    found |= {str(lines.path) for lines in extended if lines is not None}
+        return found
+
     def findings(self, source: Source) -> Iterator[Finding]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
         home = self._home(source)
@@ -138,8 +152,10 @@ class _Linting:
         yield from (self._advice(examined.file, mistake) for mistake in mistakes)
         if state is not None and os.path.realpath(state.file.path) not in self._sources:
             yield from map(self._finding, state.problems)
+            lines = self._lines(str(state.file.path))
             for mistake in polling_left_on(state.value):
-                yield self._advice(examined.file, attrs.evolve(mistake, at=("relax", "to")))
+                found = self._advice(examined.file, attrs.evolve(mistake, at=("relax", "to")))
+                yield attrs.evolve(found, written=(str(lines.path), state.file.problem(mistake).line))
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[Finding]:
         state = examined.value
@@ -166,10 +182,10 @@ class _Linting:
         place = own.places.get(("extends",))
         if os.path.realpath(problem.path) in self._sources or place is None:
             return self._finding(problem)
-        self._lines(problem.path)
+        base = self._lines(problem.path)
         said = f"{problem.message} (inherited from {shown_path(problem.path)}:{problem.line})"
         at_extends = attrs.evolve(problem, path=place.path, line=place.line, column=place.column, message=said)
-        return attrs.evolve(self._finding(at_extends), written=(problem.path, problem.line))
+        return attrs.evolve(self._finding(at_extends), written=(str(base.path), problem.line))
 
     def _finding(self, problem: Problem) -> Finding:
         lines = self._lines(problem.path)

@@ -158,8 +158,10 @@ def _wrong_rule(rule: str) -> tuple[str, str] | None:
 
 
 def _date(text: str) -> datetime.date | None:
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return None
     try:
-        return datetime.datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=datetime.timezone.utc).date()
+        return datetime.date.fromisoformat(text)
     except ValueError:
         return None
 

@@ -118,6 +118,8 @@ def test_a_rule_is_explained(command: Command) -> None:
         told = command.output("explain", rule)
         assert told.startswith(f"{rule}  {entry.says}")
         assert entry.page in told
+        assert json.loads(command.output("explain", rule, "--format", "json"))["rule"]["says"] == entry.says
+    assert command.run("explain", "RPC-6", "core").exit_code == 2
 
 
 def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path: Path) -> None:

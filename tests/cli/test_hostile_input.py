@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,26 @@ def test_two_names_of_one_output_are_refused(command: Command, tmp_path: Path) -
     result = command.run("lint", str(mine), "--output", outputs[0], "--output", outputs[1])
     assert (result.exit_code, "twice" in result.stderr) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yaml", "sub"]
-    with pytest.raises(ValueError, match="twice"):
-        write_files({tmp_path / "out": "a", tmp_path / "sub" / ".." / "out": "b"})
+    result = command.run("diff", "burst", "burst", "--output", outputs[0], "--output", outputs[1])
+    assert (result.exit_code, "twice" in result.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+@POSIX
+def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: Path) -> None:
+    """A device that takes nothing is found out before any file is put in its place; a long name is no trouble."""
+    mine, long = write(tmp_path / "mine.yaml"), tmp_path / ("n" * 250)
+    outputs = ("--output", f"json={long}", "--output", "text=/dev/full")
+    if os.path.exists("/dev/full"):  # noqa: PTH110 - a device
+        assert command.run("lint", str(mine), *outputs).exit_code == 2
+        assert not long.exists()
+    assert command.run("lint", str(mine), *outputs[:2]).exit_code == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "htppower", "lint", str(mine), "--output", "json=/dev/stdout"],
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b'"format_version": 1' in done.stdout) == (0, True)
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,3 +239,41 @@ def test_a_value_behind_an_alias_has_a_place(command: Command, tmp_path: Path) -
     aliased = "votes:\n  dcvs_v3:\n    bus: &c {min: NOM, target: NOM, max: TURBO}\n    core: *c\n"
     file = write(tmp_path / "mine.yaml", CLEAN + aliased)
     assert f"{file}:6  NOM" in command.output("explain", str(file), "core.min")
+
+
+@POSIX
+def test_links_and_pipes_hide_nothing(command: Command, tmp_path: Path) -> None:
+    """A link to itself, one to a pipe, and a pipe are told; all other files are read, those behind a link once."""
+    for name in ("b", "c"):
+        write(
+            tmp_path / "d" / f"{name}.yaml", f"profile: {name}\nextends: burst\nvotes: {{rpc_polling_time_us: 99999}}\n"
+        )
+    write(tmp_path / "real" / "e.yaml", "profile: e\nextends: burst\nvotes: {rpc_polling_time_us: 99999}\n")
+    (tmp_path / "d" / "a.yaml").symlink_to("a.yaml")
+    (tmp_path / "d" / "sub").symlink_to("../real")
+    (tmp_path / "d" / "round").symlink_to(".")
+    os.mkfifo(tmp_path / "d" / "pipe.yaml")
+    said = command.output("lint", str(tmp_path / "d"), "--format", "github", exit_code=1)
+    assert said.count("RPC-1") == 3
+    assert said.count("FILE-1") == 2
+
+
+def test_a_profile_can_not_pass_for_a_test(command: Command, tmp_path: Path) -> None:
+    """What only stands inside a text makes a file no test."""
+    evil = 'profile: evil\nextends: burst\nsummary: "x\ntest: a\ncases: b"\nvotes: {rpc_polling_time_us: 99999}\n'
+    write(tmp_path / "evil.yaml", evil)
+    assert "RPC-1" in command.output("lint", str(tmp_path), exit_code=1)
+
+
+def test_the_folder_in_which_it_is_run_makes_no_difference(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power state is one, and finds those beside it, from inside its folder too."""
+    state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
+    write(tmp_path / "states" / "low.yaml", state)
+    write(tmp_path / "states" / "lower.yaml", "state: lower\nextends: low\n")
+    write(tmp_path / "mine.yaml", f"{CLEAN}relax: {{to: lower}}\n")
+    whole = command.output("lint", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "states")
+    assert command.output("lint", ".").count("REV-5") == whole.count("REV-5") == 1
+    assert "SVS2" in command.output("explain", "lower.yaml", "core")

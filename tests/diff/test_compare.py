@@ -31,7 +31,8 @@ def write(folder: Path, **files: str) -> Path:
 def differ(old: Path | str, new: Path | str) -> Comparison:
     """Return what differs."""
     tree = here()
-    return compare((str(old), str(new)), (read_side([old], tree), tree), (read_side([new], tree), tree))
+    sides = [(read_side([side], tree), tree) for side in (old, new)]
+    return compare((str(old), str(new)), *sides, files=not Path(old).is_dir())
 
 
 def lines(comparison: Comparison) -> list[str]:

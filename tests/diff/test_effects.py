@@ -76,6 +76,7 @@ def test_a_whole_range_goes_by_its_target() -> None:
         (True, False, {"core": corners("SVS", "SVS", "TURBO")}, LOWERS),
         (False, True, {"core": corners("SVS2", "SVS", "SVS")}, LOWERS),
         (False, True, {"core": None}, WORDING),
+        (False, True, {"bus": corners("SVS", "SVS", "MAX_VOLTAGE_CORNER")}, RAISES),
         (False, True, {"core": VoltageRange.at(VoltageCorner.DISABLE)}, WORDING),
     ],
 )
@@ -136,6 +137,7 @@ def test_an_hmx_vote_is_held_against_the_core_that_it_would_follow() -> None:
     assert effect("hmx_v2", HMX_DEFAULT, hmx("TUR")) is RAISES
     assert effect("hmx_v2", HMX_DEFAULT, hmx("SVS")) is LOWERS
     assert effect("hmx_v2", HMX_DEFAULT, hmx("SVS", "NOM", "MAX")) is RAISES
+    assert effect("hmx_v2", HMX_DEFAULT, hmx("MIN", "SVS", "MAX")) is RAISES
     assert effect("hmx_v2", HMX_DEFAULT, hmx("NOM")) is RAISES
     assert effect("hmx_v2", hmx("NOM"), HMX_DEFAULT) is LOWERS
     assert effect("hmx_v2", hmx("SVS"), None) is RAISES
@@ -205,5 +207,5 @@ def test_the_way_back_has_the_opposite_effect(before: VoteSet, after: VoteSet) -
             if len(part) > 1 and part != DCVS:
                 there = effect_of(part, one, other, before, after)
                 back = effect_of(part, other, one, after, before)
-                both = part == (*DCVS, "dcvs_enable") and there is back is RAISES
+                both = part in ((*DCVS, "dcvs_enable"), ("votes", "hmx_v2")) and there is back is RAISES
                 assert back is OPPOSITE[there] or both, (part, one, other)
