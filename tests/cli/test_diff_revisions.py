@@ -125,6 +125,55 @@ def test_links_are_followed_as_in_the_work_tree(command: Command, repository: Re
     assert "shared  lowered" in command.output("diff", "--against", "HEAD", "profiles/shared.yaml", exit_code=1)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_that_lead_through_links(command: Command, repository: Repository) -> None:
+    """A path is followed link by link, absolute ones into the repository too, as the file system does."""
+    repository.write("a/v2/profiles/cam.yaml", "profile: cam\nextends: ../v/shared/base.yaml\n")
+    repository.write("common/base.yaml", BASE)
+    (repository.path / "a" / "current").symlink_to("v2")
+    Path("linked").symlink_to("a/current/profiles")
+    Path("far").symlink_to(repository.path / "a" / "v2" / "profiles")
+    (repository.path / "a" / "v2" / "v").mkdir()
+    (repository.path / "a" / "v2" / "v" / "shared").symlink_to("../../../common")
+    Path("round").symlink_to("round")
+    repository.commit()
+    for folder in ("linked", "far", "a/v2/profiles"):
+        assert command.output("diff", "--against", "main", folder) == "nothing differs in what is resolved\n"
+    raise_base(repository, "common/base.yaml")
+    for folder in ("linked", "far", "a/v2/profiles", "a/v2/profiles/cam.yaml"):
+        assert RAISED in command.output("diff", "--against", "main", folder, exit_code=1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_what_a_linked_file_extends_is_beside_the_link(command: Command, repository: Repository) -> None:
+    """A path in a linked file is taken from where the link stands, then as now."""
+    repository.write("other/base.yaml", BASE)
+    repository.write("shared/real/cam.yaml", "profile: cam\nextends: ../other/base.yaml\n")
+    Path("profiles/cam.yaml").symlink_to("../shared/real/cam.yaml")
+    repository.commit()
+    assert command.run("diff", "--against", "main").exit_code == 0
+    raise_base(repository, "other/base.yaml")
+    assert f"cam  inference  {RAISED}" in command.output("diff", "--against", "main", exit_code=1)
+
+
+def test_an_absolute_base_outside_of_what_is_compared(command: Command, repository: Repository) -> None:
+    """A base that only its absolute path leads to is part of the revision."""
+    repository.write("common/base.yaml", BASE)
+    repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/common/base.yaml\n")
+    repository.commit()
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    raise_base(repository, "common/base.yaml")
+    assert f"far  inference  {RAISED}" in command.output("diff", "--against", "HEAD", exit_code=1)
+
+
+def test_a_path_that_was_never_there_is_no_shipped_name(command: Command, repository: Repository) -> None:
+    """With a revision, paths are compared; a name that is no path is a mistake, whatever it is the name of."""
+    assert repository.path.is_dir()
+    for name in ("burst", "nothere"):
+        result = command.run("diff", "--against", "main", name)
+        assert (result.exit_code, result.stdout, "FILE-1" in result.stderr) == (2, "", True)
+
+
 def test_a_base_by_its_absolute_path_is_that_of_then(command: Command, repository: Repository) -> None:
     """A path from the root of the file system, into the repository, means the file of then for the old side."""
     repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/profiles/base.yaml\n")
@@ -162,6 +211,21 @@ def test_a_submodule_is_named(command: Command, repository: Repository, tmp_path
     repository.commit()
     result = command.run("diff", "--against", "HEAD")
     assert (result.exit_code, "profiles/sub is a submodule" in result.stderr) == (2, True)
+    assert command.run("diff", "--against", "HEAD", "profiles/sub").exit_code == 0
+    assert command.run("diff", "--against", "HEAD", "profiles/mine.yaml").exit_code == 0
+
+
+def test_a_submodule_without_profiles_is_no_trouble(command: Command, repository: Repository, tmp_path: Path) -> None:
+    """A library in a submodule stops nobody from comparing the profiles around it."""
+    other = tmp_path / "other"
+    other.mkdir()
+    inner = Repository(other)
+    inner.write("readme.txt", "a library")
+    inner.commit()
+    repository.git("submodule", "add", "-q", str(other), "third")
+    repository.commit()
+    raise_base(repository)
+    assert command.output("diff", "--against", "HEAD", ".", exit_code=1).count(RAISED) == 2
 
 
 def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repository) -> None:

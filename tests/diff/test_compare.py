@@ -164,6 +164,25 @@ def test_a_profile_is_the_same_as_itself(name: str) -> None:
     assert differ(name, name).same
 
 
+def test_a_renamed_profile_in_a_folder_of_one_is_two(tmp_path: Path) -> None:
+    """In folders profiles are paired by name only: a host that asks for the old name finds none."""
+    old = write(tmp_path / "old", cam="profile: cam\nextends: burst\n")
+    new = write(tmp_path / "new", other="profile: other\nextends: burst\n")
+    comparison = differ(old, new)
+    assert (list(comparison.removed), list(comparison.added), comparison.changes) == (["cam"], ["other"], ())
+
+
+def test_the_summary_of_a_power_state_is_wording(tmp_path: Path) -> None:
+    """Another summary of the power state in use is told, as wording."""
+    state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
+    mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
+    old = write(tmp_path / "old", mine=mine, states__low=state)
+    new = write(tmp_path / "new", mine=mine, states__low=state.replace("summary: ", "summary: So "))
+    assert [(change.when, change.field, change.effect) for change in differ(old, new).changes] == [
+        ("lowered", "summary", Effect.WORDING)
+    ]
+
+
 def test_a_side_that_is_wrong_can_not_be_compared(tmp_path: Path) -> None:
     """Every problem of both files is told, as of no known rule, so that it is no mere difference."""
     wrong = write(tmp_path, one="profile: one\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\nfoo: 1\n")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from htppower.files import shipped_folder
 from htppower.lint.comments import comments_for_htppower
 from htppower.lint.run import lint
 
@@ -74,6 +75,40 @@ def test_a_suppression_in_a_base_lifts_what_is_inherited(tmp_path: Path) -> None
         assert rules(lint([mine], TODAY)) == []
 
 
+def test_a_suppression_in_a_base_is_known_by_any_spelling_of_its_path(tmp_path: Path) -> None:
+    """Two folders that extend one base by their own ways to it are both told nothing that it suppresses."""
+    for folder in ("a", "b", "base"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "base" / "base.yaml").write_text(f"{GOOD}\n{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
+    for folder in ("a", "b"):
+        text = f"profile: x{folder}\nextends: ../base/base.yaml\n"
+        (tmp_path / folder / f"x{folder}.yaml").write_text(text, encoding="utf-8")
+    assert rules(lint([tmp_path / "a", tmp_path / "b"], TODAY)) == []
+
+
+def test_a_suppression_in_a_power_state_lifts_what_is_told_where_it_is_named(tmp_path: Path) -> None:
+    """REV-4 is told at the profile where that is linted alone, and still lifted by the power state's file."""
+    (tmp_path / "states").mkdir()
+    relaxed = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8")
+    text = relaxed.replace("state: relaxed", "state: low").replace("rpc_polling_time_us: 0", "rpc_polling_time_us: 9")
+    suppression = GOOD.replace("RPC-6,REV-2", "REV-4")
+    (tmp_path / "states" / "low.yaml").write_text(f"{suppression}\n{text}", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\nrelax: {to: low}\n", encoding="utf-8")
+    assert rules(lint([tmp_path], TODAY)) == []
+    assert rules(lint([tmp_path / "mine.yaml"], TODAY)) == []
+
+
+def test_a_suppression_for_a_profile_that_is_not_linted_is_left_alone(tmp_path: Path) -> None:
+    """A base may suppress what only a profile that extends it breaks: linted alone it is told nothing of it."""
+    base = f"{GOOD.replace('RPC-6,REV-2', 'SUS-1')}\nprofile: base\nextends: burst\n"
+    (tmp_path / "base.yaml").write_text(base, encoding="utf-8")
+    derived = "profile: mine\nextends: base\nrelax: {after_inference_us: 5}\n"
+    (tmp_path / "mine.yaml").write_text(derived, encoding="utf-8")
+    assert rules(lint([tmp_path / "base.yaml"], TODAY)) == []
+    (tmp_path / "mine.yaml").write_text(f"{derived}bogus: 1\n", encoding="utf-8")
+    assert "SUP-3" not in rules(lint([tmp_path], TODAY))
+
+
 def test_a_suppression_of_ones_own_lifts_what_is_inherited(tmp_path: Path) -> None:
     """A profile may suppress for itself what its base warns of; the base is still told."""
     (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
@@ -106,6 +141,7 @@ def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Pat
         ("# htppower: disable=RPC-6 because=it polls", "no date"),
         ("# htppower: disable=RPC-6 until= because=it polls", "no date"),
         ("# htppower: disable=RPC-6 until=2027-02-30 because=it polls", "'2027-02-30' is no date"),
+        ("# htppower: disable=RPC-6 until=2027-3-1 because=it polls", "'2027-3-1' is no date"),
         ("# htppower: disable=RPC-6 until=tomorrow because=it polls", "'tomorrow' is no date"),
         ("# htppower: disable=RPC-7 until=2027-03-01 because=it polls", "no rule 'RPC-7'"),
         ("# htppower: disable= until=2027-03-01 because=it polls", "no rule ''"),
