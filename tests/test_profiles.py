@@ -230,3 +230,13 @@ def test_an_unknown_profile_is_refused_by_name_not_by_path() -> None:
     with pytest.raises(ProfileError) as caught:
         load_profile("bursts")
     assert (caught.value.rule, caught.value.path) == ("NAME-1", "bursts")
+
+
+def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
+    """What a file extends by name is looked up in the shipped folder, the named ones, and then beside the file."""
+    (tmp_path / "base.yaml").write_text("profile: base\nextends: balanced\n", encoding="utf-8")
+    (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: base\n", encoding="utf-8")
+    (tmp_path / "other.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
+    assert load_profile(tmp_path / "mine.yaml").votes == load_profile("balanced").votes
+    assert load_profile(tmp_path / "other.yaml").votes == load_profile("burst").votes

@@ -296,13 +296,3 @@ def test_a_byte_order_mark_and_dos_line_ends_are_read(tmp_path: Path) -> None:
     profile = load_profile(file)
     assert (profile.votes, profile.relax) == (load_profile("burst").votes, load_profile("burst").relax)
     assert profile.origins["votes", "dcvs_v3", "core"].line == line_of(SHIPPED / "burst.yaml", "core:")
-
-
-def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
-    """What a file extends by name is looked up in the shipped folder, the named ones, and then beside the file."""
-    (tmp_path / "base.yaml").write_text("profile: base\nextends: balanced\n", encoding="utf-8")
-    (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: base\n", encoding="utf-8")
-    (tmp_path / "other.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
-    assert load_profile(tmp_path / "mine.yaml").votes == load_profile("balanced").votes
-    assert load_profile(tmp_path / "other.yaml").votes == load_profile("burst").votes

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sides import BASE, CHANGED, MINE
 
 from htppower.files import shipped_folder
 
@@ -20,38 +21,6 @@ if TYPE_CHECKING:
     from command import Command
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
-
-BASE = """\
-profile: base
-extends: balanced
-votes:
-  dcvs_v3:
-    core: {min: SVS, target: NOM, max: NOM_PLUS}
-    sleep_latency_us: 500
-  rpc_polling_time_us: 0
-relax:
-  after_inference_us: 100000
-"""
-CHANGED = (
-    BASE.replace("min: SVS", "min: NOM")
-    .replace("max: NOM_PLUS", "max: NOM")
-    .replace("500", "400")
-    .replace("100000", "2000000")
-)
-MINE = "profile: mine\nextends: base\nsummary: Mine | yours, `quoted`.\n"
-
-
-@pytest.fixture
-def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Yield a folder, made the current one, with two folders in it that differ."""
-    for side, base, summary in (("old", BASE, MINE), ("new", CHANGED, MINE.replace("Mine |", "Our |"))):
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "base.yaml").write_text(base, encoding="utf-8")
-        (tmp_path / side / "mine.yaml").write_text(summary, encoding="utf-8")
-    (tmp_path / "new" / "more.yaml").write_text("profile: more\nextends: burst\n", encoding="utf-8")
-    (tmp_path / "old" / "less.yaml").write_text("profile: less\nextends: burst\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.usefixtures("sides")
@@ -102,15 +71,6 @@ def test_nothing_compared_with_nothing_is_exit_2(command: Command, tmp_path: Pat
 def test_power_states_are_compared_by_name(command: Command) -> None:
     """Two power states can be compared, as two profiles can."""
     assert "dcvs_v3.sleep_latency_us  2000 -> 65535" in command.output("diff", "relaxed", "released", exit_code=1)
-
-
-@pytest.mark.usefixtures("sides")
-def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
-    """Lines that differ say in what, also where the clocks are alike."""
-    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1)
-    assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
-    assert "sleep_latency_us 500 |" in told
-    assert "sleep_latency_us 400" in told
 
 
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
@@ -251,40 +211,6 @@ def test_diff_imports_nothing_that_runs_votes() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: str) -> None:
-    """Both dry runs side by side, with what they cost, are what was reviewed."""
-    (sides / "new" / "mine.yaml").write_text(MINE, encoding="utf-8")
-    command.assert_golden(
-        f"diff-timeline-{form}.txt", "diff", "old", "new", "--timeline", "--format", form, exit_code=1
-    )
-
-
-@pytest.mark.usefixtures("sides")
-def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
-    """The workload is the one that is asked for, and what it costs on both sides is said."""
-    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", "--inferences", "1", exit_code=1)
-    assert "time raised: 115000 us -> 2015000 us (+1900000 us)" in told
-    assert "native calls: 8 -> 8 (the same)" in told
-    document = json.loads(
-        command.output("diff", "old", "new", "--timeline", "--format", "json", "--gap-us", "1", exit_code=1)
-    )
-    assert {each["profile"] for each in document["timelines"]} == {"base", "mine"}
-    assert "timelines" not in json.loads(command.output("diff", "old", "new", "--format", "json", exit_code=1))
-
-
-@pytest.mark.usefixtures("sides")
-def test_a_page_has_both_timelines(command: Command) -> None:
-    """The page of a diff is one file with the changes and, for each profile that changed, two pictures."""
-    page = command.output("diff", "old", "new", "--format", "html", exit_code=1)
-    assert page.count("<svg") == 4
-    assert "dcvs_v3.core.min" in page
-    assert "added: more, new/more.yaml" in page
-    assert page.rstrip().endswith("</html>")
-    same = command.output("diff", "burst", "burst", "--format", "html")
-    assert "No change." in same
-
-
 @needs_git
 @pytest.mark.usefixtures("repository")
 def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
@@ -293,22 +219,3 @@ def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
     page = command.output("diff", "--against", "HEAD", "--format", "html", exit_code=1)
     assert "HEAD:profiles/base.yaml" in page
     assert "htppower-" not in page
-
-
-@pytest.mark.parametrize("option", [["--soc", "SM8750"], ["--arch", "V75"], ["--platform", "qnx"], ["--gap-us", "5"]])
-def test_options_of_the_dry_runs_are_refused_without_any(command: Command, option: list[str]) -> None:
-    """A platform or workload that nothing is run on is a mistake, said so."""
-    result = command.run("diff", "burst", "balanced", *option)
-    assert (result.exit_code, "leave it out" in result.stderr) == (2, True)
-    assert command.run("diff", "burst", "balanced", "--timeline", *option).exit_code == 1
-
-
-@pytest.mark.usefixtures("sides")
-def test_a_profile_that_the_platform_refuses_is_exit_2(command: Command) -> None:
-    """What can't be run can't be compared as runs."""
-    for side in ("old", "new"):
-        text = "profile: mine\nextends: burst\nvotes: {ddr_perf_mode: true}\n" + f"summary: {side}.\n"
-        Path(side, "mine.yaml").write_text(text, encoding="utf-8")
-    result = command.run("diff", "old", "new", "--timeline", "--arch", "V75")
-    assert (result.exit_code, result.stdout, "DDR-1" in result.stderr) == (2, "", True)
-    assert command.run("diff", "old", "new", "--timeline", "--soc", "SM1").exit_code == 2

@@ -1,0 +1,75 @@
+"""The dry runs of both sides of ``htppower diff``: side by side, and as a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sides import MINE
+
+if TYPE_CHECKING:
+    from command import Command
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: str) -> None:
+    """Both dry runs side by side, with what they cost, are what was reviewed."""
+    (sides / "new" / "mine.yaml").write_text(MINE, encoding="utf-8")
+    command.assert_golden(
+        f"diff-timeline-{form}.txt", "diff", "old", "new", "--timeline", "--format", form, exit_code=1
+    )
+
+
+@pytest.mark.usefixtures("sides")
+def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
+    """The workload is the one that is asked for, and what it costs on both sides is said."""
+    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", "--inferences", "1", exit_code=1)
+    assert "time raised: 115000 us -> 2015000 us (+1900000 us)" in told
+    assert "native calls: 8 -> 8 (the same)" in told
+    document = json.loads(
+        command.output("diff", "old", "new", "--timeline", "--format", "json", "--gap-us", "1", exit_code=1)
+    )
+    assert {each["profile"] for each in document["timelines"]} == {"base", "mine"}
+    assert "timelines" not in json.loads(command.output("diff", "old", "new", "--format", "json", exit_code=1))
+
+
+@pytest.mark.usefixtures("sides")
+def test_a_page_has_both_timelines(command: Command) -> None:
+    """The page of a diff is one file with the changes and, for each profile that changed, two pictures."""
+    page = command.output("diff", "old", "new", "--format", "html", exit_code=1)
+    assert page.count("<svg") == 4
+    assert "dcvs_v3.core.min" in page
+    assert "added: more, new/more.yaml" in page
+    assert page.rstrip().endswith("</html>")
+    same = command.output("diff", "burst", "burst", "--format", "html")
+    assert "No change." in same
+
+
+@pytest.mark.parametrize("option", [["--soc", "SM8750"], ["--arch", "V75"], ["--platform", "qnx"], ["--gap-us", "5"]])
+def test_options_of_the_dry_runs_are_refused_without_any(command: Command, option: list[str]) -> None:
+    """A platform or workload that nothing is run on is a mistake, said so."""
+    result = command.run("diff", "burst", "balanced", *option)
+    assert (result.exit_code, "leave it out" in result.stderr) == (2, True)
+    assert command.run("diff", "burst", "balanced", "--timeline", *option).exit_code == 1
+
+
+@pytest.mark.usefixtures("sides")
+def test_a_profile_that_the_platform_refuses_is_exit_2(command: Command) -> None:
+    """What can't be run can't be compared as runs."""
+    for side in ("old", "new"):
+        text = "profile: mine\nextends: burst\nvotes: {ddr_perf_mode: true}\n" + f"summary: {side}.\n"
+        Path(side, "mine.yaml").write_text(text, encoding="utf-8")
+    result = command.run("diff", "old", "new", "--timeline", "--arch", "V75")
+    assert (result.exit_code, result.stdout, "DDR-1" in result.stderr) == (2, "", True)
+    assert command.run("diff", "old", "new", "--timeline", "--soc", "SM1").exit_code == 2
+
+
+@pytest.mark.usefixtures("sides")
+def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
+    """Lines that differ say in what, also where the clocks are alike."""
+    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1)
+    assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
+    assert "sleep_latency_us 500 |" in told
+    assert "sleep_latency_us 400" in told
