@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.documents import locate, read_document
 from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
-from htppower.files import Folders, yaml_files
-from htppower.loading import Examined, Known, examine_power_state, examine_profile, load_profile
+from htppower.files import yaml_files
+from htppower.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.mistakes import Mistake
 from htppower.plans import Planner
 from htppower.platforms import Platform, platform_of
 from htppower.schema import structure
+from htppower.sources import folders_of
 from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
 from htppower.vote_tests.checks import mistakes_of, same_names
 from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
@@ -70,7 +71,7 @@ def load_beside(
     Raises:
         VoteTestError: one is invalid; with every problem.
     """
-    where = Folders.of(folders)
+    named = tuple(map(FilePath, folders))
     known = Known()
     profiles: list[Profile] = []
     states: list[PowerState] = []
@@ -83,6 +84,7 @@ def load_beside(
             problems.update(dict.fromkeys(error.problems))
 
     for folder in dict.fromkeys(filter(None, (_folder_of_profiles(FilePath(path)) for path in paths))):
+        where = folders_of(folder, named)
         for file in yaml_files(folder):
             accept(examine_profile(file, where, known), profiles)
         for file in yaml_files(folder / "states"):
@@ -157,7 +159,9 @@ class _Maker:
     def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
         self.problems: dict[Problem, None] = {}
         self._document = document
-        self._folders = tuple(folders)
+        own_folder = FilePath(document.path).parent
+        self._home = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
+        self._where = folders_of(self._home, map(FilePath, folders))
         self._loaded: dict[str, Profile | None] = {}
 
     def case(self, test: VoteTestFields, case: CaseFields, at: Path) -> VoteCase | None:
@@ -186,17 +190,16 @@ class _Maker:
         if name not in self._loaded:
             self._loaded[name] = None
             try:
-                self._loaded[name] = load_profile(self._find(name), self._folders)
+                self._loaded[name] = examine_profile(self._find(name), self._where).accepted()
             except ProfileError as error:
                 self._note_profile(name, error, at)
         return self._loaded[name]
 
-    def _find(self, name: str) -> str | FilePath:
-        own_folder = FilePath(self._document.path).parent
+    def _find(self, name: str) -> FilePath:
         if "/" in name or os.sep in name or name.endswith((".yaml", ".yml")):
-            return own_folder / name
-        beside = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
-        return next((file for file in yaml_files(beside) if file.stem == name), name)
+            return FilePath(self._document.path).parent / name
+        beside = (file for file in yaml_files(self._home) if file.stem == name)
+        return next(beside, None) or self._where.find(name, "profile")
 
     def _note_profile(self, name: str, error: ProfileError, at: Path) -> None:
         """Note what is wrong with a profile: in its own file, or, where it is not found, where it is named."""
