@@ -159,7 +159,9 @@ def _json_of_coverage(file: Coverage) -> dict[str, Any]:
 
 
 def _json_of_place(place: Place) -> dict[str, Any]:
-    return {"path": _from_here(place.path), "line": place.line, "column": place.column}
+    # A shipped file keeps its own path, wherever it is installed.
+    path = place.path if shown_path(place.path) != place.path else _from_here(place.path)
+    return {"path": path, "line": place.line, "column": place.column}
 
 
 def _jump(place: Place) -> str:
