@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode
-from htppower.votes import HMX_DEFAULT
+from htppower.votes import DEFAULT_HMX_TIMEOUT_US, HMX_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _NO_LIMIT = 1 << 17
 _NO_TIME_US = 1 << 33
-# The vendor's tools keep the HMX on for this long where nobody votes (backend extensions, hmx_timeout_us).
-_DEFAULT_HMX_TIMEOUT_US = 300_000
 # False clears what an earlier vote has set; unset leaves it.
 _SLEEP_DISABLE = {False: 0, None: 1, True: 2}
 
@@ -99,4 +97,4 @@ def adaptive_cost(votes: VoteSet) -> int:
 
 def hmx_timeout_cost(timeout_us: int | None) -> int:
     """Return for how long the HMX stays powered when idle, in us."""
-    return _DEFAULT_HMX_TIMEOUT_US if timeout_us is None else timeout_us
+    return DEFAULT_HMX_TIMEOUT_US if timeout_us is None else timeout_us

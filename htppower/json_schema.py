@@ -15,8 +15,9 @@ import attrs
 from htppower import rule_checks
 from htppower.corners import VoltageCorner
 from htppower.docstrings import said_of_fields, summary
+from htppower.fields import UNSET
 from htppower.json_schema_rules import of_a_profile, of_votes
-from htppower.readers import UNSET, StatedVotes
+from htppower.readers import StatedVotes
 from htppower.schema import EXTENDING, ProfileFields, StateFields
 from htppower.vote_tests.fields import ExpectFields, VoteTestFields
 from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet

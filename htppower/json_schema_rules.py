@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from htppower.corners import VoltageCorner
-from htppower.fields import LIMITS
-from htppower.readers import UNSET
+from htppower.fields import LIMITS, UNSET
 
 _HIGHEST = VoltageCorner.MAX_VOLTAGE_CORNER.name
 _DISABLE = {"const": VoltageCorner.DISABLE.name}

@@ -13,7 +13,7 @@ import attrs
 
 from htppower.corners import PowerMode, VoltageCorner
 from htppower.native import Option
-from htppower.votes import HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, VoltageRange, VoteSet
+from htppower.votes import DEFAULT_HMX_TIMEOUT_US, HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ TAKEN_BACK: Mapping[Option, Any] = {
     Option.HMX_V2: HMX_DEFAULT,
     Option.RPC_POLLING_TIME: 0,
     Option.ADAPTIVE_POLLING_TIME: 0,
-    Option.HMX_TIMEOUT_INTERVAL_US: 300_000,
+    Option.HMX_TIMEOUT_INTERVAL_US: DEFAULT_HMX_TIMEOUT_US,
     Option.DDR_PERF_MODE: False,
 }
 

@@ -66,16 +66,6 @@ def hidden_files(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[FilePa
     return Folders.of(folders).hidden()
 
 
-def find_power_state(name: str, folders: Iterable[str | os.PathLike[str]] = ()) -> PowerState:
-    """Return a power state by its name in a ``states`` folder.
-
-    Raises:
-        ProfileError: as for ``load_profile``.
-    """
-    where = Folders.of(folders)
-    return load_power_state(where.find(name, "state"), where)
-
-
 @attrs.frozen(repr=False, eq=False)
 class Examined(Generic[_Value]):
     """A profile or power state as far as its file can be read, and all that is wrong with it.

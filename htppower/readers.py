@@ -12,14 +12,13 @@ import attrs
 
 from htppower.cases import Path
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.fields import UNSET
 from htppower.mistakes import Mistake, did_you_mean, nearest
 from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
 from htppower.wanted import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
 from htppower.words import UNREADABLE
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
-
-UNSET = "unset"
 
 
 @attrs.frozen(repr=False, eq=False)

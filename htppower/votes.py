@@ -127,6 +127,9 @@ HMX_DEFAULT = HmxV2(
     pick_default=True,
 )
 
+# The vendor's tools keep the HMX on for this long where nobody votes (backend extensions, hmx_timeout_us).
+DEFAULT_HMX_TIMEOUT_US = 300_000
+
 # The name of each vote, in the order in which a set is sent: the library refuses HMX_V2 before DCVS_V3.
 SEND_ORDER: Mapping[Option, str] = {
     Option.DCVS_V3: "dcvs_v3",

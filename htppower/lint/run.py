@@ -116,7 +116,7 @@ class _Linting:
     def extended_elsewhere(self) -> set[str]:
         """Return the files that are extended by a file that is not linted, or can't be read to its end."""
         found = set()
-        for home in {id(home): home for home in map(self._home, self._sources.values())}.values():
+        for home in self._homes.values():
             for examined in home.profiles:
                 real = os.path.realpath(examined.file.path)
                 if real not in self._sources or not examined.readable:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from freezegun import freeze_time
 
+from htppower.cli.workload_options import SYSTEMS
 from htppower.files import shipped_folder
+from htppower.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
     from command import Command
@@ -136,6 +138,11 @@ def test_ddr_performance_mode_is_an_error_on_an_older_platform(command: Command,
     assert "DDR-1" not in command.output("lint", mine)
     assert "DDR-1" not in command.output("lint", mine, "--arch", "V81")
     assert command.output("lint", mine, "--arch", "V75", exit_code=1).count("error DDR-1") == 1
+
+
+def test_every_system_can_be_named() -> None:
+    """The systems that commands offer without waiting for the platforms are those of the platforms."""
+    assert SYSTEMS == OPERATING_SYSTEMS
 
 
 def test_an_unknown_platform_is_exit_2(command: Command, tmp_path: Path) -> None:

@@ -31,12 +31,7 @@ def _line(finding: Finding) -> str:
         "col": finding.column,
         "title": f"htppower {finding.rule}",
     }
-    said = ",".join(f"{name}={_encodable(str(value)).translate(_IN_PROPERTY)}" for name, value in properties.items())
+    said = ",".join(f"{name}={str(value).translate(_IN_PROPERTY)}" for name, value in properties.items())
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
     message = f"{finding.message}\nexpected: {finding.entry.says}{hint}\ndocs: {finding.entry.page}"
-    return f"::{_COMMANDS[finding.severity]} {said}::{_encodable(message).translate(_IN_MESSAGE)}"
-
-
-def _encodable(text: str) -> str:
-    """Return a text that can be written as UTF-8: a file's name may hold what no encoding has."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"::{_COMMANDS[finding.severity]} {said}::{message.translate(_IN_MESSAGE)}"
