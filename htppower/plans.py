@@ -11,7 +11,7 @@ from htppower.cases import Case, Finding
 from htppower.errors import RuleBreach
 from htppower.events import Degradation
 from htppower.native import Option
-from htppower.profiles import NO_VOTES, Profile
+from htppower.profiles import NO_VOTES, Lowering, Profile
 from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Plan:
         raised: its votes, as far as the platform has them; empty for one without votes.
         lowered: the votes of its power state, likewise.
         after_init_us, after_inference_us: how long votes stay up.
+        lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
         degradations: what is left out.
     """
 
@@ -51,6 +52,7 @@ class Plan:
     lowered: VoteSet
     after_init_us: int
     after_inference_us: int
+    lowering: Lowering
     degradations: tuple[Degradation, ...]
 
 
@@ -112,6 +114,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         _available(lowered, platform, missing),
         0 if relax is None else relax.after_init_us,
         0 if relax is None else relax.after_inference_us,
+        Lowering.FOREGROUND if relax is None else relax.lowering,
         tuple(found.values()),
     )
 

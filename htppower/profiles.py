@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING
 
 import attrs
@@ -50,6 +51,22 @@ class PowerState:
     source: FilePath | None = None
 
 
+class Lowering(str, enum.Enum):
+    """On whose thread the votes of a profile that does not sustain are lowered after the last inference.
+
+    Attributes:
+        FOREGROUND: on the caller's: the inference returns once the votes are lowered.
+        BACKGROUND: on the controller's own, soon after: the inference returns without waiting for the native call, and
+            one that begins before it was sent saves both that call and the raise. The votes stay up a little longer,
+            and a call that fails can't raise in the caller, whatever ``on_error`` says.
+    """
+
+    FOREGROUND = "foreground"
+    BACKGROUND = "background"
+
+    __str__ = str.__str__
+
+
 @attrs.frozen
 class Relax:
     """What a profile relaxes to, and after how long.
@@ -58,11 +75,13 @@ class Relax:
         to: the power state.
         after_init_us: how long votes stay up after INIT, in us; 0 lowers at once.
         after_inference_us: the sustain time, in us; 0 lowers at once.
+        lowering: on whose thread, where the sustain time is 0; a sustain timer lowers on the controller's own.
     """
 
     to: PowerState
     after_init_us: int
     after_inference_us: int
+    lowering: Lowering = Lowering.FOREGROUND
 
 
 @attrs.frozen
