@@ -108,6 +108,11 @@ def _short_sustain() -> Example:
     return _finding("SUS-1", "`after_inference_us: 5000`", case)
 
 
+def _in_background() -> Example:
+    case = attrs.evolve(load_profile("burst").case(), in_background=True)
+    return _finding("SUS-3", "`lowering: background` in a profile that extends burst", case)
+
+
 _EXPLICIT = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.HIGH)
 _BURST = load_profile("burst").votes
 _NO_CLOCK = load_profile("extreme_power_saver").votes
@@ -161,6 +166,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
     "DDR-1": lambda: _extending("DDR-1", "ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),
     "SUS-1": _short_sustain,
     "SUS-2": lambda: _in_file("SUS-2", "`relax: unset`", burst("relax: unset")),
+    "SUS-3": _in_background,
 }
 
 

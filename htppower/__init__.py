@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from htppower.loading import load_profile as load_profile
     from htppower.loading import profile_names as profile_names
     from htppower.machine import State as State
+    from htppower.profiles import Lowering as Lowering
     from htppower.profiles import PowerState as PowerState
     from htppower.profiles import Profile as Profile
     from htppower.profiles import Relax as Relax
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 _HOME = {
     "BackendUnavailable": "errors",
     "HtpPowerError": "errors",
+    "Lowering": "profiles",
     "PowerState": "profiles",
     "Problem": "errors",
     "Profile": "profiles",
@@ -58,6 +60,7 @@ _SUBMODULES = ("backends", "testing")
 __all__ = [
     "BackendUnavailable",
     "HtpPowerError",
+    "Lowering",
     "PowerState",
     "Problem",
     "Profile",

@@ -28,6 +28,7 @@ class Case:
         lowered: the votes of the power state that the profile relaxes to, or None where it names none.
         after_inference_us: the profile's sustain time.
         after_init_us: how long its votes stay up after INIT.
+        in_background: its votes are to be lowered off the caller's thread after an inference.
     """
 
     votes: VoteSet
@@ -38,6 +39,7 @@ class Case:
     lowered: VoteSet | None = None
     after_inference_us: int = 0
     after_init_us: int = 0
+    in_background: bool = False
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -26,6 +26,7 @@ def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
     yield ("relax", "to"), profile.relax.to.name
     yield ("relax", "after_init_us"), profile.relax.after_init_us
     yield ("relax", "after_inference_us"), profile.relax.after_inference_us
+    yield ("relax", "lowering"), profile.relax.lowering.value
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:

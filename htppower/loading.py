@@ -12,8 +12,8 @@ from htppower.errors import Problem, ProfileError, RuleBreach
 from htppower.extending import KnownFiles, ResolvedFile, resolve_file
 from htppower.files import Folders
 from htppower.mistakes import Mistake
-from htppower.profiles import NO_VOTES, SHIPPED_PROFILES, PowerState, Profile, Relax
-from htppower.schema import ProfileFields, StateFields, structure
+from htppower.profiles import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
+from htppower.schema import ProfileFields, RelaxFields, StateFields, structure
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 # Rules that compare fields: they are left out while one of those fields can't be read.
-BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2"})
+BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2", "SUS-3"})
 # Findings that say nothing against a file.
 _OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
 
@@ -126,7 +126,7 @@ def examine_profile(path: FilePath, folders: Folders, known: Known | None = None
     state, of_relax = _find_state(fields, file, folders, known)
     relax = None
     if fields is not None and fields.relax is not None and state is not None:
-        relax = Relax(state.value, fields.relax.after_init_us or 0, fields.relax.after_inference_us or 0)
+        relax = _relax(state.value, fields.relax)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
         summary=(fields and fields.summary) or "",
@@ -139,6 +139,13 @@ def examine_profile(path: FilePath, folders: Folders, known: Known | None = None
     readable = not (mistakes or of_relax or file.problems or (state is not None and state.problems))
     problems = _problems(file, [*mistakes, *of_relax], profile.case(), readable=readable)
     return Examined(profile, file, problems, readable, state)
+
+
+def _relax(state: PowerState, fields: RelaxFields) -> Relax:
+    """Return what a profile relaxes to; what can't be read of it, which is reported besides, is as if it were 0."""
+    in_background = fields.lowering == Lowering.BACKGROUND
+    lowering = Lowering.BACKGROUND if in_background else Lowering.FOREGROUND
+    return Relax(state, fields.after_init_us or 0, fields.after_inference_us or 0, lowering)
 
 
 def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:

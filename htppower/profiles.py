@@ -83,6 +83,11 @@ class Relax:
     after_inference_us: int
     lowering: Lowering = Lowering.FOREGROUND
 
+    @property
+    def lowers_in_background(self) -> bool:
+        """Whether an inference returns before its votes are lowered at once: not where a timer lowers them anyway."""
+        return self.lowering is Lowering.BACKGROUND and not self.after_inference_us
+
 
 @attrs.frozen
 class Profile:
@@ -119,6 +124,7 @@ class Profile:
             lowered=None if self.relax is None else self.relax.to.votes,
             after_inference_us=0 if self.relax is None else self.relax.after_inference_us,
             after_init_us=0 if self.relax is None else self.relax.after_init_us,
+            in_background=self.relax is not None and self.relax.lowering is Lowering.BACKGROUND,
         )
 
     def problem(self, finding: Finding) -> Problem:

@@ -67,6 +67,8 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
         Refused: with every mistake in it.
     """
     reader = READERS.get(kind)
+    if kind is str and wants.words and type(value) is not str:
+        raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}"))
     if reader is not None:
         found = reader(value, kind)
     elif get_origin(kind) is tuple:

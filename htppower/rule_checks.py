@@ -262,6 +262,18 @@ def names_power_state(case: Case) -> Iterator[Finding]:
         yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
 
 
+def background_lowering(case: Case) -> Iterator[Finding]:
+    """SUS-3."""
+    if case.in_background and case.after_inference_us:
+        yield Finding(
+            "SUS-3",
+            ("relax", "lowering"),
+            f"lowering background does nothing while after_inference_us is {case.after_inference_us}",
+            "lowering: foreground, or after_inference_us: 0",
+            also=(("relax", "after_inference_us"),),
+        )
+
+
 _HVX = ("votes", "dcvs_v3")
 
 

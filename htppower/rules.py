@@ -196,6 +196,13 @@ _IN_TABLE = (
         "vendor, profiles table",
         rule_checks.names_power_state,
     ),
+    Rule(
+        "SUS-3",
+        "Lowering in the background acts only where the sustain time is 0: a timer is off the caller's thread anyway.",
+        Breach.NOTE,
+        "the sustain timer's thread is the controller's own",
+        rule_checks.background_lowering,
+    ),
 )
 
 RULES = {rule.id: rule for rule in _IN_TABLE}

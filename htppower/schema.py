@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from htppower.mistakes import Mistake
+from htppower.profiles import Lowering
 from htppower.readers import WHERE, Refused, read_fields
 from htppower.votes import VoteSet
 from htppower.wanted import wanted
@@ -16,6 +17,7 @@ from htppower.wanted import wanted
 
 # An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
 LONGEST_SUSTAIN_US = 3_600_000_000
+_LOWERINGS = tuple(word.value for word in Lowering)
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -26,11 +28,14 @@ class RelaxFields:
         to: a power state, by the name of its file in a folder states, or by path.
         after_init_us: how long the votes stay up after INIT, in us; 0 lowers at once.
         after_inference_us: the sustain time: how long they stay up after the last inference, in us; 0 lowers at once.
+        lowering: where the sustain time is 0, foreground lowers the votes before the inference returns, background soon
+            after, off the caller's thread; left out, it is foreground.
     """
 
     to: str
     after_init_us: int = attrs.field(metadata=wanted(limits=(0, LONGEST_SUSTAIN_US)))
     after_inference_us: int = attrs.field(metadata=wanted(limits=(0, LONGEST_SUSTAIN_US)))
+    lowering: str = attrs.field(default=Lowering.FOREGROUND.value, metadata=wanted(words=_LOWERINGS, optional=True))
 
 
 @attrs.frozen(repr=False, eq=False)

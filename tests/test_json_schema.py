@@ -232,6 +232,8 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
         ("votes: {dcvs_v3: {sleep_latency_us: 9}}", "minimum"),
         ("votes: {dcvs_v3: {core: SVS3}}", "enum"),
         ("relax: {after_inference_us: -1}", "minimum"),
+        ("relax: {lowering: BACKGROUND}", "enum"),
+        ("relax: {lowering: unset}", "enum"),
         ("relaxes: {to: relaxed}", "additionalProperties"),
     ],
 )

@@ -37,6 +37,7 @@ WITH_A_HINT = {
 
 # What the hint of the first problem names.
 HINTS = {
+    "bool-for-lowering.yaml": "write one of foreground, background",
     "corner-in-small-letters.yaml": "TURBO",
     "extends-unknown.yaml": "burst",
     "hmx-legacy-corner.yaml": "TUR",
@@ -46,10 +47,12 @@ HINTS = {
     "misspelt-key-dcvs.yaml": "did you mean sleep_latency_us?",
     "misspelt-key-top.yaml": "did you mean summary?",
     "misspelt-key-votes.yaml": "did you mean rpc_polling_time_us?",
+    "misspelt-lowering.yaml": "did you mean background?",
     "relax-to-misspelt.yaml": "relaxed",
     "relax-to-refused-state.yaml": "10 to 65535",
     "sleep-latency-9.yaml": "10 to 65535",
     "unknown-power-mode.yaml": "PERFORMANCE",
+    "unset-lowering.yaml": "one of foreground, background",
     "yaml11-no.yaml": "false",
     "yaml11-yes.yaml": "true",
 }

@@ -9,7 +9,7 @@ import attrs
 import pytest
 import yaml
 
-from htppower import PowerState, Profile, ProfileError, Relax, load_profile, profile_names
+from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.files import shipped_folder
 from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
@@ -51,7 +51,7 @@ VOTES_FIELDS = {
     *("dcvs_v3", "hmx_v2", "rpc_control_latency_us", "rpc_polling_time_us"),
     *("adaptive_polling_time_us", "hmx_timeout_us", "ddr_perf_mode"),
 }
-RELAX_FIELDS = {"to", "after_init_us", "after_inference_us"}
+RELAX_FIELDS = {"to", "after_init_us", "after_inference_us", "lowering"}
 
 
 def corners(minimum: str, target: str, maximum: str) -> VoltageRange:
@@ -105,10 +105,10 @@ def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_profile_relaxes_as_the_vendor_says(name: str) -> None:
-    """The power state and the sustain time are the vendor's; after INIT it lowers at once."""
+    """The power state and the sustain time are the vendor's; after INIT it lowers at once, on the caller's thread."""
     relax = relaxing(load_profile(name))
     assert (relax.to.name, relax.after_inference_us) == VENDOR_TABLE[name][4:]
-    assert relax.after_init_us == 0
+    assert (relax.after_init_us, relax.lowering) == (0, Lowering.FOREGROUND)
 
 
 @pytest.mark.parametrize("name", VENDOR_STATES)

@@ -40,6 +40,7 @@ BREACHES = {
     "DDR-1": "error",
     "SUS-1": "warning",
     "SUS-2": "error",
+    "SUS-3": "note",
 }
 NEVER_BROKEN = {"HMX-4", "HMX-7"}
 
@@ -134,6 +135,7 @@ BROKEN: list[tuple[str, Case, list[Path]]] = [
     ("SUS-1", Case(CALM, after_inference_us=1), [("relax", "after_inference_us")]),
     ("SUS-1", Case(CALM, after_inference_us=19_999), [("relax", "after_inference_us")]),
     ("SUS-2", Case(CALM, lineage=("camera",)), [("relax",)]),
+    ("SUS-3", Case(CALM, after_inference_us=20_000, in_background=True), [("relax", "lowering")]),
 ]
 
 KEPT: list[tuple[str, Case]] = [
@@ -193,6 +195,8 @@ KEPT: list[tuple[str, Case]] = [
     ("SUS-2", Case(CALM, lineage=("camera",), lowered=CALM)),
     ("SUS-2", Case(VoteSet(), lineage=("system_settings",))),
     ("SUS-2", Case(CALM)),
+    ("SUS-3", Case(CALM, after_inference_us=0, in_background=True)),
+    ("SUS-3", Case(CALM, after_inference_us=20_000)),
 ]
 
 

@@ -44,7 +44,7 @@ SEEN = {"KEY-1", "KEY-2", "TYPE-1", "VALUE-1", "DCVS-1", "RPC-1", "TMR-1"}
 COMPARED = ("the step begins", "the expectation at", "the sequence is over", "another case is called")
 VALUES: list[Any] = [
     *(None, True, False, 0, -1, 7, 99, 10_000, 1_000_001, 2**32, 24 * 3_600_000_001),
-    *("unset", "default", "burst", "relaxed", "NOM", "SM8650", "DESTROYED", "12", "", " ", "one line"),
+    *("unset", "default", "background", "burst", "relaxed", "NOM", "SM8650", "DESTROYED", "12", "", " ", "one line"),
     *("a\u00a0b", "a\u200bb", "a\u202eb", "a\u3000b", "a\tb", "a\nb", "é → 漢字", "no name", "-x"),
     *([], ["RPC-4"], ["RPC-4", "RPC-4"], ["DCVS_V3"], {}, {"core": "NOM"}, {"soc": "SM8650"}, {"arch": "V75"}),
     {"min": "SVS", "target": "NOM", "max": "NOM"},

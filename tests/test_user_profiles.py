@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from htppower import Profile, ProfileError, Relax, load_profile, profile_names
+from htppower import Lowering, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.documents import Place
 from htppower.files import shipped_folder
@@ -116,7 +116,7 @@ def test_every_value_of_a_shipped_profile_has_an_origin() -> None:
     origins = load_profile("burst").origins
     lines = (SHIPPED / "burst.yaml").read_text(encoding="utf-8").splitlines()
     flat = [(at, place) for at, place in origins.items() if at and at not in {at[:-1] for at in origins}]
-    assert len(flat) == 17
+    assert len(flat) == 18
     assert all(f"{at[-1]}:" in lines[place.line - 1] for at, place in flat)
 
 
@@ -125,6 +125,28 @@ def test_what_is_overridden_leaves_no_origin(tmp_path: Path) -> None:
     text = "profile: camera\nextends: burst\nvotes: unset\nrelax: unset\n"
     origins = load_profile(write(tmp_path, "camera.yaml", text)).origins
     assert {at for at in origins if at[:1] in {("votes",), ("relax",)}} == {("votes",), ("relax",)}
+
+
+def test_a_file_that_leaves_lowering_out_lowers_in_the_foreground(tmp_path: Path) -> None:
+    """A profile from before the field was there loads as it did, and the field has no place."""
+    lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if "lowering" not in line)
+    profile = load_profile(write(tmp_path, "mine.yaml", text))
+    assert relaxing(profile).lowering is Lowering.FOREGROUND
+    assert ("relax", "lowering") not in profile.origins
+    assert profile.relax == load_profile("balanced").relax
+
+
+def test_lowering_is_overridden_and_inherited(tmp_path: Path) -> None:
+    """The nearest file that states it wins; one that does not inherits it, with its place."""
+    base = write(tmp_path, "base.yaml", "profile: base\nextends: balanced\nrelax: {lowering: background}\n")
+    again = write(tmp_path, "again.yaml", "profile: again\nextends: ./base.yaml\nrelax: {after_init_us: 0}\n")
+    back = write(tmp_path, "back.yaml", "profile: back\nextends: ./base.yaml\nrelax: {lowering: foreground}\n")
+    found = [load_profile(path) for path in (base, again, back)]
+    background, foreground = Lowering.BACKGROUND, Lowering.FOREGROUND
+    assert [relaxing(profile).lowering for profile in found] == [background, background, foreground]
+    place = found[1].origins["relax", "lowering"]
+    assert (Path(place.path).name, place.line, place.column) == ("base.yaml", 3, 19)
 
 
 def test_the_lineage_names_every_profile_from_the_nearest_on(tmp_path: Path) -> None:

@@ -106,6 +106,13 @@ def test_a_case_that_casts_nothing_looks_at_nothing(tmp_path: Path) -> None:
         assert file.those(Look.UNSEEN) == file.fields
 
 
+def test_on_whose_thread_votes_are_lowered_is_no_vote() -> None:
+    """Coverage has the fields that a test in virtual time can tell, and so all of relax but lowering."""
+    (found,) = coverage([], [load_profile("balanced")])[:1]
+    relax = [field.at[1] for field in found.fields if field.at[0] == "relax"]
+    assert relax == ["to", "after_init_us", "after_inference_us"]
+
+
 def test_a_profile_without_a_test_is_not_looked_at(tmp_path: Path) -> None:
     """It is there with every field, none of which a test looks at, each with its place."""
     (found,) = coverage([], [load_profile("system_settings")])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from htppower.profiles import PowerState, Profile
 
 FORMAT_VERSION = 1
+# Where a value comes from that no file states: of a field that may be left out.
+DEFAULT = "default"
 # What a process keeps, once it has voted on it.
 LATENCY = ("rpcControlLatencyConfig",)
 
@@ -105,7 +107,7 @@ def _rule_as_dict(entry: Entry) -> dict[str, str]:
 
 def _in_short(explained: Explained) -> Iterator[str]:
     value = click.style(printable(explained.value), bold=True)
-    where = "" if explained.place is None else f"   ({_said(explained.place)})"
+    where = f"   ({DEFAULT if explained.place is None else _said(explained.place)})"
     yield f"{explained.field}  {value}{where}"
     if explained.native is not None:
         yield f"  {', '.join(_native(explained))}"
@@ -120,6 +122,8 @@ def _in_full(explained: Explained) -> Iterator[str]:
         yield from labelled(label, f"{_said(statement.place)}  {printable(statement.value)}{state}")
         label = ""
         state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
+    if not explained.chain:
+        yield from labelled("written", f"nowhere: it is the {DEFAULT}")
     if explained.native is not None:
         for number, said in enumerate(_native(explained)):
             yield from labelled("" if number else "native", said)

@@ -72,8 +72,9 @@ def _quoted(text: str) -> str:
 
 
 def _with_origin(profile: Profile, at: Path, line: str) -> str:
-    """Add where an inherited value was written; the file's own values need no comment."""
+    """Add where an inherited value was written, or that none was; the file's own values need no comment."""
     origin = profile.origins.get(at)
-    if not at or origin is None or origin.path == str(profile.source):
+    if not at or not profile.origins or (origin is not None and origin.path == str(profile.source)):
         return line
-    return f"{line:<{_COMMENT_COLUMN}}  # {shown_path(origin.path)}:{origin.line}"
+    said = "default" if origin is None else f"{shown_path(origin.path)}:{origin.line}"
+    return f"{line:<{_COMMENT_COLUMN}}  # {said}"

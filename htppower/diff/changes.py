@@ -8,7 +8,7 @@ import attrs
 
 from htppower.diff.effects import Effect, effect_of
 from htppower.documents import Place, locate
-from htppower.fields import limits, spell, vote_fields
+from htppower.fields import limits, profile_fields, spell, vote_fields
 from htppower.profiles import NO_VOTES
 from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 INIT = "init"
 INFERENCE = "inference"
 LOWERED = "lowered"
+_RELAX_FIELDS = {"to": LOWERED, "after_init_us": INIT, "after_inference_us": INFERENCE, "lowering": INFERENCE}
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -135,10 +136,11 @@ def _is_one_corner(value: VoltageRange | HmxV2) -> bool:
 def _of_relaxing(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
     name, files = new.value.name, (old.file, new.file)
     before, after = (_relax_fields(each.value) for each in (old, new))
-    for field, when in (("to", LOWERED), ("after_init_us", INIT), ("after_inference_us", INFERENCE)):
+    effects = {"to": _weightiest(lowered), "lowering": _of_lowering(old.value, new.value)}
+    for field, when in _RELAX_FIELDS.items():
         values = (before.get(field), after.get(field))
         if values[0] != values[1]:
-            effect = _weightiest(lowered) if field == "to" else Effect.CHANGES_TIMING
+            effect = effects.get(field, Effect.CHANGES_TIMING)
             yield _change(name, when, ("relax", field), values, effect, files)
 
 
@@ -146,11 +148,13 @@ def _relax_fields(profile: Profile) -> dict[str, Any]:
     relax = profile.relax
     if relax is None:
         return {}
-    return {
-        "to": relax.to.name,
-        "after_init_us": relax.after_init_us,
-        "after_inference_us": relax.after_inference_us,
-    }
+    return {at[1]: value for at, value in profile_fields(profile) if at[0] == "relax"}
+
+
+def _of_lowering(old: Profile, new: Profile) -> Effect:
+    """Return the effect of lowering on another thread, which does nothing where a timer lowers anyway (rule SUS-3)."""
+    one, other = (each.relax is not None and each.relax.lowers_in_background for each in (old, new))
+    return Effect.WORDING if one == other else Effect.CHANGES_TIMING
 
 
 def _weightiest(changes: list[Change]) -> Effect:

@@ -145,7 +145,13 @@ _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
         ("relax", "after_inference_us"): Meaning(
             "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once.",
             _PROFILES,
-            ("SUS-1", "REV-8"),
+            ("SUS-1", "SUS-3", "REV-8"),
+        ),
+        ("relax", "lowering"): Meaning(
+            "foreground: without a sustain time the inference returns once the votes are lowered; background: they are "
+            "lowered soon after, off the caller's thread, which a failure then can't reach.",
+            _OURS,
+            ("SUS-3",),
         ),
     }
 )

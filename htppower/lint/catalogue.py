@@ -76,7 +76,7 @@ def _file_rules() -> tuple[Entry, ...]:
         "YAML-4": "Aliases are defined, and do not unfold to more than 2000 values or hold themselves.",
         "YAML-5": "There are no tags and no merge keys.",
         "KEY-1": "Every key is one that the format knows.",
-        "KEY-2": "Every field is stated, or inherited by `extends`.",
+        "KEY-2": "Every field that may not be left out is stated, or inherited by `extends`.",
         "TYPE-1": "Every value is of its field's type.",
         "VALUE-1": "Every word is one of its field's words, and every number is in its field's range.",
         "NAME-1": "A profile or power state of that name exists.",

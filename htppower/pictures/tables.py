@@ -46,9 +46,10 @@ def vote_table(report: Report) -> str:
     names = list(dict.fromkeys((*raised, *lowered)))
     rows = [(".".join(at[1:]), spell(raised.get(at)), spell(lowered.get(at))) for at in names]
     relax = profile.relax
+    background = ", in the background" if relax.lowers_in_background else ""
     said = (
         f"<p>Relaxes to <code>{cell(relax.to.name)}</code> {relax.after_init_us} us after INIT and "
-        f"{relax.after_inference_us} us after the last inference.</p>"
+        f"{relax.after_inference_us} us after the last inference{background}.</p>"
     )
     return table("Each field, raised and lowered", ("field", "raised", "lowered"), rows, "votes") + said
 

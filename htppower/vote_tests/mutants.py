@@ -50,7 +50,7 @@ def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
 
     Args:
         profile: the profile.
-        at: the keys that lead to the field, as of ``fields.profile_fields``.
+        at: the keys that lead to the field, as of ``fields.profile_fields``; not ``relax.lowering``, which is no vote.
     """
     relax = profile.relax
     if at[0] == "votes" and len(at) > 1:

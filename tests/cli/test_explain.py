@@ -63,7 +63,7 @@ def test_a_field_as_json(command: Command, mine: str) -> None:
         ("dcvs_v3.core", ["votes.dcvs_v3.core"]),
         ("votes.dcvs_v3.core.max", ["votes.dcvs_v3.core.max"]),
         ("max", ["votes.dcvs_v3.bus.max", "votes.dcvs_v3.core.max"]),
-        ("relax", ["relax.to", "relax.after_init_us", "relax.after_inference_us"]),
+        ("relax", ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering"]),
         ("after_inference_us", ["relax.after_inference_us"]),
         ("lowered.core", ["lowered.dcvs_v3.core"]),
         ("lowered.dcvs_v3.core.min", ["lowered.dcvs_v3.core.min"]),
@@ -128,6 +128,17 @@ def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path
     file.write_text(command.output("show", "relaxed").replace("state: relaxed", "state: low"), encoding="utf-8")
     assert "SVS2" in command.output("explain", str(file), "core")
     assert command.output("show", str(file)).startswith("state: low")
+
+
+def test_a_default_that_no_file_states_is_said_so(command: Command, tmp_path: Path) -> None:
+    """A field that was left out is told with its default, in short and in full, and has no chain."""
+    text = command.output("show", "balanced").replace("  lowering: foreground\n", "")
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert "relax.lowering  foreground   (default)" in command.output("explain", str(path))
+    assert "written     nowhere: it is the default" in command.output("explain", str(path), "lowering")
+    (field,) = json.loads(command.output("explain", str(path), "lowering", "--format", "json"))["fields"]
+    assert (field["value"], field["chain"], field["rules"]) == ("foreground", [], ["SUS-3"])
 
 
 def test_what_nothing_takes_back_is_said_so(command: Command) -> None:

@@ -109,6 +109,19 @@ def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_pa
     assert load_profile(shown).votes == load_profile(path).votes
 
 
+def test_show_says_where_lowering_comes_from(command: Command, tmp_path: Path) -> None:
+    """One's own value stands alone, an inherited one has its place, and one that is left out is the default."""
+    own, inherits, old = (tmp_path / f"{name}.yaml" for name in ("own", "inherits", "old"))
+    own.write_text("profile: own\nextends: balanced\nrelax: {lowering: background}\n", encoding="utf-8")
+    inherits.write_text("profile: inherits\nextends: ./own.yaml\n", encoding="utf-8")
+    old.write_text(command.output("show", "balanced").replace("  lowering: foreground\n", ""), encoding="utf-8")
+    said = [command.output("show", str(path)).splitlines()[-1].split(maxsplit=2) for path in (own, inherits, old)]
+    assert said[0] == ["lowering:", "background"]
+    assert said[1][:2] == ["lowering:", "background"]
+    assert said[1][2].endswith("own.yaml:3")
+    assert said[2] == ["lowering:", "foreground", "# default"]
+
+
 def test_show_of_a_power_state(command: Command) -> None:
     """The name of a power state shows it, as a file of its own form."""
     lines = command.output("show", "relaxed").splitlines()

@@ -118,6 +118,29 @@ def test_times_and_words(tmp_path: Path) -> None:
     ]
 
 
+def test_lowering_in_the_background(tmp_path: Path) -> None:
+    """Off the caller's thread the votes come down at another time; where a timer lowers anyway nothing changes."""
+    at_once, sustained = (f"profile: mine\nextends: {base}\n" for base in ("balanced", "burst"))
+    background = "relax: {lowering: background}\n"
+    for text, effect in ((at_once, "changes timing"), (sustained, "wording only")):
+        old, new = write(tmp_path / "old", mine=text), write(tmp_path / "new", mine=text + background)
+        said = f"mine inference relax.lowering foreground -> background: {effect}, mine.yaml:3"
+        assert lines(differ(old, new)) == [said]
+    stated = write(tmp_path / "stated", mine=f"{sustained}relax: {{lowering: foreground}}\n")
+    assert lines(differ(write(tmp_path / "old", mine=sustained), stated)) == []
+
+
+def test_the_end_of_a_sustain_time_lets_the_background_act(tmp_path: Path) -> None:
+    """A changed sustain time decides, too, whether a changed thread has an effect."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: burst\n")
+    relax = "relax: {after_inference_us: 0, lowering: background}\n"
+    new = write(tmp_path / "new", mine=f"profile: mine\nextends: burst\n{relax}")
+    assert [(change.field, change.effect) for change in differ(old, new).changes] == [
+        ("relax.after_inference_us", Effect.CHANGES_TIMING),
+        ("relax.lowering", Effect.CHANGES_TIMING),
+    ]
+
+
 def test_votes_that_come_or_go() -> None:
     """Between a profile with votes and one without, every field that is voted on is told, and what was relaxed to."""
     comparison = differ("system_settings", "burst")

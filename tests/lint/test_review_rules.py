@@ -177,6 +177,17 @@ def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
     assert found(tmp_path) == []
 
 
+def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None:
+    """SUS-3 notes a profile that sustains and lowers in the background, and none that does only one of the two."""
+    for base, told in (("burst", True), ("balanced", False)):
+        write(tmp_path, mine=f"profile: mine\nextends: {base}\nrelax: {{lowering: background}}\n")
+        notes = [finding for finding in lint([tmp_path], TODAY, notes=True).findings if finding.rule == "SUS-3"]
+        assert [finding.place for finding in notes] == ([f"{tmp_path}/mine.yaml:3:19"] if told else [])
+        assert all(finding.severity == "note" for finding in notes)
+    write(tmp_path, mine="profile: mine\nextends: burst\n")
+    assert "SUS-3" not in {finding.rule for finding in lint([tmp_path], TODAY, notes=True).findings}
+
+
 def test_what_keeps_votes_up_after_init_is_a_timer_too(tmp_path: Path) -> None:
     """SUS-1 and REV-8 look at both times: too short for a timer, and longer than anybody means."""
     relax = "profile: mine\nextends: burst\nrelax:\n  after_init_us: {}\n  after_inference_us: {}\n"

@@ -16,7 +16,7 @@ from htppower.loading import load_profile
 from htppower.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
 from htppower.pictures.findings import Shown
 from htppower.pictures.html import as_html
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles import SHIPPED_PROFILES, Lowering
 
 VOID = {"meta", "br"}
 
@@ -124,6 +124,17 @@ def test_the_tables_hold_every_field_and_every_call() -> None:
         assert str(row.call.time_us) in texts
         assert str(row.cause) in texts
     assert texts.count("rpc_polling_time_us: 9999") == 3
+
+
+def test_a_background_lowering_is_told_where_it_acts() -> None:
+    """The page says that votes are lowered in the background, but not where a timer lowers them anyway."""
+    for name, told in (("balanced", True), ("burst", False)):
+        profile = load_profile(name)
+        assert profile.relax is not None
+        relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
+        made = as_html(dry_run(attrs.evolve(profile, relax=relax)))
+        assert ("after the last inference, in the background." in made) is told
+        assert "in the background" not in as_html(dry_run(profile))
 
 
 def test_findings_are_shown() -> None:
