@@ -1,4 +1,4 @@
-"""Casting: from the votes that a session should have to native calls. The only caller of a backend."""
+"""Casting: from the votes that a session should have to native calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from htppower import rules
 from htppower.arbiter import Arbiter
 from htppower.cases import Case
-from htppower.codes import FAILED, INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
+from htppower.codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
 from htppower.errors import VoteRejected
 from htppower.events import Degradation
 from htppower.ledger import HVX_REMOVED, Ledger
@@ -17,9 +17,7 @@ from htppower.profiles import NO_VOTES
 from htppower.votes import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from htppower.backends.base import Backend
+    from htppower.calls import Calls
     from htppower.native import Option
     from htppower.usage import Usage
 
@@ -28,20 +26,19 @@ class Caster:
     """Sends what differs between the ledger and what a session should have. The controller's lock protects it.
 
     Args:
-        backend: what receives the calls.
+        calls: makes them.
         missing: where to note the options that the library refuses as not on this platform.
         strict: take no 13002 or 13004 as "this platform does not have it".
     """
 
-    def __init__(self, backend: Backend, missing: dict[Option, Degradation], *, strict: bool) -> None:
-        self._backend = backend
+    def __init__(self, calls: Calls, missing: dict[Option, Degradation], *, strict: bool) -> None:
+        self._calls = calls
         self._strict = strict
         self.missing = missing
         self.ledger = Ledger()
         self.arbiter = Arbiter()
         # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
         self.orphans: list[int] = []
-        self._link_error: VoteRejected | None = None
         # Where the last id was, for a call that needs one when no session has any.
         self._where = (0, 0)
 
@@ -53,9 +50,7 @@ class Caster:
         """
         for core_id in session.core_ids:
             if core_id not in session.power_config_ids:
-                with self._noting():
-                    created = self._backend.create_power_config_id(session.device_id, core_id)
-                session.power_config_ids[core_id] = created
+                session.power_config_ids[core_id] = self._calls.create(session, session.device_id, core_id)
 
     def wish(self, session: Usage, votes: VoteSet | None) -> None:
         """Take a session's votes into the process-wide settings, or, with None, out of them."""
@@ -100,21 +95,21 @@ class Caster:
         failures = []
         if ids:
             self._where = (session.device_id, session.core_ids[0])
-            error = self.settle_process(None if session.ids_doubted else ids[0])
+            error = self.settle_process(session, None if session.ids_doubted else ids[0])
             failures = [] if error is None else [(ids[0], error)]
         self.orphans += ids
         session.power_config_ids.clear()
         for power_config_id in ids:
             self.ledger.drop(power_config_id)
-        return failures + self.destroy_orphans()
+        return failures + self.destroy_orphans(session, ids)
 
     @property
     def process_differs(self) -> bool:
         """Whether the process-wide settings that are wanted are not known to be in force."""
         return bool(self._process_difference())
 
-    def settle_process(self, power_config_id: int | None = None) -> VoteRejected | None:
-        """Send the process-wide settings that differ, on any id; return the failure.
+    def settle_process(self, session: Usage | None = None, power_config_id: int | None = None) -> VoteRejected | None:
+        """Send the process-wide settings that differ, on any id, and for a session where one asks; return the failure.
 
         Where no session has an id left, one is made for the call and destroyed.
         """
@@ -123,12 +118,11 @@ class Caster:
             return None
         try:
             if power_config_id is not None:
-                self._set(power_config_id, settings)
+                self._set(session, power_config_id, settings)
                 return None
-            with self._noting():
-                made = self._backend.create_power_config_id(*self._where)
+            made = self._calls.create(session, *self._where)
             self.orphans.append(made)
-            self._set(made, settings)
+            self._set(session, made, settings)
         except VoteRejected as error:
             return error
         finally:
@@ -136,13 +130,19 @@ class Caster:
                 self.destroy_orphans()
         return None
 
-    def destroy_orphans(self) -> list[tuple[int, VoteRejected]]:
-        """Destroy the ids that no session has any more; return the calls that failed, with their ids."""
+    def destroy_orphans(
+        self, session: Usage | None = None, ids: tuple[int, ...] = ()
+    ) -> list[tuple[int, VoteRejected]]:
+        """Destroy the ids that no session has any more; return the calls that failed, with their ids.
+
+        Args:
+            session: the one that has just given up the ``ids``; other ids are nobody's.
+            ids: see there.
+        """
         failures = []
         for power_config_id in tuple(self.orphans):
             try:
-                with self._noting():
-                    self._backend.destroy_power_config_id(power_config_id)
+                self._calls.destroy(session if power_config_id in ids else None, power_config_id)
             except VoteRejected as error:
                 failures.append((power_config_id, error))
                 if error.code not in LINK_LOST:
@@ -153,13 +153,12 @@ class Caster:
 
     def _remove_votes(self, power_config_id: int) -> None:
         """Take the clocks' vote from an id that can't be destroyed, as far as the library does that."""
-        with contextlib.suppress(VoteRejected), self._noting():
-            self._backend.set_power_config(power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
+        with contextlib.suppress(VoteRejected):
+            self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
 
     def take_link_error(self) -> VoteRejected | None:
         """Return the call that last told that the link to the DSP was lost, once."""
-        error, self._link_error = self._link_error, None
-        return error
+        return self._calls.take_link_error()
 
     def forget(self, session: Usage) -> None:
         """Know no longer what is in force for a session."""
@@ -173,18 +172,19 @@ class Caster:
 
     def _cast_on(self, session: Usage, core_id: int, votes: VoteSet) -> None:
         try:
-            self._send(session.power_config_ids[core_id], votes)
+            self._send(session, core_id, votes)
         except VoteRejected as error:
             if error.code != INVALID_INPUT or not session.ids_doubted:
                 raise
             # After a restart of the subsystem the library may know the id no longer.
             self._replace_id(session, core_id)
-            self._send(session.power_config_ids[core_id], votes)
+            self._send(session, core_id, votes)
 
-    def _send(self, power_config_id: int, votes: VoteSet) -> None:
+    def _send(self, session: Usage, core_id: int, votes: VoteSet) -> None:
+        power_config_id = session.power_config_ids[core_id]
         differing = self.ledger.difference(power_config_id, self._wanted(votes))
         if differing:
-            self._set(power_config_id, differing)
+            self._set(session, power_config_id, differing)
 
     def _wanted(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
@@ -193,27 +193,26 @@ class Caster:
     def _process_difference(self) -> VoteSet:
         return self.ledger.process_difference(self._wanted(NO_VOTES))
 
-    def _set(self, power_config_id: int, votes: VoteSet) -> None:
+    def _set(self, session: Usage | None, power_config_id: int, votes: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
         self._check(power_config_id, votes)
         self.ledger.sending(power_config_id, votes)
         try:
-            with self._noting():
-                self._backend.set_power_config(power_config_id, votes)
+            self._calls.set(session, power_config_id, votes)
         except VoteRejected as error:
             if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
                 raise
-            self._set_one_by_one(power_config_id, votes, error)
+            self._set_one_by_one(session, power_config_id, votes, error)
         else:
             self.ledger.sent(power_config_id, votes)
 
-    def _set_one_by_one(self, power_config_id: int, votes: VoteSet, error: VoteRejected) -> None:
+    def _set_one_by_one(self, session: Usage | None, power_config_id: int, votes: VoteSet, error: VoteRejected) -> None:
         """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
         options = votes.options
         if len(options) > 1:
             for option in options:
                 if option not in self.missing:
-                    self._set(power_config_id, VoteSet.of({option: votes.get(option)}))
+                    self._set(session, power_config_id, VoteSet.of({option: votes.get(option)}))
             return
         (option,) = options
         # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
@@ -238,16 +237,3 @@ class Caster:
         self.orphans.append(old)
         self.destroy_orphans()
         self.create_ids(session)
-
-    @contextlib.contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Note of any native call, whatever becomes of its error, that it told of a lost link."""
-        try:
-            yield
-        except VoteRejected as error:
-            if error.code in LINK_LOST:
-                self._link_error = error
-            raise
-        except Exception as error:
-            # A backend of the user's own that does not keep the protocol must not fail an inference.
-            raise VoteRejected(FAILED) from error

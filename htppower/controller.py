@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from htppower import backends
+from htppower.calls import Calls
 from htppower.caster import Caster
+from htppower.choosing import Chooser
 from htppower.errors import SessionClosed
+from htppower.events import Event
+from htppower.holds import Cap, Hold
 from htppower.journal import Journal
 from htppower.keeper import Keeper
 from htppower.lifetime import Lifetime
@@ -15,6 +19,8 @@ from htppower.plans import Planner
 from htppower.profiles import Profile
 from htppower.session import Session
 from htppower.status import ControllerStatus, controller_status
+from htppower.subscribers import logs
+from htppower.worker import ThreadWorker
 
 if TYPE_CHECKING:
     import os
@@ -25,10 +31,11 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.errors import VoteRejected
-    from htppower.events import Event
-    from htppower.plans import Plan
     from htppower.timing import Time
     from htppower.usage import Usage
+
+# How long closing waits for subscribers to be told the rest; the votes are down by then.
+LONGEST_FLUSH_S = 1.0
 
 
 class VoteController:
@@ -72,8 +79,12 @@ class VoteController:
         self._description = self._backend.describe()
         self._planner = Planner(self._description.platform, strict=strict)
         self._journal = Journal(self._time)
-        self._caster = Caster(self._backend, self._planner.missing, strict=strict)
+        self._journal.add(logs.log_event, logs.wants)
+        calls = Calls(self._backend, self._journal, self._time)
+        self._caster = Caster(calls, self._planner.missing, strict=strict)
         self._keeper = Keeper(self._caster, self._planner, self._journal, self._time, raises=self._raises)
+        self._chooser = Chooser(self._keeper, self._planner, self._journal, self._time)
+        self._off_thread = ThreadWorker("htppower-async")
         self._opened = 0
         self._closed = False
         self._ended = False
@@ -106,33 +117,84 @@ class VoteController:
         cores = tuple(core_ids)
         if not cores or len(set(cores)) < len(cores):
             raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
-        plan = self._plan(profile)
+        own = self._load(profile)
         with self._keeper.lock:
-            if self._closed:
-                raise SessionClosed("the controller is closed: make a new one")
+            self._require_open()
+            plan = self._chooser.plan(own)
+            self._time.start()
             self._opened += 1
-            session = Session(self, self._keeper, self._time, plan, self._opened, device_id, cores, owner)
+            session = Session(self, self._keeper, self._time, plan, own, self._opened, device_id, cores, owner)
+            self._chooser.take_in(session)
             self._keeper.open(session)
             return session
 
-    def subscribe(self, subscriber: Callable[[Event], None]) -> Callable[[], None]:
-        """Call the subscriber with every event; return what ends the subscription.
+    def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
+        """Limit every session, also those to come, until the cap is lifted; the lowest of several counts.
 
-        It is called under the controller's lock, in order, and must be quick; what it raises is logged.
+        A session whose profile goes beyond the cap's, in the vendor's order or with any clock, uses the cap's in its
+        place; a cap wins over holds. A call that fails is logged and sent again, whatever ``on_error`` says.
+
+        Args:
+            profile: a name, a path or a profile.
+            reason: what for, as shown in status and events.
+
+        Returns:
+            The cap: ``lift`` it, or use it as a context manager. It stays when the handle is dropped; see ``caps``.
+
+        Raises:
+            ProfileError: the profile can't be found or is invalid.
+            SessionClosed: the controller is closed.
+            ValueError: no reason.
+        """
+        if not reason:
+            raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
+        loaded = self._load(profile)
+        with self._keeper.lock:
+            self._require_open()
+            return Cap(self._chooser, self._chooser.set_cap(loaded, reason))
+
+    @property
+    def caps(self) -> tuple[Cap, ...]:
+        """The caps that are set, in the order in which they were."""
+        return tuple(Cap(self._chooser, claim) for claim in self._chooser.caps)
+
+    def subscribe(
+        self, subscriber: Callable[[Event], object], kinds: tuple[type[Event], ...] = (Event,)
+    ) -> Callable[[], None]:
+        """Call the subscriber with every event of these kinds.
+
+        It is called on a thread of its own, in order, one event at a time: it may be slow, wait for other threads, and
+        use the controller. What it raises is logged. Once 10,000 events wait for it, the next ones are lost to it, as
+        ``status`` tells. With virtual time it is called at once, on the thread that moves time on.
+
+        Returns:
+            What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
         """
         with self._keeper.lock:
-            self._journal.add(subscriber)
+            subscription = self._journal.add(subscriber, lambda event: isinstance(event, kinds))
 
         def unsubscribe() -> None:
             with self._keeper.lock:
-                self._journal.remove(subscriber)
+                self._journal.remove(subscription)
+            subscription.flush(LONGEST_FLUSH_S)
 
         return unsubscribe
+
+    def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
+        """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
+        return self._journal.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed."""
         with self._keeper.lock:
-            return controller_status(self._description, self._keeper.sessions.values(), self._caster)
+            return controller_status(
+                self._time.now_us,
+                self._description,
+                tuple(self._keeper.sessions.values()),
+                self._caster,
+                self._chooser.caps,
+                self._journal.lost,
+            )
 
     def close(self) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
@@ -151,12 +213,15 @@ class VoteController:
             self._closed = True
             for session in tuple(self._keeper.sessions.values()):
                 try:
-                    failures += self._keeper.close(session)
+                    failures += self._close(session)
                 except BaseException as error:  # noqa: BLE001 - raised below, when every session was tried
                     interrupt = interrupt or error
             self._ended = self._keeper.stop() or interrupt is None
         if self._ended:
             self._lifetime.end()
+            self._off_thread.close()
+            self._journal.flush(LONGEST_FLUSH_S)
+            self._journal.close()
             if self._own_time:
                 self._time.close()
             if self._own_backend:
@@ -175,12 +240,28 @@ class VoteController:
         self.close()
 
     def use(self, session: Usage, profile: str | os.PathLike[str] | Profile) -> None:
-        """Change a session's profile (called by ``Session.use``)."""
-        self._keeper.use(session, self._plan(profile))
+        """Change a session's own profile (called by ``Session.use``)."""
+        self._chooser.own(session, self._load(profile))
+
+    def hold(
+        self,
+        session: Usage,
+        profile: str | os.PathLike[str] | Profile,
+        reason: str,
+        timeout_us: int | None,
+        owner: object | None,
+    ) -> Hold:
+        """Begin a hold on a session (called by ``Session.hold``)."""
+        claim = self._chooser.hold(session, self._load(profile), reason, timeout_us)
+        return Hold(self._chooser, session, claim, self._time, owner)
+
+    def off_thread(self, action: Callable[[], object]) -> None:
+        """Run an action that may wait for a native call on another thread than the caller's."""
+        self._off_thread.post(action)
 
     def close_session(self, session: Usage) -> None:
         """Close a session (called by ``Session.close``)."""
-        failures = self._keeper.close(session)
+        failures = self._close(session)
         if failures and self._raises:
             raise failures[0]
 
@@ -192,12 +273,19 @@ class VoteController:
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._closed = self._ended = True
+        self._journal.disown()
         self._keeper.disown()
 
-    def _plan(self, profile: str | os.PathLike[str] | Profile) -> Plan:
-        loaded = profile if isinstance(profile, Profile) else load_profile(profile, self._folders)
-        with self._keeper.lock:
-            return self._planner.plan(loaded)
+    def _close(self, session: Usage) -> list[VoteRejected]:
+        self._chooser.end_holds(session)
+        return self._keeper.close(session)
+
+    def _load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
+        return profile if isinstance(profile, Profile) else load_profile(profile, self._folders)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise SessionClosed("the controller is closed: make a new one")
 
 
 def _system_time() -> Time:

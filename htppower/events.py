@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.machine import State, Trigger
     from htppower.native import Option
+    from htppower.votes import VoteSet
 
 
 class Phase(str, enum.Enum):
@@ -35,8 +36,24 @@ class Cause(str, enum.Enum):
     DEINIT_BEGAN = "DE-INIT began"
     DEINIT_ENDED = "DE-INIT ended"
     PROFILE_CHANGED = "profile changed"
+    HOLD_BEGAN = "hold began"
+    HOLD_ENDED = "hold ended"
+    CAP_SET = "cap set"
+    CAP_LIFTED = "cap lifted"
     LINK_LOST = "link to the DSP lost"
     RETRIED = "retried"
+    SESSION_CLOSED = "session closed"
+
+    __str__ = str.__str__
+
+
+class HoldEnd(str, enum.Enum):
+    """What ended a hold."""
+
+    RELEASED = "released"
+    TIMEOUT = "timeout"
+    OWNER_GONE = "owner gone"
+    HANDLE_DROPPED = "handle dropped"
     SESSION_CLOSED = "session closed"
 
     __str__ = str.__str__
@@ -64,12 +81,14 @@ class Event:
     """What every event carries.
 
     Attributes:
+        order: 1 for a controller's first event, and one more for each that follows: a gap is an event that was lost.
         time_us: when, by the controller's clock.
-        session: the session's number within its controller.
+        session: the session's number within its controller; 0 for what is the controller's own.
         owner: what the session was opened for, or None.
-        profile: the name of the session's profile.
+        profile: the name of the profile that the session uses.
     """
 
+    order: int
     time_us: int
     session: int
     owner: str | None
@@ -85,6 +104,25 @@ class SessionOpened(Event):
 
 
 @attrs.frozen
+class CallMade(Event):
+    """A native call was made, and has returned.
+
+    Attributes:
+        function: the native function.
+        power_config_id: the id that it was made on, or that it created; None for a create that failed.
+        votes: what a setPowerConfig carried; None for the other functions.
+        code: the native code; 0 is success.
+        duration_us: how long it took.
+    """
+
+    function: str
+    power_config_id: int | None
+    votes: VoteSet | None
+    code: int
+    duration_us: int
+
+
+@attrs.frozen
 class Transition(Event):
     """A session's state changed, after the native calls that changed it.
 
@@ -94,6 +132,8 @@ class Transition(Event):
         cause: why.
         phase: the phase that began or ended, or None.
         error: for ``lose``, the native call that failed; None where another session's call told of the loss.
+        lasted_us: how long the session was in the state before.
+        late_us: for a lowering by the sustain timer, by how much it began after the deadline; None otherwise.
     """
 
     trigger: Trigger
@@ -102,6 +142,107 @@ class Transition(Event):
     cause: Cause
     phase: Phase | None
     error: VoteRejected | None = None
+    lasted_us: int = 0
+    late_us: int | None = None
+
+
+@attrs.frozen
+class Recovered(Event):
+    """The votes of a session are known again, after a failed call or a restart of the DSP.
+
+    Attributes:
+        state: what they are now.
+        unknown_us: for how long they were not known.
+        cause: what brought them back.
+    """
+
+    state: State
+    unknown_us: int
+    cause: Cause
+
+
+@attrs.frozen
+class CallsSaved(Event):
+    """Votes came down, or were lost, that had served more inferences than the one that they were raised for.
+
+    Attributes:
+        inferences: how many began while the votes were up, and made no call.
+        calls: how many setPowerConfig calls that saved: a raise and a lowering for each, on each core.
+    """
+
+    inferences: int
+    calls: int
+
+
+@attrs.frozen
+class ProfileChanged(Event):
+    """A session uses another profile: by ``use``, or because a hold or a cap began or ended.
+
+    Attributes:
+        before: the name of the profile that it used before.
+        cause: which of them.
+        reason: what the hold or the cap was asked for; None for ``use``.
+    """
+
+    before: str
+    cause: Cause
+    reason: str | None = None
+
+
+@attrs.frozen
+class HoldBegan(Event):
+    """A hold began on a session.
+
+    Attributes:
+        held: the name of its profile.
+        reason: what it was asked for.
+        until_us: when it ends by itself, or None.
+    """
+
+    held: str
+    reason: str
+    until_us: int | None
+
+
+@attrs.frozen
+class HoldEnded(Event):
+    """A hold ended.
+
+    Attributes:
+        held: the name of its profile.
+        reason: what it was asked for.
+        end: what ended it.
+    """
+
+    held: str
+    reason: str
+    end: HoldEnd
+
+
+@attrs.frozen
+class CapSet(Event):
+    """A cap was set on every session.
+
+    Attributes:
+        cap: the name of its profile.
+        reason: what it was asked for.
+    """
+
+    cap: str
+    reason: str
+
+
+@attrs.frozen
+class CapLifted(Event):
+    """A cap was lifted.
+
+    Attributes:
+        cap: the name of its profile.
+        reason: what it was asked for.
+    """
+
+    cap: str
+    reason: str
 
 
 @attrs.frozen

@@ -1,68 +1,98 @@
-"""Who is told what happened: subscribers, in order, and the log."""
+"""Who is told what happened: subscribers, in order, each on a worker of its own."""
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
-import attrs
-
-from htppower.events import Cause, Degraded, ReleaseFailed, Transition
+from htppower.events import CallMade, CallsSaved, Degraded, Transition
+from htppower.subscriptions import Subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from htppower.errors import VoteRejected
-    from htppower.events import Degradation, Event, Phase
+    from htppower.events import Cause, Event, Phase
     from htppower.machine import State, Trigger
-    from htppower.timing import Clock
+    from htppower.timing import Time
     from htppower.usage import Usage
-
-_LOGGER = logging.getLogger("htppower")
-_LOGGER.addHandler(logging.NullHandler())
-
-# A vote that was to be lowered and may still be up.
-_LOWERINGS = frozenset(
-    {
-        Cause.INIT_ENDED,
-        Cause.INFERENCE_ENDED,
-        Cause.SUSTAIN_EXPIRED,
-        Cause.DEINIT_ENDED,
-        Cause.SESSION_CLOSED,
-    }
-)
+    from htppower.votes import VoteSet
 
 
 class Journal:
-    """Hands events to the log and to subscribers. The controller's lock protects it."""
+    """Makes events of what happened and hands them out. The controller's lock protects it."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._subscribers: tuple[Callable[[Event], None], ...] = (log_event,)
+    def __init__(self, time: Time) -> None:
+        self._time = time
+        self._order = 0
+        self._subscriptions: tuple[Subscription, ...] = ()
 
-    def add(self, subscriber: Callable[[Event], None]) -> None:
-        """Hand it every event from now on."""
-        self._subscribers = (*self._subscribers, subscriber)
+    @property
+    def lost(self) -> int:
+        """How many events subscribers were too slow for, all together."""
+        return sum(subscription.lost for subscription in self._subscriptions)
 
-    def remove(self, subscriber: Callable[[Event], None]) -> None:
-        """Hand it no event any more."""
-        self._subscribers = tuple(other for other in self._subscribers if other is not subscriber)
+    def add(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Subscription:
+        """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
+        name = getattr(subscriber, "__name__", type(subscriber).__name__)
+        made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"))
+        self._subscriptions = (*self._subscriptions, made)
+        return made
 
-    def tell(self, kind: Callable[..., Event], session: Usage, **details: object) -> None:
-        """Make an event of a session and hand it out; what a subscriber raises is logged."""
-        profile = session.plan.profile.name
+    def remove(self, subscription: Subscription) -> None:
+        """Hand it no event any more; what it was handed before is still delivered."""
+        self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
+        subscription.close()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until every subscriber has been told everything; return whether that was so within the time."""
+        end_us = self._time.now_us + round(timeout_s * 1_000_000)
+        waited = [
+            subscription.flush(max(0, end_us - self._time.now_us) / 1_000_000) for subscription in self._subscriptions
+        ]
+        return all(waited)
+
+    def close(self) -> None:
+        """Tell nobody anything from now on."""
+        for subscription in self._subscriptions:
+            self.remove(subscription)
+
+    def disown(self) -> None:
+        """In a forked child: the subscribers' threads are the parent's."""
+        self._subscriptions = ()
+
+    def tell(self, kind: Callable[..., Event], session: Usage | None, **details: object) -> None:
+        """Make an event of a session, or of the controller itself, and hand it out."""
+        self._order += 1
         event = kind(
-            time_us=self._clock.now_us,
-            session=session.number,
-            owner=session.owner,
-            profile=profile,
+            order=self._order,
+            time_us=self._time.now_us,
+            session=0 if session is None else session.number,
+            owner=None if session is None else session.owner,
+            profile="" if session is None else session.plan.profile.name,
             **details,
         )
-        for subscriber in self._subscribers:
-            try:
-                subscriber(event)
-            except Exception:
-                _LOGGER.exception("a subscriber failed on %r", event)
+        for subscription in self._subscriptions:
+            subscription.hand(event)
+
+    def call(
+        self,
+        session: Usage | None,
+        function: str,
+        power_config_id: int | None,
+        votes: VoteSet | None,
+        code: int,
+        duration_us: int,
+    ) -> None:
+        """Tell of a native call that has returned."""
+        self.tell(
+            CallMade,
+            session,
+            function=function,
+            power_config_id=power_config_id,
+            votes=votes,
+            code=code,
+            duration_us=duration_us,
+        )
 
     def transition(
         self,
@@ -71,7 +101,10 @@ class Journal:
         source: State,
         cause: Cause,
         phase: Phase | None,
+        *,
         error: VoteRejected | None = None,
+        lasted_us: int = 0,
+        late_us: int | None = None,
     ) -> None:
         """Tell that a session has changed its state."""
         self.tell(
@@ -83,34 +116,17 @@ class Journal:
             cause=cause,
             phase=phase,
             error=error,
+            lasted_us=lasted_us,
+            late_us=late_us,
         )
 
-    def degradations(self, session: Usage, before: tuple[Degradation, ...]) -> None:
+    def saved(self, session: Usage, inferences: int) -> None:
+        """Tell how many inferences made no call while the votes were up, if any did."""
+        if inferences:
+            self.tell(CallsSaved, session, inferences=inferences, calls=2 * inferences * len(session.core_ids))
+
+    def degradations(self, session: Usage, before: Iterable[object]) -> None:
         """Tell what a session lacks that it did not lack before."""
         for degradation in session.plan.degradations:
             if degradation not in before:
                 self.tell(Degraded, session, degradation=degradation)
-
-
-def log_event(event: Event) -> None:
-    """Write an event to the logger ``htppower``: its fields by name in the text, and as ``record.htppower``."""
-    level = _level(event)
-    if not _LOGGER.isEnabledFor(level):
-        return
-    fields = {
-        field.name: getattr(event, field.name)
-        for field in attrs.fields(type(event))
-        if getattr(event, field.name) is not None
-    }
-    text = " ".join(f"{name}={value}" for name, value in fields.items())
-    _LOGGER.log(level, "%s %s", type(event).__name__, text, extra={"htppower": event})
-
-
-def _level(event: Event) -> int:
-    if isinstance(event, ReleaseFailed):
-        return logging.ERROR
-    if isinstance(event, Degraded):
-        return logging.WARNING
-    if isinstance(event, Transition) and event.error is not None:
-        return logging.ERROR if event.cause in _LOWERINGS else logging.WARNING
-    return logging.DEBUG

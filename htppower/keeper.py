@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from htppower.codes import LINK_LOST, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected
-from htppower.events import Cause, Phase, ReleaseFailed, SessionOpened
+from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened
 from htppower.machine import SessionMachine, State, Trigger
 from htppower.restoring import Restorer
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from htppower.usage import Usage
     from htppower.votes import VoteSet
 
+# What lowers the votes of a session whose deadline is over.
+_LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED})
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
@@ -39,6 +41,7 @@ class Keeper(Restorer):
 
     def __init__(self, caster: Caster, planner: Planner, journal: Journal, time: Time, *, raises: bool) -> None:
         super().__init__(caster, time)
+        self._time = time
         # Phases that begin on a closed session are let pass: the process is ending, or is a forked child.
         self.ending = False
         self._planner = planner
@@ -95,19 +98,43 @@ class Keeper(Restorer):
                 if doubt:
                     self._caster.doubt(session)
                     session.set_ready(not session.plan.raised)
-        self._raise(session, error, quiet=quiet)
+        self.raise_failure(session, error, quiet=quiet)
 
-    def use(self, session: Usage, plan: Plan) -> None:
-        """Change a session's profile: at once if votes are raised, otherwise at the next raise."""
+    def require_open(self, session: Usage) -> None:
+        """Refuse a session that is closed.
+
+        Raises:
+            SessionClosed: it is, and the process is not being ended.
+        """
         with self.lock:
-            if self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False) or plan == session.plan:
-                return
-            before = session.plan.degradations
+            self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False)
+
+    def use(self, session: Usage, plan: Plan, cause: Cause, reason: str | None) -> VoteRejected | None:
+        """Let a session use another profile: at once if votes are raised, otherwise at the next raise.
+
+        Return the call that failed.
+        """
+        with self.lock:
+            if self._is_gone(session, cause, quiet=True) or plan == session.plan:
+                return None
+            before = session.plan
+            self._tell_saves(session)
             session.plan = plan
+            session.record.saves_told = session.begun
             session.end_sustain()
-            self._journal.degradations(session, before)
-            error = self._settle(session, Cause.PROFILE_CHANGED, None)
-        self._raise(session, error, quiet=False)
+            self._journal.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
+            self._journal.degradations(session, before.degradations)
+            return self._settle(session, cause, None)
+
+    def raise_failure(self, session: Usage, error: VoteRejected | None, *, quiet: bool = False) -> None:
+        """Raise what a call failed with, where the controller has ``on_error="raise"``.
+
+        Raises:
+            VoteRejected: see there.
+        """
+        missing = session.state in (State.UNKNOWN, State.UNVOTED)
+        if error is not None and missing and self._raises and not quiet:
+            raise error
 
     def close(self, session: Usage) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
@@ -147,11 +174,6 @@ class Keeper(Restorer):
             raise SessionClosed(f"{session!r} is closed: open a new session")
         return True
 
-    def _raise(self, session: Usage, error: VoteRejected | None, *, quiet: bool) -> None:
-        missing = session.state in (State.UNKNOWN, State.UNVOTED)
-        if error is not None and missing and self._raises and not quiet:
-            raise error
-
     def _settle(self, session: Usage, cause: Cause, phase: Phase | None) -> VoteRejected | None:
         """Fire the transition to what a session should have, if there is one; return the call that failed."""
         target, state, plan = session.decide(), session.state, session.plan
@@ -177,6 +199,7 @@ class Keeper(Restorer):
     ) -> VoteRejected | None:
         """Cast the votes, then change the state; return the call that failed."""
         source = session.state
+        late_us = self._time.now_us - session.deadline_us if trigger is Trigger.LOWER and cause in _LOWERINGS else None
         try:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:
@@ -190,7 +213,7 @@ class Keeper(Restorer):
             raise
         session.error = None
         session.set_ready(trigger is not Trigger.LOWER)
-        self._journal.transition(session, trigger, source, cause, phase)
+        self._moved(session, trigger, source, cause, phase, late_us=late_us)
         self._recover(None)
         if self._backoff.pending and not self._restoring and not self._is_lacking():
             self._backoff.recovered()
@@ -203,7 +226,34 @@ class Keeper(Restorer):
         session.set_ready(False)
         self._caster.forget(session)
         self._machine.fire(session, Trigger.LOSE, _already_failed)
-        self._journal.transition(session, Trigger.LOSE, source, cause, phase, error)
+        self._moved(session, Trigger.LOSE, source, cause, phase, error=error)
+
+    def _moved(
+        self,
+        session: Usage,
+        trigger: Trigger,
+        source: State,
+        cause: Cause,
+        phase: Phase | None,
+        *,
+        error: VoteRejected | None = None,
+        late_us: int | None = None,
+    ) -> None:
+        """Note and tell that a session has changed its state."""
+        if session.state is not State.RAISED:
+            self._tell_saves(session)
+        lasted_us = session.record.moved(source, session.state, self._time.now_us, cause)
+        self._journal.transition(
+            session, trigger, source, cause, phase, error=error, lasted_us=lasted_us, late_us=late_us
+        )
+        if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
+            self._journal.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)
+
+    def _tell_saves(self, session: Usage) -> None:
+        """Tell how many inferences have made no call since that was last told."""
+        if session.plan.raised:
+            self._journal.saved(session, session.begun - session.record.saves_told)
+            session.record.saved(session.begun)
 
     def _release(self, session: Usage, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         source = session.state
@@ -221,7 +271,7 @@ class Keeper(Restorer):
             self.sessions.pop(session.number, None)
         for power_config_id, error in failures:
             self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
-        self._journal.transition(session, trigger, source, cause, None)
+        self._moved(session, trigger, source, cause, None)
         self._recover(failures[-1][1] if failures else None)
         return [error for _, error in failures]
 

@@ -29,6 +29,7 @@ class Inference:
         with session._lock:
             if session._ready:
                 session._in_flight += 1
+                session._begun += 1
                 return
         session.begin(Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
 
@@ -36,6 +37,9 @@ class Inference:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         session = self._session
+        if kind is GeneratorExit:
+            session.end_soon()
+            return
         with session._lock:
             session._in_flight -= 1
             if session._in_flight:
@@ -62,4 +66,7 @@ class Preparation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._session.end_preparation(self._phase, quiet=error is not None)
+        if kind is GeneratorExit:
+            self._session.end_preparation_soon(self._phase)
+        else:
+            self._session.end_preparation(self._phase, quiet=error is not None)

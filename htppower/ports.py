@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import os
 
     from htppower.events import Cause, Phase
+    from htppower.holds import Hold
     from htppower.profiles import Profile
     from htppower.usage import Usage
 
@@ -30,6 +31,16 @@ class Controller(Protocol):
 
     def use(self, session: Usage, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the session's profile."""
+
+    def hold(
+        self,
+        session: Usage,
+        profile: str | os.PathLike[str] | Profile,
+        reason: str,
+        timeout_us: int | None,
+        owner: object | None,
+    ) -> Hold:
+        """Let the session use another profile for a while."""
 
     def close_session(self, session: Usage) -> None:
         """Lower, give back, destroy."""

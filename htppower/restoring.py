@@ -110,7 +110,7 @@ class Restorer(abc.ABC):
         """Give back the process-wide settings that a session failed to give back; return the failure."""
         known = (session for session in self.sessions.values() if not session.ids_doubted)
         ids = (found for session in known for found in session.power_config_ids.values())
-        return self._caster.settle_process(next(ids, None))
+        return self._caster.settle_process(None, next(ids, None))
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""

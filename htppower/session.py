@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 from htppower.events import Phase
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from htppower.events import Degradation
+    from htppower.holds import Hold
     from htppower.plans import Plan
     from htppower.ports import Controller, Keeper
     from htppower.profiles import Profile
@@ -35,19 +37,25 @@ class Session(Usage):
         keeper: Keeper,
         time: Time,
         plan: Plan,
+        own: Profile,
         number: int,
         device_id: int,
         core_ids: tuple[int, ...],
         owner: str | None,
     ) -> None:
-        super().__init__(keeper, time, plan, number, device_id, core_ids, owner)
+        super().__init__(keeper, time, plan, own, number, device_id, core_ids, owner)
         self._controller = controller
         self._inference = Inference(self)
 
     @property
     def profile(self) -> Profile:
-        """The profile in use."""
+        """The profile in use: the session's own, or that of a hold or a cap."""
         return self._plan.profile
+
+    @property
+    def own_profile(self) -> Profile:
+        """The profile that the session was opened with, or that ``use`` gave it."""
+        return self.own
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
@@ -78,6 +86,8 @@ class Session(Usage):
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
 
+        While a hold or a cap decides, the profile is used after it.
+
         Args:
             profile: a name, a path or a profile.
 
@@ -86,6 +96,43 @@ class Session(Usage):
             SessionClosed: the session is closed.
         """
         self._controller.use(self, profile)
+
+    def hold(
+        self,
+        profile: str | os.PathLike[str] | Profile,
+        *,
+        reason: str,
+        timeout_us: int | None = None,
+        owner: object | None = None,
+    ) -> Hold:
+        """Use another profile until the hold is released; of several holds the highest in the vendor's order counts.
+
+        It is in force as after ``use``: it raises nothing by itself. A cap wins over it.
+
+        Args:
+            profile: a name, a path or a profile.
+            reason: what for, as shown in status and events.
+            timeout_us: it ends by itself after this many microseconds, 1 or more.
+            owner: it ends when this object is garbage collected; any object that can be referred to weakly.
+
+        Returns:
+            The hold: ``release`` it, or use it as a context manager. It ends with the session, too; and, where it has
+            neither timeout nor owner, when the handle is dropped.
+
+        Raises:
+            ProfileError: the profile can't be found or is invalid.
+            SessionClosed: the session is closed.
+            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the hold has then not begun.
+            ValueError: no reason, or a timeout below 1 us.
+            TypeError: the owner can't be referred to weakly.
+        """
+        if not reason:
+            raise ValueError("reason is empty: say what the hold is for, as status and events are to show it")
+        if timeout_us is not None and timeout_us < 1:
+            raise ValueError(f"timeout_us is {timeout_us}: 1 or more, or None for a hold without one")
+        if owner is not None:
+            weakref.ref(owner)
+        return self._controller.hold(self, profile, reason, timeout_us, owner)
 
     def close(self) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.

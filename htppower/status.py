@@ -1,4 +1,4 @@
-"""What is in force, for whom, and what failed: one snapshot of a controller."""
+"""What is in force, for whom, since when and why, and what failed: one snapshot of a controller."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.votes import PROCESS_WIDE
+from htppower.cores import CoreStatus, core_statuses
+from htppower.votes import PROCESS_WIDE, SEND_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,39 +15,80 @@ if TYPE_CHECKING:
     from htppower.backends.base import Description
     from htppower.caster import Caster
     from htppower.errors import VoteRejected
-    from htppower.events import Degradation
+    from htppower.events import Cause, Degradation
     from htppower.ledger import Ledger
     from htppower.machine import State
+    from htppower.native import Option
+    from htppower.precedence import Claim
+    from htppower.record import LastCall, LastError
     from htppower.usage import Usage
     from htppower.votes import VoteSet
 
 
 @attrs.frozen
 class SessionStatus:
-    """One session.
+    """One session. Times are by the controller's clock.
 
     Attributes:
         number, owner: which session, and what for.
-        profile: the name of its profile.
+        profile: the name of the profile that it uses.
+        own_profile: the name of the profile that it was opened with, or that ``use`` gave it.
+        holds: the holds on it.
+        decided_by: the hold or the cap that decides which profile it uses, None where its own does.
         state: what is known of its votes.
+        since_us: when it came into that state.
+        cause: why it made its last transition, None where it has made none.
         in_flight: how many inferences are running.
+        sustained_until_us: when its votes come down unless an inference begins before; None where no timer runs.
         device_id, core_ids, power_config_ids: where it votes.
         votes: the votes known to be in force, by power config id; without the process-wide settings.
         degradations: the votes of its profile that this platform does not have.
         error: the call that failed last, None once one has succeeded since.
+        last_error: the call that failed last and when, also where others have succeeded since.
+        last_call: its last native call.
+        calls_sent: how many native calls were made for it.
+        calls_saved: how many setPowerConfig calls its inferences did without, since its votes were up when they began:
+            a raise and a lowering each, on each core.
+        time_in_state_us: for how long it has been in each state, all stays together, up to now.
     """
 
     number: int
     owner: str | None
     profile: str
+    own_profile: str
+    holds: tuple[Claim, ...]
+    decided_by: Claim | None
     state: State
+    since_us: int
+    cause: Cause | None
     in_flight: int
+    sustained_until_us: int | None
     device_id: int
     core_ids: tuple[int, ...]
     power_config_ids: tuple[int, ...]
     votes: dict[int, VoteSet]
     degradations: tuple[Degradation, ...]
     error: VoteRejected | None
+    last_error: LastError | None
+    last_call: LastCall | None
+    calls_sent: int
+    calls_saved: int
+    time_in_state_us: dict[State, int]
+
+
+@attrs.frozen
+class ProcessSetting:
+    """One process-wide setting.
+
+    Attributes:
+        name: as in a profile, such as ``rpc_polling_time_us``.
+        value: what is known to be in force, None where that is not known or was never voted.
+        holders: the numbers of the sessions whose votes ask for that value, and so keep it in force.
+    """
+
+    name: str
+    value: int | None
+    holders: tuple[int, ...]
 
 
 @attrs.frozen
@@ -54,38 +96,87 @@ class ControllerStatus:
     """A controller.
 
     Attributes:
+        time_us: when the snapshot was taken, by the controller's clock.
         backend: what receives the calls.
         sessions: the open ones, in the order in which they were opened.
+        cores: each core on which a session has a power config id: what is in force, and whose votes decide it.
         process: the process-wide settings known to be in force.
+        settings: each of them, with its holders.
+        caps: the caps that are set.
         orphans: ids of closed sessions that could not be destroyed, with what may still be voted on them; they
             are tried again with the back-off.
+        events_lost: how many events subscribers were too slow for.
     """
 
+    time_us: int
     backend: Description
     sessions: tuple[SessionStatus, ...]
+    cores: tuple[CoreStatus, ...]
     process: VoteSet
+    settings: tuple[ProcessSetting, ...]
+    caps: tuple[Claim, ...]
     orphans: tuple[int, ...]
+    events_lost: int
 
 
-def controller_status(backend: Description, sessions: Iterable[Usage], caster: Caster) -> ControllerStatus:
+def controller_status(
+    now_us: int,
+    backend: Description,
+    sessions: tuple[Usage, ...],
+    caster: Caster,
+    caps: tuple[Claim, ...],
+    events_lost: int,
+) -> ControllerStatus:
     """Return the snapshot; the controller's lock is held."""
     ledger = caster.ledger
-    lines = tuple(_session_status(session, ledger) for session in sessions)
-    return ControllerStatus(backend, lines, ledger.process_settings(), tuple(caster.orphans))
+    return ControllerStatus(
+        now_us,
+        backend,
+        tuple(_session_status(session, ledger, now_us) for session in sessions),
+        core_statuses(sessions, ledger),
+        ledger.process_settings(),
+        tuple(_setting(option, sessions, ledger) for option in SEND_ORDER if option in PROCESS_WIDE),
+        caps,
+        tuple(caster.orphans),
+        events_lost,
+    )
 
 
-def _session_status(session: Usage, ledger: Ledger) -> SessionStatus:
+def _setting(option: Option, sessions: Iterable[Usage], ledger: Ledger) -> ProcessSetting:
+    value = ledger.process_settings().get(option)
+    holders = (
+        session.number
+        for session in sessions
+        if value and session.wish is not None and session.wish.get(option) == value
+    )
+    return ProcessSetting(SEND_ORDER[option], value, tuple(holders))
+
+
+def _session_status(session: Usage, ledger: Ledger, now_us: int) -> SessionStatus:
     ids = tuple(session.power_config_ids.values())
+    record = session.record
+    saves = record.saves + (session.begun - record.saves_told if session.plan.raised else 0)
     return SessionStatus(
-        session.number,
-        session.owner,
-        session.plan.profile.name,
-        session.state,
-        session.in_flight,
-        session.device_id,
-        session.core_ids,
-        ids,
-        {power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
-        session.plan.degradations,
-        session.error,
+        number=session.number,
+        owner=session.owner,
+        profile=session.plan.profile.name,
+        own_profile=session.own.name,
+        holds=session.holds,
+        decided_by=session.decided_by,
+        state=session.state,
+        since_us=record.since_us,
+        cause=record.cause,
+        in_flight=session.in_flight,
+        sustained_until_us=session.sustained_until_us,
+        device_id=session.device_id,
+        core_ids=session.core_ids,
+        power_config_ids=ids,
+        votes={power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
+        degradations=session.plan.degradations,
+        error=session.error,
+        last_error=record.last_error,
+        last_call=record.last_call,
+        calls_sent=record.calls,
+        calls_saved=2 * saves * len(session.core_ids),
+        time_in_state_us=record.time_in(session.state, now_us),
     )

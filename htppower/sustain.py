@@ -14,7 +14,6 @@ import contextlib
 import datetime
 import itertools
 import logging
-import queue
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.timing import MonotonicClock
+from htppower.worker import ThreadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,38 +67,40 @@ class _MonotonicZone(datetime.tzinfo):
 
 
 class _OneThread(BaseExecutor):  # type: ignore[misc]
-    """Runs jobs one after the other on a daemon thread, so that arming an alarm never waits for one that runs."""
+    """Runs jobs one after the other on a worker, so that arming an alarm never waits for one that runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, worker: ThreadWorker) -> None:
         super().__init__()
-        self._jobs: queue.SimpleQueue[tuple[Job, list[datetime.datetime]] | None] = queue.SimpleQueue()
+        self._worker = worker
 
     def start(self, scheduler: BackgroundScheduler, alias: str) -> None:
         super().start(scheduler, alias)
         self._logger = _SCHEDULER_LOGGER
-        threading.Thread(target=self._work, name="htppower-sustain", daemon=True).start()
 
-    def shutdown(self, wait: bool = True) -> None:  # noqa: ARG002 - APScheduler's signature; a running job is left be
-        self._jobs.put(None)
+    def shutdown(self, wait: bool = True) -> None:
+        """Leave a running job be; the worker is closed by whoever made it."""
 
     def _do_submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        self._jobs.put((job, run_times))
+        self._worker.post(lambda: self._run(job, run_times))
 
-    def _work(self) -> None:
-        while (work := self._jobs.get()) is not None:
-            job, run_times = work
-            try:
-                events = run_job(job, job._jobstore_alias, run_times, self._logger.name)  # noqa: SLF001 - as its own do
-            except BaseException:  # noqa: BLE001 - run_job hands on what is no Exception
-                self._run_job_error(job.id, *sys.exc_info()[1:])
-            else:
-                self._run_job_success(job.id, events)
+    def _run(self, job: Job, run_times: list[datetime.datetime]) -> None:
+        try:
+            events = run_job(job, job._jobstore_alias, run_times, self._logger.name)  # noqa: SLF001 - as its own do
+        except BaseException:  # noqa: BLE001 - run_job hands on what is no Exception
+            self._run_job_error(job.id, *sys.exc_info()[1:])
+        else:
+            self._run_job_success(job.id, events)
 
 
 class SystemTime(MonotonicClock):
-    """The monotonic clock with alarms. Its threads start with the first alarm, and are daemons."""
+    """The monotonic clock with alarms.
+
+    Alarms run on one thread, which starts with the first session; the scheduler's own starts with the first alarm that
+    lies ahead. Both are daemons.
+    """
 
     def __init__(self) -> None:
+        self._worker = ThreadWorker("htppower-sustain", _LOGGER)
         self._zone = _MonotonicZone(self)
         self._lock = threading.Lock()
         self._scheduler: BackgroundScheduler | None = None
@@ -106,8 +108,12 @@ class SystemTime(MonotonicClock):
         self._closed = False
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
-        """Run the action at the deadline, on the scheduler's one thread, never before it."""
+        """Run the action at the deadline, on the one thread, never before it."""
         alarm = str(next(self._numbers))
+        if deadline_us <= self.now_us:
+            self.start()
+            self._worker.post(action)
+            return alarm
         scheduler = self._running()
         if scheduler is not None:
             trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
@@ -122,8 +128,21 @@ class SystemTime(MonotonicClock):
             with contextlib.suppress(JobLookupError):
                 scheduler.remove_job(alarm)
 
+    def start(self) -> None:
+        """Start the thread on which alarms run."""
+        self._worker.start()
+
+    def call_soon(self, action: Callable[[], None]) -> None:
+        """Run the action soon, on the one thread."""
+        self._worker.post_unlocked(action)
+
+    def worker(self, name: str) -> ThreadWorker:
+        """Return a worker with a thread of its own."""
+        return ThreadWorker(name)
+
     def close(self) -> None:
         """Run no alarm from now on; one that is running is not waited for."""
+        self._worker.close()
         with self._lock:
             self._closed = True
             scheduler, self._scheduler = self._scheduler, None
@@ -138,18 +157,18 @@ class SystemTime(MonotonicClock):
     def _running(self) -> BackgroundScheduler | None:
         with self._lock:
             if self._scheduler is None and not self._closed:
-                scheduler = _make_scheduler(self._zone)
+                scheduler = _make_scheduler(self._zone, self._worker)
                 scheduler.start()
                 self._scheduler = scheduler
             return self._scheduler
 
 
-def _make_scheduler(zone: _MonotonicZone) -> BackgroundScheduler:
+def _make_scheduler(zone: _MonotonicZone, worker: ThreadWorker) -> BackgroundScheduler:
     scheduler = BackgroundScheduler(
         timezone=zone,
         daemon=True,
         logger=_SCHEDULER_LOGGER,
-        executors={"default": _OneThread()},
+        executors={"default": _OneThread(worker)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
     )
     scheduler.add_listener(_log_failure, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)

@@ -13,7 +13,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+from collections import deque
 from typing import TYPE_CHECKING
+
+from htppower.worker import InlineWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +35,7 @@ class VirtualTime:
         self._order = itertools.count()
         self._alarms: list[tuple[int, int]] = []
         self._actions: dict[int, Callable[[], None]] = {}
+        self._soon: deque[Callable[[], None]] = deque()
 
     @property
     def now_us(self) -> int:
@@ -74,14 +78,28 @@ class VirtualTime:
         with self._lock:
             self._actions.pop(alarm, None)
 
+    def start(self) -> None:
+        """Do nothing: there is no thread to start."""
+
+    def call_soon(self, action: Callable[[], None]) -> None:
+        """Run the action when time is next moved on, also by 0 us."""
+        self._soon.append(action)
+
+    def worker(self, name: str) -> InlineWorker:  # noqa: ARG002 - the protocol's
+        """Return a worker that runs everything at once, so that a test sees it done."""
+        return InlineWorker()
+
     def close(self) -> None:
         """Run no alarm from now on."""
+        self._soon.clear()
         with self._lock:
             self._actions.clear()
             self._alarms.clear()
 
     def _due(self, end_us: int) -> Callable[[], None] | None:
         """Take the next alarm that is due by then, and move on to its deadline."""
+        if self._soon:
+            return self._soon.popleft()
         with self._lock:
             while self._alarms and self._alarms[0][0] <= end_us:
                 deadline_us, alarm = heapq.heappop(self._alarms)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.worker import Worker
+
 
 class Clock(Protocol):
     """A clock that only goes forward."""
@@ -25,6 +27,19 @@ class Time(Clock, Protocol):
 
     def cancel(self, alarm: Any) -> None:
         """Take an alarm back; one that has run or was cancelled is left alone."""
+
+    def start(self) -> None:
+        """Make ready for ``call_soon``; called before the first phase of a session. ``close`` undoes it."""
+
+    def call_soon(self, action: Callable[[], None]) -> None:
+        """Run the action soon, where alarms run.
+
+        It takes no lock and starts nothing, so that it may be called while an object is garbage collected, whatever
+        the thread was about.
+        """
+
+    def worker(self, name: str) -> Worker:
+        """Return a worker of that name, for what must keep nobody waiting; whoever asks for it closes it."""
 
     def close(self) -> None:
         """Run no alarm from now on."""

@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.events import Cause, Phase
 from htppower.machine import State
+from htppower.profiles import Lowering
+from htppower.record import Record
 
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.plans import Plan
     from htppower.ports import Keeper
+    from htppower.precedence import Claim
+    from htppower.profiles import Profile
     from htppower.timing import Time
     from htppower.votes import VoteSet
 
@@ -33,6 +37,8 @@ class Usage:
         "__weakref__",
         "_alarm",
         "_alarm_us",
+        "_background",
+        "_begun",
         "_closing",
         "_in_flight",
         "_keep_until_us",
@@ -45,12 +51,16 @@ class Usage:
         "_sustain_us",
         "_time",
         "core_ids",
+        "decided_by",
         "device_id",
         "error",
+        "holds",
         "ids_doubted",
         "number",
+        "own",
         "owner",
         "power_config_ids",
+        "record",
         "wish",
     )
 
@@ -59,6 +69,7 @@ class Usage:
         keeper: Keeper,
         time: Time,
         plan: Plan,
+        own: Profile,
         number: int,
         device_id: int,
         core_ids: tuple[int, ...],
@@ -73,12 +84,18 @@ class Usage:
         self.ids_doubted = False
         self.wish: VoteSet | None = None
         self.error: VoteRejected | None = None
+        self.record = Record(time.now_us)
+        # The profile that it was opened with or that ``use`` gave it, and what takes its place.
+        self.own = own
+        self.holds: tuple[Claim, ...] = ()
+        self.decided_by: Claim | None = None
         self._state = State.UNVOTED
         self._keeper = keeper
         self._time = time
         # What the hot path keeps, under the session's own lock.
         self._lock = threading.Lock()
         self._in_flight = 0
+        self._begun = 0
         self._preparing = 0
         self._keep_until_us = 0
         self._alarm: Any = None
@@ -107,7 +124,25 @@ class Usage:
         with self._lock:
             self._plan = plan
             self._sustain_us = plan.after_inference_us
+            self._background = plan.lowering is Lowering.BACKGROUND
             self._ready = False
+
+    @property
+    def begun(self) -> int:
+        """How many inferences have begun without waiting for a call."""
+        return self._begun
+
+    @property
+    def deadline_us(self) -> int:
+        """When the votes of an idle session are to come down."""
+        return self._keep_until_us
+
+    @property
+    def sustained_until_us(self) -> int | None:
+        """When an idle session's votes come down, unless an inference begins before; None where they are not kept."""
+        with self._lock:
+            kept = self._state is State.RAISED and self._alarm is not None and not self._in_flight
+            return self._keep_until_us if kept else None
 
     def decide(self) -> State:
         """Return the state that the session should be in, and see to it that an alarm is armed where it needs one.
@@ -175,6 +210,7 @@ class Usage:
                     self._in_flight += 1
                 counted = 1
                 if self._ready:
+                    self._begun += not preparing
                     return
             self._keeper.settle(self, cause, phase)
         except BaseException:
@@ -187,12 +223,33 @@ class Usage:
             self._keeper.settle(self, cause, phase, quiet=True)
             raise
 
+    def end_soon(self) -> None:
+        """End an inference of which the generator was closed, on another thread.
+
+        A generator may be collected anywhere, also where this thread holds a lock that ending needs.
+        """
+        self._time.call_soon(self._end)
+
+    def end_preparation_soon(self, phase: Phase) -> None:
+        """End INIT or DE-INIT likewise."""
+        self._time.call_soon(lambda: self.end_preparation(phase, quiet=True))
+
+    def _end(self) -> None:
+        with self._lock:
+            self._in_flight -= 1
+            if self._in_flight:
+                return
+            self._keep_until_us = self._time.now_us + self._sustain_us
+        self.idle(quiet=True)
+
     def idle(self, *, quiet: bool) -> None:
         """See to it that the votes of an idle session are lowered, now or by an armed alarm."""
         with self._lock:
             if self._in_flight or self._preparing:
                 return
             if self._sustain_us and self._arm():
+                return
+            if self._background and self._arm(Cause.INFERENCE_ENDED):
                 return
             if self._ready and not self._plan.raised:
                 return
@@ -212,14 +269,14 @@ class Usage:
         else:
             self._keeper.settle(self, Cause.DEINIT_ENDED, phase, quiet=quiet)
 
-    def _arm(self) -> bool:
+    def _arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         deadline_us = self._keep_until_us
         if self._closing or (self._alarm is not None and self._alarm_us <= deadline_us):
             return True
         self._disarm()
         try:
-            self._alarm = self._time.call_at(deadline_us, lambda: self._alarm_rang(deadline_us))
+            self._alarm = self._time.call_at(deadline_us, lambda: self._alarm_rang(deadline_us, cause))
         except Exception:
             # No thread can be started, as at the very end of a process: better lowered too early than never.
             _LOGGER.exception("no timer for %r: its votes are lowered at once", self)
@@ -233,8 +290,8 @@ class Usage:
             self._time.cancel(self._alarm)
             self._alarm = None
 
-    def _alarm_rang(self, deadline_us: int) -> None:
+    def _alarm_rang(self, deadline_us: int, cause: Cause) -> None:
         with self._lock:
             if self._alarm is not None and self._alarm_us == deadline_us:
                 self._alarm = None
-        self._keeper.settle(self, Cause.SUSTAIN_EXPIRED, quiet=True)
+        self._keeper.settle(self, cause, quiet=True)

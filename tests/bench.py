@@ -10,12 +10,16 @@ from htppower import Profile, load_profile
 from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
 from htppower.controller import VoteController
 from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.events import Degraded, ReleaseFailed, SessionOpened, Transition
 from htppower.testing import VirtualTime
 from htppower.votes import HmxV2
 
 if TYPE_CHECKING:
     from htppower.events import Event
     from htppower.session import Session
+
+# What a bench keeps of what it is told: not each native call, which the recorder has, nor what follows from the rest.
+STATE_EVENTS = (SessionOpened, Transition, Degraded, ReleaseFailed)
 
 BURST_SUSTAIN_US = 300_000
 
@@ -43,7 +47,7 @@ class Bench:
         recorder = RecordingBackend(simulated, time=time)
         controller = VoteController(recorder, time=time, handle_sigterm=False, **options)
         events: list[Event] = []
-        controller.subscribe(events.append)
+        controller.subscribe(events.append, STATE_EVENTS)
         return cls(time, simulated, recorder, controller, events)
 
     @property

@@ -47,7 +47,6 @@ def main() -> None:
     lowered_by_timer = threading.Event()
 
     def note(event: Event) -> None:
-        # Called under the controller's lock: be quick, and leave the controller alone.
         if isinstance(event, Transition):
             seen.append(event)
             if event.trigger is Trigger.LOWER and event.phase is None:
@@ -60,6 +59,7 @@ def main() -> None:
                 providers = ["CPUExecutionProvider"]
                 models = [onnxruntime.InferenceSession(tiny_model(), providers=providers)]
             inputs = {"x": np.ones((1, 16), dtype=np.float32)}
+            controller.flush_events()
             before = len(seen)
 
             def infer(_number: int) -> float:

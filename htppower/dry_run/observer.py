@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.dry_run.in_force import InForce
-from htppower.events import Cause, Event, Phase, SessionOpened, Transition
+from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, Transition
 from htppower.machine import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from htppower.backends.recording import Call, RecordingBackend
     from htppower.timing import Time
@@ -83,19 +83,26 @@ class StateSpan(Span):
 
 
 class Observer:
-    """Watches a run of one session. Each native call belongs to the event that follows it."""
+    """Watches a run of one session. Each native call belongs to the event that follows it.
 
-    def __init__(self, recorder: RecordingBackend, time: Time) -> None:
+    Args:
+        recorder, time: have the calls, and give the clock.
+        flush: waits until everything up to now was seen.
+    """
+
+    def __init__(self, recorder: RecordingBackend, time: Time, flush: Callable[[], object]) -> None:
         self.rows: list[Row] = []
         self.phases: list[PhaseSpan] = []
         self.states: list[StateSpan] = []
         self.windows: list[Window] = []
         self._recorder = recorder
         self._time = time
+        self._flush = flush
         self._start_us = time.now_us
-        # In real time events come from the timer's thread, too.
+        # In real time events come from a thread of their own.
         self._lock = threading.Lock()
         self._in_force = InForce()
+        self._calls = 0
         self._state = State.UNVOTED
         self._since_us = 0
         self._idle_since_us: int | None = None
@@ -104,12 +111,14 @@ class Observer:
     @contextlib.contextmanager
     def phase(self, phase: Phase) -> Iterator[None]:
         """Note a phase of the session, which begins and ends inside."""
+        begin_us = self._now_us()
+        self._flush()
         with self._lock:
-            begin_us = self._now_us()
             self._end_window(begin_us)
         yield
+        end_us = self._now_us()
+        self._flush()
         with self._lock:
-            end_us = self._now_us()
             self.phases.append(PhaseSpan(begin_us, end_us, phase))
             if self._state is State.RAISED:
                 self._idle_since_us, self._idle_after = end_us, phase
@@ -117,16 +126,18 @@ class Observer:
     def see(self, event: Event) -> None:
         """Take in an event, and the calls since the one before."""
         with self._lock:
+            self._calls += isinstance(event, CallMade)
             state = event.dest if isinstance(event, Transition) else self._state
             phase = event.phase if isinstance(event, Transition) else None
             if isinstance(event, (SessionOpened, Transition)):
-                for call in self._recorder.calls_since(len(self.rows)):
+                for call in self._recorder.calls_since(len(self.rows))[: self._calls - len(self.rows)]:
                     self.rows.append(self._row(call, phase, event.cause, state))
             if state is not self._state:
                 self._change(state, event.time_us - self._start_us)
 
     def end(self) -> int:
         """End the last state, and return when the run ended, in us from its start: when the session was destroyed."""
+        self._flush()
         end_us = self._since_us if self._state is State.DESTROYED else self._now_us()
         self._change(self._state, end_us)
         return end_us

@@ -107,8 +107,8 @@ class RealPace:
 def run(profile: Profile, backend: SimulatedHtp, workload: Workload, pace: Pace, *, virtual: bool) -> Report:
     """Run the workload under the profile and report every call."""
     recorder = RecordingBackend(backend, time=pace.time)
-    observer = Observer(recorder, pace.time)
     with VoteController(recorder, time=pace.time) as controller:
+        observer = Observer(recorder, pace.time, controller.flush_events)
         controller.subscribe(observer.see)
         session = controller.session(profile)
         _phases(session, workload, pace, observer)

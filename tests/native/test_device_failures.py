@@ -252,8 +252,10 @@ def test_events_tell_of_the_restart(standin: Standin, host: Host) -> None:
     """Each session that is lost and voted again says so, in that order."""
     session = host.controller.session("burst")
     with session.inference():
+        host.controller.flush_events()
         host.events.clear()
         standin.script("createPowerConfigId 1 1 1007 0")
         host.controller.session("balanced")
+    host.controller.flush_events()
     told = [event.trigger.value for event in host.events if isinstance(event, Transition) and event.session == 1]
     assert told[:2] == ["lose", "raise"]

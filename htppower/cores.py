@@ -1,0 +1,87 @@
+"""What is in force on each core, over the votes of all sessions, and whose votes decide it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
+from htppower.machine import State
+from htppower.votes import PROCESS_WIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from htppower.ledger import Ledger
+    from htppower.usage import Usage
+
+CLOCKS = ("core", "bus", "hmx")
+
+
+@attrs.frozen
+class CoreStatus:
+    """One core, as far as this controller's own votes go: other processes vote on it, too.
+
+    Attributes:
+        device_id, core_id: which core.
+        effective: what the votes of all sessions add up to, as the DSP aggregates them, in native numbers.
+        decided_by: for each clock, ``core``, ``bus`` and ``hmx``, the numbers of the sessions whose target is the one
+            in force; empty where none is voted. And for ``sleep_latency_us`` those with the smallest wish.
+        unknown: the numbers of the sessions whose votes on the core are not known; they are not in what is above.
+    """
+
+    device_id: int
+    core_id: int
+    effective: Effective
+    decided_by: Mapping[str, tuple[int, ...]]
+    unknown: tuple[int, ...]
+
+
+def core_statuses(sessions: Iterable[Usage], ledger: Ledger) -> tuple[CoreStatus, ...]:
+    """Return every core on which a session has a power config id, in order."""
+    voters: dict[tuple[int, int], list[tuple[Usage, int]]] = {}
+    for session in sessions:
+        for core_id, power_config_id in session.power_config_ids.items():
+            voters.setdefault((session.device_id, core_id), []).append((session, power_config_id))
+    return tuple(_core_status(*core, voters[core], ledger) for core in sorted(voters))
+
+
+def _core_status(device_id: int, core_id: int, voters: Sequence[tuple[Usage, int]], ledger: Ledger) -> CoreStatus:
+    known, unknown = [], []
+    process = ProcessSettings()
+    for config in ledger.process_settings().native(0):
+        process = process.after(config)
+    for session, power_config_id in voters:
+        if session.state is State.UNKNOWN:
+            unknown.append(session.number)
+            continue
+        client = Client(device_id, core_id)
+        for config in ledger.in_force(power_config_id).without(*PROCESS_WIDE).native(power_config_id):
+            client.apply(config)
+        known.append((session.number, client))
+    effective = effective_clocks([client for _, client in known], process)
+    return CoreStatus(device_id, core_id, effective, _deciding(known, effective), tuple(unknown))
+
+
+def _deciding(known: Sequence[tuple[int, Client]], effective: Effective) -> dict[str, tuple[int, ...]]:
+    """Return whose votes are the ones in force, by what they decide."""
+    active = [(number, client) for number, client in known if client.active]
+    targets = {"core": effective.core_target, "bus": effective.bus_target, "hmx": effective.hmx_target}
+    asleep = Client(0, 0)
+    none = {"core": asleep.core[1], "bus": asleep.bus[1], "hmx": 0}
+    decided = {
+        clock: tuple(
+            number
+            for number, client in active
+            if targets[clock] != none[clock] and getattr(client, clock)[1] == targets[clock]
+        )
+        for clock in CLOCKS
+    }
+    latency_us = effective.sleep_latency_us
+    decided["sleep_latency_us"] = tuple(
+        number
+        for number, client in known
+        if latency_us != asleep.sleep_latency_us and client.sleep_latency_us == latency_us
+    )
+    return decided

@@ -1,0 +1,138 @@
+"""Holds and caps, as their users keep them."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from htppower.events import HoldEnd
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from htppower.choosing import Chooser
+    from htppower.precedence import Claim
+    from htppower.profiles import Profile
+    from htppower.timing import Time
+    from htppower.usage import Usage
+
+
+class Hold:
+    """Another profile for a session, until it is released. Made by ``Session.hold``.
+
+    It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. One
+    that has neither timeout nor owner ends also when its handle is dropped: nobody could release it any more.
+    """
+
+    __slots__ = ("__weakref__", "_chooser", "_claim", "_finalizer", "_session", "_time")
+
+    def __init__(self, chooser: Chooser, session: Usage, claim: Claim, time: Time, owner: object | None) -> None:
+        self._chooser = chooser
+        self._session = session
+        self._claim = claim
+        self._time = time
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        if owner is not None:
+            self._end_with(owner, HoldEnd.OWNER_GONE)
+        elif claim.until_us is None:
+            self._end_with(self, HoldEnd.HANDLE_DROPPED)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that it asks for."""
+        return self._claim.profile
+
+    @property
+    def reason(self) -> str:
+        """What it was asked for."""
+        return self._claim.reason
+
+    @property
+    def active(self) -> bool:
+        """Whether it has not ended yet. A higher hold or a cap may still decide what the session uses."""
+        return self._claim in self._session.holds
+
+    def release(self) -> None:
+        """End the hold. Releasing twice is fine.
+
+        Raises:
+            VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
+                hold has ended nevertheless.
+        """
+        self._end(quiet=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is GeneratorExit:
+            # A generator may be collected anywhere, also where this thread holds a lock that ending needs.
+            self._time.call_soon(self._ending(HoldEnd.RELEASED))
+        else:
+            self._end(quiet=error is not None)
+
+    def __repr__(self) -> str:
+        """Return profile and reason."""
+        return f"<Hold {self.profile.name} on session {self._session.number}: {self.reason}>"
+
+    def _end(self, *, quiet: bool) -> None:
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        self._chooser.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
+
+    def _end_with(self, watched: object, end: HoldEnd) -> None:
+        """End the hold soon after an object is garbage collected."""
+        self._finalizer = weakref.finalize(watched, self._time.call_soon, self._ending(end))
+        self._finalizer.atexit = False
+
+    def _ending(self, end: HoldEnd) -> functools.partial[None]:
+        return functools.partial(self._chooser.end_hold, self._session, self._claim, end, quiet=True)
+
+
+class Cap:
+    """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
+
+    It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
+    """
+
+    __slots__ = ("_chooser", "_claim")
+
+    def __init__(self, chooser: Chooser, claim: Claim) -> None:
+        self._chooser = chooser
+        self._claim = claim
+
+    @property
+    def profile(self) -> Profile:
+        """The profile beyond which no session goes."""
+        return self._claim.profile
+
+    @property
+    def reason(self) -> str:
+        """What it was asked for."""
+        return self._claim.reason
+
+    @property
+    def active(self) -> bool:
+        """Whether it was not lifted yet."""
+        return self._claim in self._chooser.caps
+
+    def lift(self) -> None:
+        """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
+        self._chooser.lift_cap(self._claim)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.lift()
+
+    def __repr__(self) -> str:
+        """Return profile and reason."""
+        return f"<Cap {self.profile.name}: {self.reason}>"

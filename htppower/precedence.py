@@ -1,0 +1,99 @@
+"""Which profile a session uses: its own, that of a hold, or that of a cap.
+
+The vendor orders its profiles from burst to extreme_power_saver. That order is read off the votes here, so that a
+user's own profile has its place in it, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.profiles import Profile
+    from htppower.votes import VoltageRange, VoteSet
+
+_NO_SLEEP_WISH_US = 65535
+
+
+@attrs.frozen
+class Claim:
+    """What a hold or a cap asks for.
+
+    Attributes:
+        number: one more than the claim before it.
+        profile: the profile.
+        reason: what it was asked for, as shown in status and events.
+        since_us: since when, by the controller's clock.
+        until_us: when it ends by itself, or None.
+    """
+
+    number: int
+    profile: Profile
+    reason: str
+    since_us: int
+    until_us: int | None = None
+
+
+def in_use(own: Profile, holds: Iterable[Claim], caps: Iterable[Claim]) -> tuple[Profile, Claim | None]:
+    """Return the profile that a session uses, and the hold or cap that decides it, or None.
+
+    The hold that is highest in the vendor's order takes the place of the session's own profile, the later one of two
+    that are as high. The lowest cap takes the place of what goes beyond it.
+    """
+    hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
+    chosen, decides = (own, None) if hold is None else (hold.profile, hold)
+    for cap in sorted(caps, key=lambda claim: (rank(claim.profile), claim.number), reverse=True):
+        if exceeds(chosen, cap.profile):
+            chosen, decides = cap.profile, cap
+    return chosen, decides
+
+
+def rank(profile: Profile) -> tuple[Any, ...]:
+    """Return where a profile stands in the vendor's order, greater for higher performance.
+
+    First its clocks: core, bus, then HMX; then how soon the DSP wakes up, polling, and how long votes are sustained. A
+    profile without votes is below all others.
+    """
+    votes, relax = profile.votes, profile.relax
+    dcvs = votes.dcvs_v3
+    sleep_latency_us = None if dcvs is None else dcvs.sleep_latency_us
+    return (
+        bool(votes),
+        *_clocks(votes),
+        -(_NO_SLEEP_WISH_US if sleep_latency_us is None else sleep_latency_us),
+        votes.rpc_polling_time_us or 0,
+        0 if relax is None else relax.after_inference_us,
+    )
+
+
+def exceeds(profile: Profile, cap: Profile) -> bool:
+    """Return whether a profile goes beyond a cap: in the vendor's order, or with any clock."""
+    if rank(profile) > rank(cap):
+        return True
+    return any(clock > limit for clock, limit in zip(_clocks(profile.votes), _clocks(cap.votes), strict=True))
+
+
+def _clocks(votes: VoteSet) -> tuple[int, ...]:
+    """Return what is asked of each clock, and how far up it may go: core, bus, HMX."""
+    dcvs, hmx = votes.dcvs_v3, votes.hmx_v2
+    core_target, core_max = _corners(None if dcvs is None else dcvs.core)
+    bus_target, bus_max = _corners(None if dcvs is None else dcvs.bus)
+    if hmx is None or hmx.pick_default:
+        hmx_target, hmx_max = EXPANDED_OF_CORE[core_target], EXPANDED_OF_CORE[core_max]
+    else:
+        hmx_target, hmx_max = hmx.target, hmx.max or hmx.target
+    return core_target, bus_target, core_max, bus_max, hmx_target, hmx_max
+
+
+def _corners(corners: VoltageRange | None) -> tuple[VoltageCorner, VoltageCorner]:
+    """Return target and max; a max of DISABLE limits nothing where a target is voted (HAP_power)."""
+    if corners is None or corners.target is VoltageCorner.DISABLE:
+        return VoltageCorner.DISABLE, VoltageCorner.DISABLE
+    unlimited = corners.max is VoltageCorner.DISABLE
+    return corners.target, VoltageCorner.MAX_VOLTAGE_CORNER if unlimited else corners.max

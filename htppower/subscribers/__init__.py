@@ -1,0 +1,1 @@
+"""Subscribers that ship: each is imported only where it is used."""

@@ -1,0 +1,134 @@
+"""Workers: they run actions one after the other, off the thread that asks for them."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOGGER = logging.getLogger("htppower")
+
+
+class Worker(Protocol):
+    """What runs actions one after the other, in the order in which they were posted."""
+
+    @property
+    def pending(self) -> int:
+        """How many actions wait to be run."""
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action soon, without waiting for it; what it raises is logged."""
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until everything that was posted has run, and return whether it has within the time."""
+
+    def close(self) -> None:
+        """Run what was posted, and nothing from then on."""
+
+
+class ThreadWorker:
+    """Runs actions on a daemon thread of its own, which starts with the first of them.
+
+    Args:
+        name: the thread's.
+        logger: is told what an action raises.
+    """
+
+    def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
+        self._name = name
+        self._logger = logger
+        self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def pending(self) -> int:
+        """How many actions wait to be run; the one that runs is not counted."""
+        return self._actions.qsize()
+
+    def start(self) -> None:
+        """Start the thread, if it does not run yet.
+
+        Raises:
+            RuntimeError: none can be started, as at the very end of a process.
+        """
+        with self._lock:
+            if self._thread is None and not self._closed:
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action soon, on the thread; at once where none can be started.
+
+        Once the worker is closed, nothing is run.
+        """
+        if self._thread is None:
+            try:
+                self.start()
+            except RuntimeError:
+                _run(action, self._logger)
+                return
+        if not self._closed:
+            self._actions.put(action)
+
+    def post_unlocked(self, action: Callable[[], object]) -> None:
+        """Post without taking a lock or starting the thread: safe while an object is garbage collected."""
+        self._actions.put(action)
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until everything that was posted has run; not on the thread itself, which would wait for itself."""
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        if self._closed:
+            thread.join(timeout_s)
+            return not thread.is_alive()
+        done = threading.Event()
+        self._actions.put(done.set)
+        return done.wait(timeout_s)
+
+    def close(self) -> None:
+        """Run what was posted, then end the thread; it is not waited for."""
+        with self._lock:
+            self._closed = True
+            self._actions.put(None)
+
+    def _work(self) -> None:
+        while (action := self._actions.get()) is not None:
+            try:
+                _run(action, self._logger)
+            except BaseException:
+                # Nobody else would take it, and the thread must live on.
+                self._logger.exception("%r failed", action)
+            # A frame that waits must keep nothing of what it ran alive.
+            del action
+
+
+class InlineWorker:
+    """Runs actions at once, on the thread that posts them: for time that is driven by hand."""
+
+    pending = 0
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action."""
+        _run(action, _LOGGER)
+
+    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
+        """Return True: nothing is ever left to run."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _run(action: Callable[[], object], logger: logging.Logger) -> None:
+    try:
+        action()
+    except Exception:
+        logger.exception("%r failed", action)
