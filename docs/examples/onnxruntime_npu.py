@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import htppower
 from htppower.events import Event, Transition
+from htppower.hosts.onnxruntime import load_model
 
 INFERENCES = 100
 THREADS = 4
@@ -46,23 +47,6 @@ def quantized_model() -> bytes:
     return serialized
 
 
-def load_on_npu(model: bytes) -> onnxruntime.InferenceSession:
-    """Return a session that runs the whole model on the HTP, and that casts no votes of its own."""
-    name = onnxruntime_qnn.get_ep_name()
-    if not any(device.ep_name == name for device in onnxruntime.get_ep_devices()):
-        onnxruntime.register_execution_provider_library(name, onnxruntime_qnn.get_library_path())
-    device = next(device for device in onnxruntime.get_ep_devices() if device.ep_name == name)
-    options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-    # "default": the provider leaves the votes alone, so that they are cast once, by the controller.
-    settings = {
-        "backend_path": onnxruntime_qnn.get_qnn_htp_path(),
-        "htp_performance_mode": "default",
-    }
-    options.add_provider_for_devices([device], settings)
-    return onnxruntime.InferenceSession(model, options)
-
-
 def main() -> None:
     """Run the model from four threads under burst, then under balanced, and show every change of the votes."""
     seen: list[Transition] = []
@@ -75,24 +59,22 @@ def main() -> None:
     backend = htppower.backends.QnnHtp(onnxruntime_qnn.get_qnn_htp_path())
     with htppower.VoteController(backend) as controller:
         controller.subscribe(note)
-        power = controller.session("burst", owner="matmul")
-        with power.init():
-            models = [load_on_npu(quantized_model())]
-        x = np.random.default_rng(1).standard_normal((16, 8)).astype(np.float32)
+        votes = controller.session("burst", owner="matmul")
+        options = onnxruntime.SessionOptions()
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")  # all of it on the NPU, or an error
+        with load_model(quantized_model(), votes, session_options=options) as model:
+            x = np.random.default_rng(1).standard_normal((16, 8)).astype(np.float32)
 
-        def infer(_number: int) -> np.ndarray:
-            with power.inference():  # returns when the votes are in force
-                (y,) = models[0].run(None, {"x": x})
-            return np.asarray(y)
+            def infer(_number: int) -> np.ndarray:
+                (y,) = model.run(None, {"x": x})  # the votes are in force while it runs
+                return np.asarray(y)
 
-        with ThreadPoolExecutor(THREADS) as pool:
-            results = list(pool.map(infer, range(INFERENCES)))
-        while power.state is htppower.State.RAISED:  # burst sustains for 300 ms
-            time.sleep(0.05)
-        power.use("balanced")
-        results.append(infer(0))
-        with power.deinit():
-            models.clear()
+            with ThreadPoolExecutor(THREADS) as pool:
+                results = list(pool.map(infer, range(INFERENCES)))
+            while votes.state is htppower.State.RAISED:  # burst sustains for 300 ms
+                time.sleep(0.05)
+            votes.use("balanced")
+            results.append(infer(0))
     backend.close()
 
     same = all(np.array_equal(y, results[0]) for y in results)

@@ -19,9 +19,10 @@ import onnxruntime_qnn
 
 from htppower import State, VoteController
 from htppower.backends import QnnHtp, RecordingBackend
+from htppower.hosts.qnn_provider import new_session
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from docs.examples.onnxruntime_npu import load_on_npu, quantized_model
+from docs.examples.onnxruntime_npu import quantized_model
 
 X = np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)
 LIBRARY = onnxruntime_qnn.get_qnn_htp_path()
@@ -41,9 +42,11 @@ class Host:
         on_cpu = onnxruntime.InferenceSession(self.model_bytes, providers=["CPUExecutionProvider"])
         self.expected = run(on_cpu)
 
-    def load(self) -> Any:
+    def load(self, mode: str = "default") -> Any:
         """Return the model on the HTP, after a run that gives what the CPU gives, to one step of quantization."""
-        model = load_on_npu(self.model_bytes)
+        options = onnxruntime.SessionOptions()
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        model = new_session(self.model_bytes, {"htp_performance_mode": mode}, options)
         self.check(model)
         return model
 
@@ -113,13 +116,7 @@ class Host:
         """The provider casts votes of its own on ids of its own, and neither disturbs the other."""
         backend = QnnHtp(LIBRARY, 57)
         recorder = RecordingBackend(backend)
-        name = onnxruntime_qnn.get_ep_name()
-        self.load()
-        device = next(device for device in onnxruntime.get_ep_devices() if device.ep_name == name)
-        options = onnxruntime.SessionOptions()
-        settings = {"backend_path": LIBRARY, "htp_performance_mode": "burst"}
-        options.add_provider_for_devices([device], settings)
-        model = onnxruntime.InferenceSession(self.model_bytes, options)
+        model = self.load("burst")
         self.vote(recorder, [model, self.load()])
         backend.close()
         self.check(model)

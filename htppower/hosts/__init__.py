@@ -1,0 +1,1 @@
+"""Inference hosts: what wraps a runtime's session so that its inferences vote."""

@@ -1,0 +1,77 @@
+"""Inferences that begin in one thread and end in another, when a runtime calls back."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any
+
+from htppower.errors import VoteRejected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.session import Session
+
+
+class AsyncRuns:
+    """The inferences of one session that are to be ended by a callback.
+
+    Args:
+        votes: the session; each inference is one in flight on it.
+    """
+
+    def __init__(self, votes: Session) -> None:
+        self._inference = votes.inference()
+        self._changed = threading.Condition()
+        self._pending = 0
+
+    def begin(self, callback: Callable[[Any, Any, str], object]) -> AsyncRun:
+        """Begin an inference, and return the callback that ends it and calls the given one.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``Session.inference`` does; the inference has then not begun.
+        """
+        self._inference.__enter__()
+        with self._changed:
+            self._pending += 1
+        return AsyncRun(self, callback)
+
+    def wait(self) -> None:
+        """Return when every inference that has begun is ended."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._pending)
+
+    def end(self) -> None:
+        """End one inference."""
+        try:
+            # The session's status and an event tell of it. Here is nobody to catch it: the thread is the runtime's.
+            with contextlib.suppress(VoteRejected):
+                self._inference.__exit__(None, None, None)
+        finally:
+            with self._changed:
+                self._pending -= 1
+                self._changed.notify_all()
+
+
+class AsyncRun:
+    """One of them: the callback for the runtime."""
+
+    __slots__ = ("_callback", "_runs", "_unended")
+
+    def __init__(self, runs: AsyncRuns, callback: Callable[[Any, Any, str], object]) -> None:
+        self._runs = runs
+        self._callback = callback
+        self._unended = threading.Lock()
+
+    def end(self) -> None:
+        """End the inference, the first time that this is called."""
+        if self._unended.acquire(blocking=False):
+            self._runs.end()
+
+    def __call__(self, results: Any, user_data: Any, error: str) -> None:
+        """End the inference, then call the user's callback, in the runtime's thread."""
+        try:
+            self.end()
+        finally:
+            self._callback(results, user_data, error)

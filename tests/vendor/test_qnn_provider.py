@@ -1,0 +1,115 @@
+"""The real QNN provider: what its options vote, read from the library's log, and that it casts none beside ours."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from vendorlib import decoded
+
+from htppower import load_profile, profile_names
+from htppower.hosts.qnn_modes import MODES, provider_options
+
+if TYPE_CHECKING:
+    from htppower.votes import VoteSet
+
+PROCESS = Path(__file__).resolve().parents[1] / "processes" / "npu_provider.py"
+LINE = re.compile(r"(?:.*QnnLogging\])?\s*(?:<\w> )?(?P<text>.*)")
+SET = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId: (-?\d+)")
+
+
+@pytest.fixture(scope="module")
+def parts(vendors_library: Path) -> dict[str, list[str]]:
+    """Return the log of the library by parts, from a process of its own that does all at once."""
+    done = subprocess.run(
+        [sys.executable, str(PROCESS)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=300,
+    )
+    lines = done.stdout.splitlines()
+    assert (done.returncode, lines[-1]) == (0, "ok"), done.stdout[-2000:]
+    found: dict[str, list[str]] = {"": []}
+    part = ""
+    for line in lines:
+        if line.startswith("## "):
+            part = line.removeprefix("## ")
+            found[part] = []
+        elif match := LINE.fullmatch(line):
+            found[part].append(match["text"])
+    return found
+
+
+def cast(lines: list[str]) -> dict[str, dict[str, int]]:
+    """Return what the library decoded, by option, without the id."""
+    votes = decoded(logging.makeLogRecord({"msg": line}) for line in lines)
+    assert len({option for option, _ in votes}) == len(votes)
+    return {option: {name: value for name, value in fields.items() if name != "contextId"} for option, fields in votes}
+
+
+def expected(votes: VoteSet) -> dict[str, dict[str, int]]:
+    """Return what the library must have decoded of a vote set."""
+    found: dict[str, dict[str, int]] = {}
+    for config in votes.native(0):
+        fields = {name: value for name, value in config.fields.items() if name != "contextId"}
+        dcvs = config.option == "DCVS_V3"
+        found["DCVS_V3" if dcvs else config.option.lower()] = fields if dcvs else {"value": next(iter(fields.values()))}
+    return found
+
+
+def calls(lines: list[str]) -> list[int]:
+    """Return the ids of the setPowerConfig calls."""
+    return [int(match[1]) % 2**32 for match in map(SET.search, lines) if match]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_votes_what_the_table_says(parts: dict[str, list[str]], mode: str) -> None:
+    """One call as the model loads, with exactly these votes, none for "default"; none as it runs and goes."""
+    assert cast(parts[f"mode {mode}"]) == expected(MODES[mode])
+    assert len(calls(parts[f"mode {mode}"])) == bool(MODES[mode])
+    assert calls(parts[f"mode {mode} runs"]) == []
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_the_options_of_a_profile(parts: dict[str, list[str]], name: str) -> None:
+    """The provider takes them, and votes the mode and the control latency; what differs is all named."""
+    made, profile = provider_options(name), load_profile(name)
+    mode = MODES[made.options["htp_performance_mode"]]
+    voted = attrs.evolve(mode, rpc_control_latency_us=profile.votes.rpc_control_latency_us)
+    log = cast(parts[f"profile {name}"])
+    assert log == expected(voted)
+    wanted = {} if not profile.votes else expected(attrs.evolve(profile.votes, hmx_v2=None))
+    named = {item.field[-1].replace("dcvs_enable", "dcvsEnable") for item in made.unexpressed}
+    for option in wanted.keys() | log.keys():
+        for field in wanted.get(option, log.get(option, {})):
+            if wanted.get(option, {}).get(field) != log.get(option, {}).get(field):
+                assert (f"{option}_us" if field == "value" else field) in named
+    assert calls(parts[f"profile {name} runs"]) == []
+
+
+def test_run_and_dynamic_options_vote(parts: dict[str, list[str]]) -> None:
+    """What the wrapper refuses does vote, and "default" does not; nothing is taken back when the model goes."""
+    assert cast(parts["run qnn.htp_perf_mode burst"]) == expected(MODES["burst"])
+    assert cast(parts["run qnn.htp_perf_mode_post_run power_saver"]) == expected(MODES["power_saver"])
+    assert cast(parts["run qnn.rpc_control_latency 100"]) == {"rpc_control_latency": {"value": 100}}
+    assert calls(parts["run qnn.htp_perf_mode default"]) == []
+    assert cast(parts["dynamic"])["DCVS_V3"] == expected(MODES["high_performance"])["DCVS_V3"]
+    assert calls(parts["gone"]) == []
+
+
+def test_votes_are_cast_once(parts: dict[str, list[str]]) -> None:
+    """With the wrapper, every call that the library has had is one of the controller's."""
+    (said,) = (part for part in parts if part.startswith("calls "))
+    recorded = json.loads(said.removeprefix("calls "))
+    assert len(recorded) == 10  # INIT, three runs, DE-INIT: each raised and lowered
+    assert calls(parts["controller"]) == recorded
