@@ -26,6 +26,7 @@ from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorn
 from htppower.docstrings import said_of_fields, summary
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
+from htppower.hosts.qnn_modes import MODES, provider_options
 from htppower.loading import load_power_state, load_profile, profile_names
 from htppower.status import ControllerStatus, SessionStatus
 from htppower.vote_tests.fields import ExpectFields, StepFields
@@ -128,6 +129,38 @@ def _spell(value: Any) -> str:
     if isinstance(value, VoltageRange) and not value.min == value.target == value.max:
         return f"{value.min.name} / {value.target.name} / {value.max.name}"
     return spell(value)
+
+
+def _provider_balanced() -> str:
+    made = provider_options("balanced")
+    return "\n".join(("```text", str(made.options), *map(str, made.unexpressed), "```"))
+
+
+def _provider_modes() -> str:
+    """Return what ONNX Runtime's provider votes, by mode."""
+    rows = []
+    for name, votes in MODES.items():
+        fields = {at[-1]: spell(value) for at, value in vote_fields(votes)}
+        shown = ("core", "dcvs_enable", "power_mode", "sleep_latency_us", "rpc_polling_time_us")
+        cells = (fields[each].replace("unset", "no vote") for each in shown)
+        rows.append((f"`{name}`", *(cells if votes else ("no votes", "", "", "", ""))))
+    return _table(("Mode", "Bus and core corners", "DCVS", "Power mode", "Sleep latency, us", "RPC polling, us"), rows)
+
+
+def _provider_options() -> str:
+    """Return every profile as options of ONNX Runtime's provider, with what they can't express but for relaxing."""
+    rows = []
+    for name in profile_names():
+        made = provider_options(name)
+        lost = [each for each in made.unexpressed if each.field[0] != "relax"]
+        rows.append(
+            (
+                f"`{name}`",
+                ", ".join(f"`{option}={value}`" for option, value in made.options.items()),
+                ", ".join(f"`{each.field[-1]}: {each.says}` ({each.instead})" for each in lost) or "nothing",
+            )
+        )
+    return _table(("Profile", "Options", "What they can't express, beside the relaxing (what the provider does)"), rows)
 
 
 def _rules() -> str:
@@ -257,6 +290,9 @@ _PARTS: dict[str, Callable[[], str]] = {
     "expanded-corners": lambda: _words(ExpandedCorner),
     "power-modes": lambda: _words(PowerMode),
     "perf-modes": lambda: _words(ClkPerfMode),
+    "provider-balanced": _provider_balanced,
+    "provider-modes": _provider_modes,
+    "provider-options": _provider_options,
     "rules": _rules,
     "rule-messages": lambda: _messages(rules.RULES),
     "file-rules": _file_rules,

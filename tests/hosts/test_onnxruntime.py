@@ -448,6 +448,16 @@ def test_provider_options_that_vote_are_refused(bench: Bench, serialized: bytes,
     assert bench.sets == []
 
 
+def built_in(monkeypatch: pytest.MonkeyPatch, session: Callable[..., Any]) -> None:
+    """Let an ONNX Runtime be installed that has the provider built in, and makes this session."""
+    fake: Any = SimpleNamespace(
+        SessionOptions=object,
+        get_available_providers=lambda: ["QNNExecutionProvider", *CPU],
+        InferenceSession=session,
+    )
+    monkeypatch.setitem(sys.modules, "onnxruntime", fake)
+
+
 def test_a_provider_that_is_built_in(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is named with its options, silent, without the fallback to the CPU, and within INIT."""
     votes = bench.controller.session("balanced")
@@ -457,16 +467,20 @@ def test_a_provider_that_is_built_in(bench: Bench, monkeypatch: pytest.MonkeyPat
         made.append((given[0], named, votes.state))
         return Held(votes)
 
-    fake = SimpleNamespace(
-        SessionOptions=object,
-        get_available_providers=lambda: ["QNNExecutionProvider", *CPU],
-        InferenceSession=session,
-    )
-    monkeypatch.setitem(sys.modules, "onnxruntime", fake)
+    built_in(monkeypatch, session)
     load_model("a.onnx", votes, provider_options={"backend_type": "htp"})
     options = {"htp_performance_mode": "default", "backend_type": "htp"}
     named = {"providers": [("QNNExecutionProvider", options)], "enable_fallback": False}
     assert made == [("a.onnx", named, State.RAISED)]
+    assert votes.state is State.LOWERED
+
+
+def test_a_session_without_the_provider_is_an_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ONNX Runtime leaves the provider out, the model is not run on the CPU in silence."""
+    votes = bench.controller.session("balanced")
+    built_in(monkeypatch, lambda *_, **__: SimpleNamespace(get_providers=lambda: CPU))
+    with pytest.raises(ProviderUnavailable, match="without its QNN execution provider"):
+        load_model("a.onnx", votes)
     assert votes.state is State.LOWERED
 
 

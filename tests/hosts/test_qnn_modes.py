@@ -116,6 +116,13 @@ def test_clocks_decide_before_anything_else(corner: VoltageCorner, mode: str) ->
     assert ("votes.dcvs_v3.core" in fields(profile)) == (clocks != getattr(MODES[mode].dcvs_v3, "core", None))
 
 
+@pytest.mark.parametrize("name", ["burst", "sustained_high_performance"])
+def test_of_equal_modes_the_one_of_its_lineage(name: str) -> None:
+    """Where two modes differ in as much, the one that the profile is named after or extends is taken."""
+    profile = attrs.evolve(voting(rpc_polling_time_us=500), name="mine", lineage=("mine", name))
+    assert provider_options(profile).options["htp_performance_mode"] == name
+
+
 def test_a_profile_without_an_hvx_vote() -> None:
     """The provider casts no clocks for it, only the control latency."""
     profile = attrs.evolve(load_profile("burst"), votes=VoteSet(rpc_control_latency_us=50, rpc_polling_time_us=9999))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from htppower.hosts.qnn_provider import new_session
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from docs.examples.onnxruntime_npu import quantized_model
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL = quantized_model()
 X = {"x": np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)}
 
@@ -76,6 +79,20 @@ def run_options() -> None:
     del session
 
 
+def page() -> None:
+    """The short example of the docs, with a model and inputs."""
+    text = (ROOT / "docs" / "onnxruntime.md").read_text(encoding="utf-8")
+    block = text.split("```{code-block} python\n")[1].split("```")[0]
+    mark("page")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "detector.onnx").write_bytes(MODEL)
+        os.chdir(folder)
+        names: dict[str, Any] = {"inputs": X}
+        exec(compile(block, "onnxruntime.md", "exec"), names)  # noqa: S102 - the page is ours
+        os.chdir(ROOT)
+    mark("outputs", str(names["outputs"][0].shape))
+
+
 def controller() -> None:
     """The wrapper: the controller votes, and the provider does not."""
     backend = QnnHtp(onnxruntime_qnn.get_qnn_htp_path())
@@ -105,6 +122,7 @@ if __name__ == "__main__":
     modes()
     run_options()
     controller()
+    page()
     print("ok", flush=True)
 
 # ruff: noqa: T201 - what it prints is read

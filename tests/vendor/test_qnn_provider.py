@@ -113,3 +113,8 @@ def test_votes_are_cast_once(parts: dict[str, list[str]]) -> None:
     recorded = json.loads(said.removeprefix("calls "))
     assert len(recorded) == 10  # INIT, three runs, DE-INIT: each raised and lowered
     assert calls(parts["controller"]) == recorded
+
+
+def test_the_short_example_of_the_docs(parts: dict[str, list[str]]) -> None:
+    """It runs as it stands, with a model and inputs."""
+    assert "outputs (16, 4)" in parts
