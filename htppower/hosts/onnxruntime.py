@@ -10,6 +10,7 @@ switch it on are refused. For a host that leaves the votes to the provider there
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import SessionClosed
@@ -94,9 +95,13 @@ class VotingSession:
         self._session: InferenceSession | None = session
         self._votes = votes
         self._async_runs = AsyncRuns(votes)
+        # A look costs ONNX Runtime three exceptions, some 100 us.
+        self._looked_at: weakref.WeakSet[RunOptions] = weakref.WeakSet()
 
     def run(self, output_names: Any, input_feed: Any, run_options: RunOptions | None = None) -> Any:
         """Run as ``InferenceSession.run`` does, with the votes in force.
+
+        Run options are looked at when they are given for the first time; add no voting entry to them after.
 
         Raises:
             ProviderVotes: the run options would make the provider vote.
@@ -216,5 +221,7 @@ class VotingSession:
         session = self._session
         if session is None:
             raise SessionClosed(f"{self!r}: load the model again")
-        refuse_votes_of_run(run_options)
+        if run_options is not None and run_options not in self._looked_at:
+            refuse_votes_of_run(run_options)
+            self._looked_at.add(run_options)
         return session

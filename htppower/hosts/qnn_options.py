@@ -64,14 +64,13 @@ def refuse_votes(options: Mapping[str, Any]) -> None:
         raise ProviderVotes(voting)
 
 
-def refuse_votes_of_run(options: RunOptions | None) -> None:
+def refuse_votes_of_run(options: RunOptions) -> None:
     """Refuse run options that make the provider vote.
 
     Raises:
         ProviderVotes: one of them does.
     """
-    if options is not None:
-        refuse_votes(dict(_entries(options.get_run_config_entry, _OF_RUNS)))
+    refuse_votes(dict(_entries(options.get_run_config_entry, _OF_RUNS)))
 
 
 def refuse_votes_of_session(options: SessionOptions) -> None:

@@ -410,9 +410,29 @@ def test_run_options_that_vote_are_refused(bench: Bench, serialized: bytes, name
         model.run(None, {"x": X}, options)
     assert error.value.options == {name: value}
     assert bench.sets == []
+    with pytest.raises(ProviderVotes):
+        model.run(None, {"x": X}, options)
     options.add_run_config_entry(name, silent)
     model.run(None, {"x": X}, options)
     assert len(bench.sets) == 2
+
+
+def test_run_options_are_looked_at_once(bench: Bench, serialized: bytes) -> None:
+    """A look is dear, so that the same options cost it once; others are looked at, too."""
+    looks: list[str] = []
+
+    class Options(ort.RunOptions):  # type: ignore[misc]
+        def get_run_config_entry(self, name: str) -> str:
+            looks.append(name)
+            return str(super().get_run_config_entry(name))
+
+    model = VotingSession(on_cpu(serialized), bench.controller.session("burst"))
+    options = Options()
+    for _ in range(3):
+        model.run(None, {"x": X}, options)
+    assert sorted(looks) == ["qnn.htp_perf_mode", "qnn.htp_perf_mode_post_run", "qnn.rpc_control_latency"]
+    model.run(None, {"x": X}, Options())
+    assert len(looks) == 6
 
 
 def test_dynamic_options_that_vote_are_refused(bench: Bench) -> None:
