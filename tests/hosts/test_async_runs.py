@@ -1,0 +1,132 @@
+"""Inferences that ONNX Runtime ends in a thread of its own: none stays in flight, whatever becomes of it."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+
+import pytest
+from bench import Bench
+from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
+
+from htppower import State
+from htppower.codes import FAILED
+from htppower.hosts.onnxruntime import VotingSession
+
+
+def test_an_async_run_is_in_flight_until_the_callback(bench: Bench) -> None:
+    """The votes are up before the run is submitted; the inference is over when the user's callback is called."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    model = VotingSession(held, votes)
+    called: list[Any] = []
+    for number in range(2):
+        model.run_async(None, {}, lambda *given: called.append((*given, votes.in_flight)), number)
+    assert held.states == [State.RAISED] * 2
+    assert (votes.in_flight, votes.state) == (2, State.RAISED)
+    held.callbacks[1]("results", 1, "")
+    held.callbacks[0](None, 0, "failed")
+    assert called == [("results", 1, "", 1), (None, 0, "failed", 0)]
+    assert votes.state is State.LOWERED
+
+
+def test_an_async_run_whose_callback_raises_is_ended(bench: Bench) -> None:
+    """The error of the user's callback goes where it went without htppower, and nothing stays in flight."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    VotingSession(held, votes).run_async(None, {}, lambda *_: 1 // 0, None)
+    with pytest.raises(ZeroDivisionError):
+        held.callbacks[0](None, None, "")
+    assert (votes.in_flight, votes.state) == (0, State.LOWERED)
+
+
+def test_an_async_run_that_is_refused_is_ended_once(bench: Bench) -> None:
+    """A refusal is passed on and ends the inference; a callback all the same does not end another's."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes, refusal=RuntimeError("no threads"))
+    called: list[Any] = []
+    model = VotingSession(held, votes)
+    with pytest.raises(RuntimeError, match="no threads"):
+        model.run_async(None, {}, lambda *given: called.append(given), None)
+    assert (votes.in_flight, votes.state) == (0, State.LOWERED)
+    with votes.inference():
+        held.callbacks[0](None, None, "")
+        assert votes.in_flight == 1
+    assert called == [(None, None, "")]
+
+
+def test_the_errors_of_onnx_runtime_end_an_async_run(bench: Bench) -> None:
+    """ONNX Runtime's refusal of a run, and its word of a failed one, leave nothing in flight."""
+    votes = bench.controller.session("balanced")
+    with pytest.raises(Exception, match="at least one thread"):
+        by_async(VotingSession(on_cpu(threads=1), votes))
+    assert votes.in_flight == 0
+    answer = Answer()
+    VotingSession(on_cpu(), votes).run_async(["nothing"], {"x": X}, answer, None)
+    assert answer.come.wait(WAIT_S)
+    assert "nothing" in answer.error
+    assert (votes.in_flight, votes.state) == (0, State.LOWERED)
+
+
+def test_a_model_that_is_dropped_with_an_async_run_pending(bench: Bench) -> None:
+    """The callback comes, and nothing stays in flight."""
+    votes = bench.controller.session("balanced")
+    dropped = threading.Event()
+    answer = Answer(dropped)
+    model: Any = VotingSession(on_cpu(), votes)
+    held: Any = VotingSession(Held(votes), votes)
+    model.run_async(None, {"x": X}, answer, None)
+    held.run_async(None, {}, lambda *_: None, None)
+    callback = held._session.callbacks[0]
+    del model, held
+    gc.collect()
+    dropped.set()
+    assert answer.come.wait(WAIT_S)
+    assert votes.in_flight == 1
+    callback(None, None, "")
+    assert votes.in_flight == 0
+
+
+def test_a_lowering_that_fails_in_the_callback_is_not_raised_there() -> None:
+    """With on_error="raise" the user's callback has its results all the same, and the session tells of the failure."""
+    bench = Bench.make(on_error="raise")
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    called: list[Any] = []
+    VotingSession(held, votes).run_async(None, {}, lambda *given: called.append(given), 7)
+    bench.simulated.fail_next(FAILED, function="setPowerConfig")
+    held.callbacks[0]("results", 7, "")
+    assert called == [("results", 7, "")]
+    assert votes.in_flight == 0
+    assert votes.error is not None
+    bench.controller.close()
+
+
+def test_a_vote_that_fails_keeps_an_async_run_from_being_submitted() -> None:
+    """With on_error="raise" nothing is submitted, and nothing is in flight."""
+    bench = Bench.make(on_error="raise")
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    bench.simulated.fail_next(FAILED, function="setPowerConfig")
+    with pytest.raises(Exception, match="FAILED"):
+        VotingSession(held, votes).run_async(None, {}, print, None)
+    assert held.callbacks == []
+    assert votes.in_flight == 0
+    bench.controller.close()
+
+
+def test_close_waits_for_async_runs(bench: Bench) -> None:
+    """A model is released only when its last callback has come."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    model = VotingSession(held, votes)
+    model.run_async(None, {}, lambda *_: None, None)
+    closing = threading.Thread(target=model.close)
+    closing.start()
+    closing.join(0.05)
+    assert closing.is_alive()
+    held.callbacks[0](None, None, "")
+    closing.join(WAIT_S)
+    assert not closing.is_alive()
+    assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]

@@ -1,0 +1,91 @@
+"""Options that would make the provider vote beside the controller are refused, wherever they are given."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from onnxsessions import Held, X, doubling, on_cpu, ort
+
+from htppower.hosts.onnxruntime import ProviderVotes, VotingSession, load_model
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+    pass
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "silent"),
+    [
+        ("qnn.htp_perf_mode", "burst", "default"),
+        ("qnn.htp_perf_mode_post_run", "power_saver", "default"),
+        ("qnn.rpc_control_latency", "100", "0"),
+    ],
+)
+def test_run_options_that_vote_are_refused(bench: Bench, name: str, value: str, silent: str) -> None:
+    """They are named, with what to do; nothing runs and nothing is voted. The value without a vote is let through."""
+    model = VotingSession(on_cpu(), bench.controller.session("balanced"))
+    options = ort.RunOptions()
+    options.add_run_config_entry(name, value)
+    with pytest.raises(ProviderVotes, match=f"{name}={value}: leave that out") as error:
+        model.run(None, {"x": X}, options)
+    assert error.value.options == {name: value}
+    assert bench.sets == []
+    with pytest.raises(ProviderVotes):
+        model.run(None, {"x": X}, options)
+    options.add_run_config_entry(name, silent)
+    model.run(None, {"x": X}, options)
+    assert len(bench.sets) == 2
+
+
+def test_run_options_are_looked_at_once(bench: Bench) -> None:
+    """A look is dear, so that the same options cost it once; others are looked at, too."""
+    looks: list[str] = []
+
+    class Options(ort.RunOptions):  # type: ignore[misc]
+        def get_run_config_entry(self, name: str) -> str:
+            looks.append(name)
+            return str(super().get_run_config_entry(name))
+
+    model = VotingSession(on_cpu(), bench.controller.session("burst"))
+    options = Options()
+    for _ in range(3):
+        model.run(None, {"x": X}, options)
+    assert sorted(looks) == ["qnn.htp_perf_mode", "qnn.htp_perf_mode_post_run", "qnn.rpc_control_latency"]
+    model.run(None, {"x": X}, Options())
+    assert len(looks) == 6
+
+
+def test_dynamic_options_that_vote_are_refused(bench: Bench) -> None:
+    """The mode of the provider can't be changed behind the controller's back."""
+    votes = bench.controller.session("balanced")
+    model = VotingSession(Held(votes), votes)
+    with pytest.raises(ProviderVotes, match="qnn_htp_performance_mode=burst"):
+        model.set_ep_dynamic_options({"ep.dynamic.qnn_htp_performance_mode": "burst"})
+
+
+def test_a_session_whose_provider_votes_is_refused(bench: Bench) -> None:
+    """One that was made elsewhere with a mode of the provider is not wrapped."""
+    session = SimpleNamespace(
+        get_provider_options=lambda: {"QNNExecutionProvider": {"htp_performance_mode": "burst", "backend_path": "x"}}
+    )
+    with pytest.raises(ProviderVotes, match="htp_performance_mode=burst"):
+        VotingSession(session, bench.controller.session("balanced"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"htp_performance_mode": "balanced"}, {"htp_performance_mode": "brust"}, {"rpc_control_latency": "100"}]
+)
+def test_provider_options_that_vote_are_refused(bench: Bench, options: dict[str, str]) -> None:
+    """As options of the provider, and as the session options that ONNX Runtime makes of them. INIT does not begin."""
+    votes = bench.controller.session("balanced")
+    with pytest.raises(ProviderVotes):
+        load_model(doubling(), votes, provider_options=options)
+    settings = ort.SessionOptions()
+    for name, value in options.items():
+        settings.add_session_config_entry(f"ep.qnnexecutionprovider.{name}", value)
+    with pytest.raises(ProviderVotes):
+        load_model(doubling(), votes, session_options=settings)
+    assert bench.sets == []
