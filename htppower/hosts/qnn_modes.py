@@ -54,14 +54,11 @@ _NO_VOTE = "no vote"
 _OF_THE_PROCESS = "no vote: it stays as it is in the process"
 _HELD = "votes stay up from INIT until the model is released"
 
-# What the provider does about a field that a mode has no vote on, where it is more than that.
+# What the provider does about a vote that no mode has, where it is more than that.
 _WITHOUT_VOTE: Mapping[Path, str] = MappingProxyType(
     {
         ("votes", "rpc_polling_time_us"): _OF_THE_PROCESS,
         ("votes", "adaptive_polling_time_us"): _OF_THE_PROCESS,
-        ("relax", "to"): _HELD,
-        ("relax", "after_init_us"): _HELD,
-        ("relax", "after_inference_us"): _HELD,
     }
 )
 # A vote that says what holds on an id without it, so that a mode without it says the same (rules HMX-4, RPC-5).
@@ -142,7 +139,7 @@ def _unexpressed(profile: Profile, mode: str) -> Iterator[Unexpressed]:
         value, instead = said.get(field), cast.get(field)
         if value == instead or (instead is None and value == _AS_WITHOUT_VOTE.get(field)):
             continue
-        without = _WITHOUT_VOTE.get(field, _NO_VOTE)
+        without = _HELD if field[0] == "relax" else _WITHOUT_VOTE.get(field, _NO_VOTE)
         yield Unexpressed(field, spell(value), without if instead is None else spell(instead))
 
 

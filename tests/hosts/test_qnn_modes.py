@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower import Profile
 
-RELAX = ["relax.to", "relax.after_init_us", "relax.after_inference_us"]
+RELAX = ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering"]
 POLLING = "votes.rpc_polling_time_us"
 DCVS = "votes.dcvs_v3.dcvs_enable"
 EXPECTED = {

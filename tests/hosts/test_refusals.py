@@ -13,8 +13,6 @@ from htppower.hosts.onnxruntime import ProviderVotes, VotingSession, load_model
 if TYPE_CHECKING:
     from bench import Bench
 
-    pass
-
 
 @pytest.mark.parametrize(
     ("name", "value", "silent"),
