@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from htppower.errors import SessionClosed as SessionClosed
     from htppower.errors import Unavailable as Unavailable
     from htppower.errors import VoteRejected as VoteRejected
+    from htppower.holds import Cap as Cap
+    from htppower.holds import Hold as Hold
     from htppower.loading import load_profile as load_profile
     from htppower.loading import profile_names as profile_names
     from htppower.machine import State as State
@@ -38,6 +40,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BackendUnavailable": "errors",
+    "Cap": "holds",
+    "Hold": "holds",
     "HtpPowerError": "errors",
     "Lowering": "profiles",
     "PowerState": "profiles",
@@ -59,6 +63,8 @@ _SUBMODULES = ("backends", "testing")
 
 __all__ = [
     "BackendUnavailable",
+    "Cap",
+    "Hold",
     "HtpPowerError",
     "Lowering",
     "PowerState",

@@ -139,7 +139,7 @@ class VoteController:
             reason: what for, as shown in status and events.
 
         Returns:
-            The cap: ``lift`` it, or use it as a context manager. It stays when the handle is dropped; see ``caps``.
+            The cap, to ``lift``, or to use as a context manager. It stays when the handle is dropped; see ``caps``.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.

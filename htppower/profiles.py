@@ -85,7 +85,7 @@ class Relax:
 
     @property
     def lowers_in_background(self) -> bool:
-        """Whether an inference returns before its votes are lowered at once: not where a timer lowers them anyway."""
+        """Whether an inference returns before its votes are lowered, which they are at once, and not by a timer."""
         return self.lowering is Lowering.BACKGROUND and not self.after_inference_us
 
 

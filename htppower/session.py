@@ -49,7 +49,7 @@ class Session(Usage):
 
     @property
     def profile(self) -> Profile:
-        """The profile in use: the session's own, or that of a hold or a cap."""
+        """The profile in use, which is the session's own, or that of a hold or a cap."""
         return self._plan.profile
 
     @property
@@ -116,7 +116,7 @@ class Session(Usage):
             owner: it ends when this object is garbage collected; any object that can be referred to weakly.
 
         Returns:
-            The hold: ``release`` it, or use it as a context manager. It ends with the session, too; and, where it has
+            The hold, to ``release``, or to use as a context manager. It ends with the session, too; and, where it has
             neither timeout nor owner, when the handle is dropped.
 
         Raises:

@@ -30,7 +30,7 @@ class Subscription:
         self._subscriber = subscriber
         self._wants = wants
         self._worker = worker
-        self._losing = False
+        self._lost_told = 0
         # How many events were not delivered, because too many waited already.
         self.lost = 0
 
@@ -39,15 +39,10 @@ class Subscription:
         if not self._wants(event):
             return
         if self._worker.pending >= MOST_PENDING:
+            # Told by the worker: the controller's lock is held here, and a log may be what is slow.
             self.lost += 1
-            if not self._losing:
-                self._losing = True
-                _LOGGER.error(
-                    "%r is too slow: it has %d events left to see, and loses some", self._subscriber, MOST_PENDING
-                )
-            return
-        self._losing = False
-        self._worker.post(lambda: self._tell(event))
+        else:
+            self._worker.post(lambda: self._tell(event))
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until the subscriber has been told everything; return whether it has within the time."""
@@ -58,6 +53,9 @@ class Subscription:
         self._worker.close()
 
     def _tell(self, event: Event) -> None:
+        if self.lost != self._lost_told:
+            self._lost_told = self.lost
+            _LOGGER.error("the subscriber %r is too slow: it has lost %d events so far", self._subscriber, self.lost)
         try:
             self._subscriber(event)
         except Exception:
