@@ -111,7 +111,8 @@ class SystemTime(MonotonicClock):
         """Run the action at the deadline, on the one thread, never before it."""
         alarm = str(next(self._numbers))
         if deadline_us <= self.now_us:
-            self.start()
+            # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
+            self._worker.start()
             self._worker.post(action)
             return alarm
         scheduler = self._running()
@@ -129,8 +130,9 @@ class SystemTime(MonotonicClock):
                 scheduler.remove_job(alarm)
 
     def start(self) -> None:
-        """Start the thread on which alarms run."""
-        self._worker.start()
+        """Start the thread on which alarms run; where none can be, as at the very end of a process, do without."""
+        with contextlib.suppress(RuntimeError):
+            self._worker.start()
 
     def call_soon(self, action: Callable[[], None]) -> None:
         """Run the action soon, on the one thread."""
