@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 
+import background
 import hot_path
 import lateness
+import many_threads
 import native_call
 import scale
+import slow_backend
 import startup
 
 
@@ -21,7 +24,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="a short run that shows that everything can be measured")
     smoke = parser.parse_args().smoke
     print(f"{'what':<58} {'measured':>10} {'':<5} {'budget':>12}")
-    for part in (hot_path, native_call, lateness, scale, startup):
+    for part in (hot_path, many_threads, slow_backend, background, native_call, lateness, scale, startup):
         for figure in part.measure(smoke=smoke):
             print(figure.line(), flush=True)
 

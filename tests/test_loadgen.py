@@ -1,0 +1,117 @@
+"""MLPerf LoadGen drives the host of ONNX Runtime: every query is completed, with the calls that the profile implies."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("mlperf_loadgen", reason="mlcommons-loadgen is not installed")
+np: Any = pytest.importorskip("numpy")
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+import loadgen  # noqa: E402 - only where the packages are
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench  # noqa: E402
+from loadgen_host import inferring, on_cpu  # noqa: E402
+from loadgen_scenarios import SCENARIOS, STREAMS, run_load  # noqa: E402
+
+from htppower import State  # noqa: E402
+from htppower.hosts.onnxruntime import VotingSession  # noqa: E402
+
+if TYPE_CHECKING:
+    from loadgen_scenarios import Load
+
+    from htppower.backends import Call
+
+DURATION_S = 0.05
+
+
+def _load(bench: Bench, scenario: str, profile: str) -> tuple[Load, list[Call]]:
+    """Return what LoadGen gave, in virtual time, and the setPowerConfig calls up to the end of the sustain time."""
+    with bench.controller.session(profile) as votes, VotingSession(on_cpu(), votes) as model:
+        load = run_load(scenario, inferring(model), duration_s=DURATION_S, qps=400)
+        bench.time.advance_us(BURST_SUSTAIN_US)
+        assert votes.in_flight == 0
+        assert votes.state is not State.RAISED
+        return load, bench.sets
+
+
+def _core(call: Call) -> int:
+    vote = call.config("DCVS_V3")
+    assert vote is not None
+    return vote.fields["coreVoltageCornerTarget"]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_profile_with_a_sustain_time_raises_once_and_lowers_once(bench: Bench, scenario: str) -> None:
+    """However many queries there are, burst costs one raise, and one lowering after the last."""
+    load, sets = _load(bench, scenario, "burst")
+    assert load.completed == load.issued > 1
+    assert [_core(call) for call in sets] == [MAX_CORNER, SVS]
+
+
+def test_a_profile_that_lowers_at_once_calls_twice_an_inference(bench: Bench) -> None:
+    """In SingleStream no inference overlaps another, so each has a raise and a lowering."""
+    load, sets = _load(bench, "SingleStream", "high_performance")
+    assert load.completed == load.issued > 1
+    assert len(sets) == 2 * load.completed
+
+
+def test_system_settings_makes_no_call(bench: Bench) -> None:
+    """A profile without votes is free of calls in every inference."""
+    load, sets = _load(bench, "Server", "system_settings")
+    assert load.completed == load.issued > 1
+    assert sets == []
+
+
+def test_a_query_of_several_streams_is_one_inference(bench: Bench) -> None:
+    """MultiStream's samples of one query are inferred together."""
+    sizes: list[int] = []
+    load = run_load("MultiStream", sizes.append, duration_s=0.001)
+    assert sizes == [STREAMS] * load.completed
+
+
+def test_latencies_are_loadgens_own() -> None:
+    """The quantiles are in order, and in microseconds: an inference that waits 2 ms takes 2 ms and more."""
+    wait = threading.Event().wait
+    load = run_load("SingleStream", lambda _samples: wait(0.002), duration_s=0.02)
+    assert 2_000 <= load.p50_us <= load.p90_us <= load.p99_us < 2_000_000
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_an_inference_that_fails_ends_the_test_with_its_error(scenario: str) -> None:
+    """The query is completed, so that LoadGen does not wait for ever, and the error is raised after."""
+
+    def fail(_samples: int) -> None:
+        raise ValueError("no such input")
+
+    with pytest.raises(ValueError, match="no such input"):
+        run_load(scenario, fail, duration_s=0.01, qps=400)
+
+
+def test_the_short_run_prints_a_line_for_each_kind_of_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table has its lines, and the rows their calls: two an inference, two in all, and none."""
+    at_once, kept, none = loadgen.main(["--smoke"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[3:]] == [[row.scenario, row.profile] for row in (at_once, kept, none)]
+    assert at_once.calls == 2 * at_once.voting.completed
+    assert at_once.saved == none.calls == none.raised == 0
+    # A machine that stands still for longer than the sustain time costs a raise more.
+    assert kept.calls in range(2, 12, 2)
+    assert kept.calls + kept.saved == 2 * kept.voting.completed
+    assert 0 < at_once.raised <= 1
+    assert 0 < kept.raised <= 1
+    assert {row.voting.completed - row.voting.issued for row in (at_once, kept, none)} == {0}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--backend", "qnn", "--call-us", "5"], ["--seconds", "0"], ["--profiles", "no_such"]]
+)
+def test_options_that_make_no_sense_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """They are an error of usage, and nothing is measured."""
+    with pytest.raises(SystemExit) as end:
+        loadgen.main(arguments)
+    assert end.value.code == 2
+    assert arguments[-2] in capsys.readouterr().err
