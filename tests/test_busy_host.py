@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from htppower import Session
 
 INFERENCES = 1_000
-WAIT_S = 30
+WAIT_S = 10
 
 
 class _Gate:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 from figures import Figure
-from hot_path import paired, time_inferences
+from hot_path import paired
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
@@ -36,16 +36,25 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         )
         detail = f"{back_s * 1e6:.0f} us against {fore_s * 1e6:.0f} us, calls of {CALL_US} us"
         yield Figure("leaving an inference, lowering background / foreground", ratio, 0.5, "x", detail)
-        before = controller.status().sessions[1]
-        each_us = time_inferences(background, loop) * 1e6
-        _wait_until_lowered(background)
-        after = controller.status().sessions[1]
-        own_us = time_inferences(foreground, loop // 10) * 1e6
+        for what, work_s in (("work that holds the GIL", 0.0), ("work of 200 us that frees the GIL", 200e-6)):
+            yield _tight_loop(controller, background, loop, what, work_s)
         simulated.delay_calls(0)
-    calls = (after.calls_sent - before.calls_sent) / loop
-    saved = after.calls_saved - before.calls_saved
-    detail = f"{saved} saved in {loop}; {each_us:.0f} us each, {own_us:.0f} us and 2 calls in the foreground"
-    yield Figure("native calls of an inference in a tight loop, background", calls, 2, "calls", detail)
+
+
+def _tight_loop(controller: VoteController, session: Session, rounds: int, what: str, work_s: float) -> Figure:
+    """Return the calls of inferences that follow each other at once, the last lowering included."""
+    before = controller.status().sessions[session.number - 1]
+    start = time.perf_counter()
+    for _ in range(rounds):
+        with session.inference():
+            if work_s:
+                time.sleep(work_s)
+    each_us = (time.perf_counter() - start) / rounds * 1e6
+    _wait_until_lowered(session)
+    after = controller.status().sessions[session.number - 1]
+    calls = (after.calls_sent - before.calls_sent) / rounds
+    detail = f"{what}: {after.calls_saved - before.calls_saved} saved in {rounds}, {each_us:.0f} us each"
+    return Figure("native calls of an inference in a loop, background", calls, 2, "calls", detail)
 
 
 def _leaving(session: Session, rounds: int) -> float:

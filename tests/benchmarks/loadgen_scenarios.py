@@ -110,9 +110,9 @@ def run_load(
         found = _results(Path(folder) / _LOG)
     if host.error is not None:
         raise host.error
-    quantiles = (found[f"{percent}.00"] / 1000 for percent in (50, 90, 99))
+    p50_us, p90_us, p99_us = (found[f"{percent}.00"] / 1000 for percent in (50, 90, 99))
     taken_s = host.last_s - (host.first_s or host.last_s)
-    return Load(*quantiles, issued=int(found["query_count"]), completed=host.completed, duration_s=taken_s)
+    return Load(p50_us, p90_us, p99_us, int(found["query_count"]), host.completed, taken_s)
 
 
 @contextlib.contextmanager
