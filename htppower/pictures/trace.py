@@ -16,6 +16,7 @@ import attrs
 
 from htppower.codes import code_name
 from htppower.pictures.timeline import is_disable, timeline, workload_said
+from htppower.trace_events import PROCESS, event, meta, moment, named, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from htppower.dry_run.workload import Report, Row
     from htppower.pictures.timeline import Lane, Step
 
-# Not a number that a profiler numbers its processes with from 0 or 1 on, nor one of a small system's processes.
-PROCESS = 4_818_000
 _THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")
 _THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=1)}
 # Among events of one moment, those that enclose others come first.
@@ -33,8 +32,8 @@ _ORDER = {"M": 0, "X": 1, "C": 2, "i": 3}
 
 def as_trace(report: Report) -> str:
     """Return the trace; times are in us from the start of the run, keys keep their order."""
-    events = sorted(_events(report), key=lambda event: (event["ph"] != "M", event["ts"], _ORDER[event["ph"]]))
-    lines = ",\n".join(json.dumps(event) for event in events)
+    events = sorted(_events(report), key=lambda each: (each["ph"] != "M", each["ts"], _ORDER[each["ph"]]))
+    lines = ",\n".join(json.dumps(each) for each in events)
     other = json.dumps(_about(report))
     return f'{{"displayTimeUnit": "ms", "otherData": {other}, "traceEvents": [\n{lines}\n]}}'
 
@@ -52,11 +51,11 @@ def _about(report: Report) -> dict[str, str]:
 
 def _events(report: Report) -> Iterator[dict[str, Any]]:
     lanes = timeline(report).lanes
-    yield _named("process_name", PROCESS, f"htppower {report.profile.name}")
+    yield named("process_name", PROCESS, f"htppower {report.profile.name}")
     threads = {name: tid for name, tid in _THREAD.items() if lanes or name in ("phases", "state")}
     for place, (name, tid) in enumerate(threads.items()):
-        yield _named("thread_name", tid, name)
-        yield _meta("thread_sort_index", tid, {"sort_index": place})
+        yield named("thread_name", tid, name)
+        yield meta("thread_sort_index", tid, {"sort_index": place})
     for span in report.phases:
         yield _slice("phases", str(span.phase), span.begin_us, span.duration_us)
     for window in report.windows:
@@ -77,7 +76,7 @@ def _lane(lane: Lane, end_us: int) -> Iterator[dict[str, Any]]:
         if lane.explicit:
             voted = {limit: 0 if is_disable(corner) else corner.value for limit, corner in _levels(step).items()}
             values = voted or {"min": 0, "target": 0, "max": 0}
-            yield _event("C", f"{lane.clock} corner", step.time_us, PROCESS, values)
+            yield event("C", f"{lane.clock} corner", step.time_us, PROCESS, values)
 
 
 def _levels(step: Step) -> dict[str, Any]:
@@ -100,22 +99,10 @@ def _call(row: Row) -> dict[str, Any]:
     }
     for config in call.configs:
         args[config.option] = {**config.fields, **config.symbols}
-    return {**_event("i", call.function, call.time_us, _THREAD["native calls"], args), "s": "t"}
+    return moment(call.function, call.time_us, _THREAD["native calls"], args)
 
 
 def _slice(
     thread: str, name: str, begin_us: int, duration_us: int, args: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    return {**_event("X", name, begin_us, _THREAD[thread], args or {}), "dur": duration_us}
-
-
-def _named(kind: str, tid: int, name: str) -> dict[str, Any]:
-    return _meta(kind, tid, {"name": name})
-
-
-def _meta(kind: str, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    return _event("M", kind, 0, tid, args)
-
-
-def _event(kind: str, name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    return {"ph": kind, "name": name, "cat": "htppower", "ts": time_us, "pid": PROCESS, "tid": tid, "args": args}
+    return slice_of(name, begin_us, duration_us, _THREAD[thread], args or {})

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.events import CallMade, Cause, Degraded, ReleaseFailed, Transition
+from htppower.events import (
+    CallMade,
+    CapLifted,
+    CapSet,
+    Cause,
+    Degraded,
+    HoldBegan,
+    HoldEnded,
+    Recovered,
+    ReleaseFailed,
+    Transition,
+)
+from htppower.machine import Trigger
 
 if TYPE_CHECKING:
     from htppower.events import Event
@@ -16,7 +29,7 @@ _LOGGER = logging.getLogger("htppower")
 _LOGGER.addHandler(logging.NullHandler())
 
 # A vote that was to be lowered and may still be up.
-_LOWERINGS = frozenset(
+LOWERINGS = frozenset(
     {
         Cause.INIT_ENDED,
         Cause.INFERENCE_ENDED,
@@ -25,6 +38,8 @@ _LOWERINGS = frozenset(
         Cause.SESSION_CLOSED,
     }
 )
+# What an operator asks for, or waits for, and what is rare enough to be read.
+_NOTEWORTHY = (Recovered, HoldBegan, HoldEnded, CapSet, CapLifted)
 
 
 def wants(event: Event) -> bool:
@@ -34,13 +49,17 @@ def wants(event: Event) -> bool:
 
 def log_event(event: Event) -> None:
     """Write an event to the logger ``htppower``: its fields by name in the text, and as ``record.htppower``."""
-    fields = {
-        field.name: getattr(event, field.name)
-        for field in attrs.fields(type(event))
-        if getattr(event, field.name) is not None
-    }
-    text = " ".join(f"{name}={value}" for name, value in fields.items())
-    _LOGGER.log(level_of(event), "%s %s", type(event).__name__, text, extra={"htppower": event})
+    _LOGGER.log(level_of(event), "%s", line(event), extra={"htppower": event})
+
+
+def line(event: Event) -> str:
+    """Return an event as one line: its kind, then ``key=value`` for each field that is not None.
+
+    The order of the keys is that of the fields. A value with a blank, a quote or a control character is a JSON string.
+    """
+    values = ((field.name, getattr(event, field.name)) for field in attrs.fields(type(event)))
+    fields = (f"{name}={_spelt(value)}" for name, value in values if value is not None)
+    return " ".join((type(event).__name__, *fields))
 
 
 def level_of(event: Event) -> int:
@@ -49,6 +68,12 @@ def level_of(event: Event) -> int:
         return logging.ERROR
     if isinstance(event, Degraded):
         return logging.WARNING
-    if isinstance(event, Transition) and event.error is not None:
-        return logging.ERROR if event.cause in _LOWERINGS else logging.WARNING
-    return logging.DEBUG
+    if isinstance(event, Transition) and event.trigger is Trigger.LOSE:
+        return logging.ERROR if event.cause in LOWERINGS else logging.WARNING
+    return logging.INFO if isinstance(event, _NOTEWORTHY) else logging.DEBUG
+
+
+def _spelt(value: object) -> str:
+    text = str(value)
+    plain = text.isprintable() and text and not any(mark in text for mark in ' "')
+    return text if plain else json.dumps(text, ensure_ascii=not text.isprintable())

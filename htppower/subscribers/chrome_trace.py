@@ -1,0 +1,209 @@
+"""A subscriber that writes a trace in Chrome's JSON format, for Perfetto or chrome://tracing.
+
+trace = ChromeTrace("trace.json")
+controller.subscribe(trace)
+...
+controller.close()
+trace.close()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.codes import code_name
+from htppower.events import CallMade, Event, SessionOpened, Transition
+from htppower.machine import State
+from htppower.subscribers.trace_file import TraceFile
+from htppower.trace_events import PROCESS, event, meta, moment, named, slice_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+_LOGGER = logging.getLogger("htppower")
+
+# The names of the tracks must fit, and a few events.
+_LEAST_BYTES = 4096
+_COMMON = frozenset(field.name for field in attrs.fields(Event))
+
+
+@attrs.define
+class _Track:
+    """What a file must begin with to show a session: its name, and the state that it is in."""
+
+    name: str
+    state: State
+
+
+class ChromeTrace:
+    """Writes every event to a file: a track a session, with its states, native calls and what else happens to it.
+
+    The file is whole JSON after each event, also if the process is killed. When it is full, it becomes ``trace.1.json``
+    and a new one begins; a file that an earlier run left is moved on likewise. Times are those of the controller's
+    clock. What can't be written, as on a full disk or where the folder is gone, is left out: the log says so once.
+
+    Args:
+        path: the file, such as ``trace.json``.
+        max_bytes: how large a file becomes, at least 4096.
+        keep: how many older files are kept, 0 or more.
+
+    Raises:
+        OSError: the file can't be written.
+        ValueError: ``max_bytes`` or ``keep`` is too small.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 64 * 1024 * 1024, keep: int = 3) -> None:
+        if max_bytes < _LEAST_BYTES:
+            raise ValueError(f"max_bytes is {max_bytes}: give at least {_LEAST_BYTES}")
+        if keep < 0:
+            raise ValueError(f"keep is {keep}: give 0 or more")
+        # Absolute: the process may change its folder.
+        self._path = Path(path).absolute()
+        self._max_bytes = max_bytes
+        self._keep = keep
+        self._lock = threading.Lock()
+        self._tracks: dict[int, _Track] = {}
+        self._raised: set[int] = set()
+        self._file: TraceFile | None = None
+        self._closed = False
+        # How many events could not be written.
+        self.left_out = 0
+        self._failing = False
+        self._begin(0)
+
+    def __call__(self, happened: Event) -> None:
+        """Write an event; what the file system refuses is logged, and never raised."""
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                self._write(self._made(happened), happened.time_us)
+            except OSError as error:
+                self._failed(error)
+            else:
+                self._failing = False
+            self._follow(happened)
+
+    def close(self) -> None:
+        """Close the file; what is told from now on is not written. Closing twice is fine."""
+        with self._lock:
+            self._closed = True
+            if self._file is not None:
+                self._file.close()
+
+    def _failed(self, error: OSError) -> None:
+        self.left_out += 1
+        if not self._failing:
+            self._failing = True
+            _LOGGER.error("the trace %s can't be written, and events are left out: %s", self._path, error)
+
+    def _write(self, made: list[dict[str, Any]], now_us: int) -> None:
+        elements = _json(made)
+        if self._file is None or not self._file.is_in_place:
+            self._begin(now_us, made)
+        elif self._file.size_with(elements) <= self._max_bytes:
+            self._file.add(elements)
+        else:
+            ends = [event("E", str(track.state), now_us, _tid(number), {}) for number, track in self._tracks.items()]
+            if ends:
+                self._file.add(_json(ends))
+            self._begin(now_us, made)
+
+    def _begin(self, now_us: int, made: Iterable[dict[str, Any]] = ()) -> None:
+        """Begin a file with the sessions that there are; what was there moves on."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if self._path.exists():
+            self._move_on()
+        first = [named("process_name", PROCESS, "htppower"), *_header(0, "controller")]
+        for number, track in self._tracks.items():
+            first += _header(number, track.name)
+            first.append(event("B", str(track.state), now_us, _tid(number), {}))
+        self._file = TraceFile(self._path, _json([*first, *made]))
+
+    def _move_on(self) -> None:
+        """Rename ``trace.json`` to ``trace.1.json``, that to ``trace.2.json``, and so on; the last is overwritten."""
+        older = [self._path.with_suffix(f".{age}{self._path.suffix}") for age in range(1, self._keep + 1)]
+        for source, dest in reversed(list(zip([self._path, *older], older, strict=False))):
+            with contextlib.suppress(FileNotFoundError):
+                source.replace(dest)
+
+    def _made(self, happened: Event) -> list[dict[str, Any]]:
+        """Return what an event becomes in the file."""
+        tid, now_us = _tid(happened.session), happened.time_us
+        if isinstance(happened, CallMade):
+            return [
+                slice_of(happened.function, now_us - happened.duration_us, happened.duration_us, tid, _said(happened))
+            ]
+        if isinstance(happened, (SessionOpened, Transition)):
+            return self._moved(happened)
+        return [moment(type(happened).__name__, now_us, tid, _said(happened))]
+
+    def _moved(self, happened: SessionOpened | Transition) -> list[dict[str, Any]]:
+        """End the slice of the state before, and begin that of the state after."""
+        tid, now_us = _tid(happened.session), happened.time_us
+        track, state = self._tracks.get(happened.session), _state_after(happened)
+        if track is None:
+            made = _header(happened.session, _name(happened))
+        else:
+            made = [event("E", str(track.state), now_us, tid, {})]
+        if state is not State.DESTROYED:
+            made.append(event("B", str(state), now_us, tid, _said(happened)))
+        others = len(self._raised) - (happened.session in self._raised)
+        raised = others + (state is State.RAISED)
+        return [*made, event("C", "sessions raised", now_us, PROCESS, {"sessions": raised})]
+
+    def _follow(self, happened: Event) -> None:
+        """Take in the state that a session has come to."""
+        if not isinstance(happened, (SessionOpened, Transition)):
+            return
+        state = _state_after(happened)
+        if state is State.DESTROYED:
+            self._tracks.pop(happened.session, None)
+        else:
+            self._tracks[happened.session] = _Track(_name(happened), state)
+        (self._raised.add if state is State.RAISED else self._raised.discard)(happened.session)
+
+
+def _state_after(happened: SessionOpened | Transition) -> State:
+    return happened.dest if isinstance(happened, Transition) else State.UNVOTED
+
+
+def _name(happened: Event) -> str:
+    return f"{happened.session} {happened.owner or happened.profile}"
+
+
+def _tid(session: int) -> int:
+    return PROCESS + 1 + session
+
+
+def _header(session: int, name: str) -> list[dict[str, Any]]:
+    return [
+        named("thread_name", _tid(session), name),
+        meta("thread_sort_index", _tid(session), {"sort_index": session}),
+    ]
+
+
+def _said(happened: Event) -> dict[str, Any]:
+    """Return the fields of an event as JSON has them."""
+    said: dict[str, Any] = {"order": happened.order, "profile": happened.profile}
+    for field in attrs.fields(type(happened)):
+        value = getattr(happened, field.name)
+        if field.name not in _COMMON and value is not None:
+            said[field.name] = value if isinstance(value, int) else str(value)
+    if isinstance(happened, CallMade):
+        said["result"] = code_name(happened.code)
+    return said
+
+
+def _json(made: Iterable[dict[str, Any]]) -> bytes:
+    return b",\n".join(json.dumps(each).encode("ascii") for each in made)

@@ -1,0 +1,214 @@
+"""Metrics for Prometheus: what happened is counted from events, what is so is read from ``status()`` at each scrape.
+
+metrics = PrometheusMetrics(controller)
+...
+metrics.close()
+
+No series outlives what it is about. What is counted has words of the controller's own as labels, of which there are
+few. Only series that are read at the scrape name a session, so those of a closed session are gone with it; its number
+is never given again, so that none of them goes back. What it did stays in the totals over all sessions.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter as Sum
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.codes import code_name
+from htppower.events import (
+    CallMade,
+    CallsSaved,
+    Degraded,
+    ProfileChanged,
+    Recovered,
+    ReleaseFailed,
+    Transition,
+)
+from htppower.machine import State, Trigger
+from htppower.subscribers.logs import LOWERINGS
+from htppower.subscribers.snapshot import Sample, controller_samples, session_samples
+
+try:
+    from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+except ImportError as error:
+    raise ImportError('prometheus_client can\'t be imported: pip install "htppower[metrics]"') from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.controller import VoteController
+    from htppower.events import Event
+    from htppower.status import ControllerStatus
+
+_US = 1_000_000
+# A call takes some 0.1 to 1 ms; one that waits for a DSP that restarts, much longer.
+_CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
+# A timer is to be late by 2 ms at most.
+_LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
+_UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
+
+
+class PrometheusMetrics:
+    """Counts what a controller tells, and registers it with what its status says; see the page on metrics.
+
+    Args:
+        controller: subscribed to at once. A registry takes the metrics of one controller.
+        registry: where a scrape looks; the process's default one where none is given.
+        per_session: also the series of each open session. Leave them out where sessions are opened by the request.
+
+    Raises:
+        ValueError: the registry has the metrics of a controller already.
+    """
+
+    def __init__(
+        self, controller: VoteController, registry: CollectorRegistry | None = None, *, per_session: bool = True
+    ) -> None:
+        self._controller = controller
+        self._registry = REGISTRY if registry is None else registry
+        self._per_session = per_session
+        self._counted = _Counted()
+        self._lock = threading.Lock()
+        self._highest: dict[str, dict[tuple[str, ...], float]] = {}
+        # Registered first: where that fails, nothing is left subscribed. A registry asks it for its names.
+        self._registry.register(self)
+        self._unsubscribe = controller.subscribe(self._counted)
+
+    def close(self) -> None:
+        """Take the metrics out of the registry and end the subscription. Closing twice is fine."""
+        unsubscribe, self._unsubscribe = self._unsubscribe, _nothing
+        if unsubscribe is not _nothing:
+            self._registry.unregister(self)
+            unsubscribe()
+
+    def describe(self) -> Iterator[Metric]:
+        """Return the names, by which a registry tells that it has a controller's metrics already."""
+        return self.collect()
+
+    def collect(self) -> Iterator[Metric]:
+        """Return every metric, as a scrape asks for them; takes one ``status()``."""
+        # No lock of ours is held meanwhile: who delivers an event may hold the controller's.
+        status = self._controller.status()
+        yield from self._counted.collect()
+        for sample in (self._state_seconds(status), *controller_samples(status)):
+            yield _family(self._risen(sample) if sample.rises else sample)
+        if self._per_session:
+            yield from map(_family, session_samples(status))
+
+    def _state_seconds(self, status: ControllerStatus) -> Sample:
+        """Return the time in each state over all sessions ever: what events told, and the stays that have not ended."""
+        sums = self._counted.state_us()
+        for session in status.sessions:
+            sums[session.state] += status.time_us - session.since_us
+        return Sample(
+            "htppower_state_seconds_total",
+            "Time in a state, over all sessions, also closed ones.",
+            ("state",),
+            {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
+        )
+
+    def _risen(self, sample: Sample) -> Sample:
+        """Return a total that is not lower than it ever was.
+
+        It would be for a moment where an event is still under way to here, while the status is past it already.
+        """
+        with self._lock:
+            highest = self._highest.setdefault(sample.name, {})
+            for labels, value in sample.values.items():
+                highest[labels] = max(value, highest.get(labels, 0.0))
+            return attrs.evolve(sample, values=dict(highest))
+
+
+class _Counted:
+    """The subscriber: what is counted from events."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state_us: Sum[State] = Sum()
+        self._calls = _counter("calls", "Native calls that returned.", ("function", "result"))
+        self._durations = _histogram("call_duration_seconds", "Native calls.", _CALL_BUCKETS, ("function",))
+        self._transitions = _counter("transitions", "Changes of a session's state.", ("trigger", "cause"))
+        self._lateness = _histogram(
+            "lowering_lateness_seconds", "How late a timer lowered the votes.", _LATENESS_BUCKETS
+        )
+        self._failures = _counter("failures", "Failures, by what they leave behind.", ("kind",))
+        self._recoveries = _counter("recoveries", "Sessions whose votes are known again.", ("cause",))
+        self._unknown = _histogram(
+            "unknown_duration_seconds", "For how long the votes of a session were unknown.", _UNKNOWN_BUCKETS
+        )
+        self._saved = _counter("calls_saved", "Calls that inferences did without; counted when the votes come down.")
+        self._changes = _counter("profile_changes", "Changes of the profile that a session uses.", ("cause",))
+        self._degradations = _counter("degradations", "Votes that the platform does not have.", ("rule",))
+        self._metrics = (
+            self._calls,
+            self._durations,
+            self._saved,
+            self._transitions,
+            self._lateness,
+            self._failures,
+            self._recoveries,
+            self._unknown,
+            self._changes,
+            self._degradations,
+        )
+
+    def __call__(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, CallMade):
+            self._calls.labels(event.function, code_name(event.code)).inc()
+            self._durations.labels(event.function).observe(event.duration_us / _US)
+        elif isinstance(event, Transition):
+            self._moved(event)
+        elif isinstance(event, Recovered):
+            self._recoveries.labels(str(event.cause)).inc()
+            self._unknown.observe(event.unknown_us / _US)
+        elif isinstance(event, CallsSaved):
+            self._saved.inc(event.calls)
+        elif isinstance(event, ProfileChanged):
+            self._changes.labels(str(event.cause)).inc()
+        elif isinstance(event, Degraded):
+            self._degradations.labels(event.degradation.rule).inc()
+        elif isinstance(event, ReleaseFailed):
+            self._failures.labels("release").inc()
+
+    def state_us(self) -> Sum[State]:
+        """Return the time in each state over the stays that have ended."""
+        with self._lock:
+            return self._state_us.copy()
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the metrics."""
+        for metric in self._metrics:
+            yield from metric.collect()
+
+    def _moved(self, event: Transition) -> None:
+        self._transitions.labels(str(event.trigger), str(event.cause)).inc()
+        with self._lock:
+            self._state_us[event.source] += event.lasted_us
+        if event.late_us is not None:
+            self._lateness.observe(event.late_us / _US)
+        if event.trigger is Trigger.LOSE:
+            self._failures.labels("lowering" if event.cause in LOWERINGS else "raise").inc()
+
+
+def _counter(name: str, meaning: str, labels: tuple[str, ...] = ()) -> Counter:
+    return Counter(f"htppower_{name}", meaning, labels, registry=None)
+
+
+def _histogram(name: str, meaning: str, buckets: tuple[float, ...], labels: tuple[str, ...] = ()) -> Histogram:
+    return Histogram(f"htppower_{name}", meaning, labels, buckets=buckets, registry=None)
+
+
+def _family(sample: Sample) -> Metric:
+    kind = CounterMetricFamily if sample.rises else GaugeMetricFamily
+    family = kind(sample.name, sample.meaning, labels=sample.labels)
+    for labels, value in sample.values.items():
+        family.add_metric(labels, value)
+    return family
+
+
+def _nothing() -> None:
+    """End no subscription: it has been ended."""

@@ -1,0 +1,95 @@
+"""What a scrape reads from the status of a controller, as samples with names, labels and values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.machine import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.status import ControllerStatus, SessionStatus
+
+_US = 1_000_000
+_SESSION = ("session", "owner")
+
+
+@attrs.frozen
+class Sample:
+    """One metric with its values.
+
+    Attributes:
+        name: with its unit, and ``_total`` where it only rises.
+        meaning: one line.
+        labels: their names.
+        values: by the labels' values.
+    """
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...]
+    values: dict[tuple[str, ...], float]
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is a counter."""
+        return self.name.endswith("_total")
+
+
+def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
+    """Yield what there is of a controller as a whole."""
+    sessions = status.sessions
+    in_states = {
+        (str(state),): float(sum(session.state is state for session in sessions))
+        for state in State
+        if state is not State.DESTROYED
+    }
+    yield Sample("htppower_sessions", "Open sessions in a state.", ("state",), in_states)
+    for name, meaning, value in (
+        ("inferences_in_flight", "Inferences that run now.", sum(session.in_flight for session in sessions)),
+        ("holds", "Holds on sessions.", sum(len(session.holds) for session in sessions)),
+        ("caps", "Caps on all sessions.", len(status.caps)),
+        ("orphaned_power_config_ids", "Ids of closed sessions that could not be destroyed yet.", len(status.orphans)),
+        ("events_lost_total", "Events that subscribers were too slow for.", status.events_lost),
+    ):
+        yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})
+
+
+def session_samples(status: ControllerStatus) -> Iterator[Sample]:
+    """Yield what there is of each open session, and gone with it."""
+    sessions = status.sessions
+    yield Sample(
+        "htppower_session_info",
+        "1, with the profile that an open session uses, and the one that is its own.",
+        (*_SESSION, "profile", "own_profile"),
+        {(*_labels(session), session.profile, session.own_profile): 1.0 for session in sessions},
+    )
+    yield Sample(
+        "htppower_session_state_seconds_total",
+        "Time of an open session in a state.",
+        (*_SESSION, "state"),
+        {
+            (*_labels(session), str(state)): lasted_us / _US
+            for session in sessions
+            for state, lasted_us in session.time_in_state_us.items()
+        },
+    )
+    values: tuple[tuple[str, str, Callable[[SessionStatus], float]], ...] = (
+        ("inferences_in_flight", "Inferences that run now on an open session.", lambda session: session.in_flight),
+        ("calls_sent_total", "Native calls made for an open session.", lambda session: session.calls_sent),
+        ("calls_saved_total", "Calls that an open session did without so far.", lambda session: session.calls_saved),
+    )
+    for name, meaning, value in values:
+        yield Sample(
+            f"htppower_session_{name}",
+            meaning,
+            _SESSION,
+            {_labels(session): float(value(session)) for session in sessions},
+        )
+
+
+def _labels(session: SessionStatus) -> tuple[str, str]:
+    return str(session.number), session.owner or ""
