@@ -21,6 +21,7 @@ from htppower.codes import code_name
 from htppower.events import (
     CallMade,
     CallsSaved,
+    Cause,
     Degraded,
     ProfileChanged,
     Recovered,
@@ -38,7 +39,7 @@ except ImportError as error:
     raise ImportError('prometheus_client can\'t be imported: pip install "htppower[metrics]"') from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from htppower.controller import VoteController
     from htppower.events import Event
@@ -191,7 +192,13 @@ class _Counted:
         if event.late_us is not None:
             self._lateness.observe(event.late_us / _US)
         if event.trigger is Trigger.LOSE:
-            self._failures.labels("lowering" if event.cause in LOWERINGS else "raise").inc()
+            self._failures.labels(_kind(event.cause)).inc()
+
+
+def _kind(cause: Cause) -> str:
+    if cause is Cause.LINK_LOST:
+        return "link"
+    return "lowering" if cause in LOWERINGS else "raise"
 
 
 def _counter(name: str, meaning: str, labels: tuple[str, ...] = ()) -> Counter:

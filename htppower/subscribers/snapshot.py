@@ -42,7 +42,7 @@ class Sample:
 def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
     """Yield what there is of a controller as a whole."""
     sessions = status.sessions
-    in_states = {
+    in_states: dict[tuple[str, ...], float] = {
         (str(state),): float(sum(session.state is state for session in sessions))
         for state in State
         if state is not State.DESTROYED

@@ -1,0 +1,264 @@
+"""A trace is whole JSON at any moment, shows each session's states, and never disturbs anything."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower.subscribers.chrome_trace import ChromeTrace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench import Bench
+
+# Traces while sessions come and go, and says when it has begun; it never ends by itself.
+ENDLESS = """
+import itertools, os, sys
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.subscribers.chrome_trace import ChromeTrace
+from htppower.testing import VirtualTime
+
+controller = VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False)
+trace = ChromeTrace(sys.argv[1], max_bytes=20_000)
+controller.subscribe(trace)
+for number in itertools.count():
+    with controller.session("high_performance", owner="x" * (number % 50)) as session, session.inference():
+        if number == 20:
+            print("begun", flush=True)
+            if sys.argv[2] == "exit":
+                os._exit(3)
+"""
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    read: list[dict[str, Any]] = json.loads(path.read_text(encoding="ascii"))
+    return read
+
+
+def _slices(events: list[dict[str, Any]]) -> dict[int, list[tuple[str, int, int | None]]]:
+    """Return name, begin and end of the slices of states of each track; the end is None where it is open."""
+    made: dict[int, list[tuple[str, int, int | None]]] = {}
+    for event in events:
+        track = made.setdefault(event["tid"], [])
+        if event["ph"] == "B":
+            assert all(end is not None for _, _, end in track), "states do not overlap"
+            track.append((event["name"], event["ts"], None))
+        elif event["ph"] == "E":
+            name, begin_us, end = track.pop()
+            assert (name, end) == (event["name"], None)
+            track.append((name, begin_us, event["ts"]))
+    return {tid: track for tid, track in made.items() if track}
+
+
+def _tracks(events: list[dict[str, Any]]) -> dict[str, int]:
+    return {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
+
+
+def test_a_track_has_states_and_calls(bench: Bench, tmp_path: Path) -> None:
+    """States follow each other to the microsecond, and calls stand on the same track with what they answered."""
+    trace = ChromeTrace(tmp_path / "trace.json")
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("burst", owner="camera")
+    bench.time.advance_us(500)
+    bench.infer(session)
+    bench.time.advance_us(300_000)
+    session.close()
+    trace.close()
+    events = _read(tmp_path / "trace.json")
+    track = _tracks(events)["1 camera"]
+    assert _slices(events) == {track: [("UNVOTED", 0, 500), ("RAISED", 500, 301_500), ("LOWERED", 301_500, 301_500)]}
+    calls = [event for event in events if event["ph"] == "X"]
+    assert [call["name"] for call in calls] == [
+        "createPowerConfigId",
+        "setPowerConfig",
+        "setPowerConfig",
+        "destroyPowerConfigId",
+    ]
+    assert {call["tid"] for call in calls} == {track}
+    assert {call["args"]["result"] for call in calls} == {"SUCCESS"}
+    raised = [event["args"]["sessions"] for event in events if event["ph"] == "C"]
+    assert raised == [0, 1, 0, 0]
+
+
+def test_the_file_is_whole_after_every_event(bench: Bench, tmp_path: Path) -> None:
+    """Read after each event, the file is JSON, has the event, and ends with the bracket."""
+    path = tmp_path / "trace.json"
+    trace = ChromeTrace(path)
+    sizes = [len(_read(path))]
+
+    def read(_event: object) -> None:
+        sizes.append(len(_read(path)))
+
+    bench.controller.subscribe(trace)
+    bench.controller.subscribe(read)
+    bench.infer(bench.controller.session("burst", owner="ü\ud800\n"))
+    assert len(sizes) == 5
+    assert sizes == sorted(set(sizes))
+    trace.close()
+
+
+@pytest.mark.parametrize("how", ["exit", "kill"])
+def test_the_files_of_a_process_that_died_are_whole(tmp_path: Path, how: str) -> None:
+    """A process that ends at once, or is killed while it writes and rotates, leaves files that can be read."""
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path / "trace.json"), how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        if how == "kill":
+            process.kill()
+        code = process.wait(30)
+    assert code == (3 if how == "exit" else -signal.SIGKILL if sys.platform != "win32" else 1)
+    files = list(tmp_path.glob("trace*.json"))
+    assert files
+    for file in files:
+        assert _read(file)
+
+
+def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> None:
+    """No file is larger than asked for, no more are kept, and each names its tracks and shows the states throughout."""
+    trace = ChromeTrace(tmp_path / "trace.json", max_bytes=5000, keep=2)
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("high_performance", owner="camera")
+    for _ in range(30):
+        bench.infer(session)
+    session.close()
+    trace.close()
+    names = ["trace.2.json", "trace.1.json", "trace.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    ended = None
+    for name in names:
+        # The slices that are open when a file is full are ended, which takes a little more.
+        assert (tmp_path / name).stat().st_size <= 5000 + 200
+        events = _read(tmp_path / name)
+        slices = _slices(events)[_tracks(events)["1 camera"]]
+        assert ended in (None, slices[0][1])
+        ended = slices[-1][2]
+        assert ended is not None
+
+
+def test_what_an_earlier_run_left_is_kept(tmp_path: Path) -> None:
+    """A trace that is there moves on whole, and the new one begins anew; with keep=0 it is replaced."""
+    path = tmp_path / "trace.json"
+    path.write_text("[]", encoding="ascii")
+    ChromeTrace(path, keep=1).close()
+    assert _read(tmp_path / "trace.1.json") == []
+    assert _read(path)
+    ChromeTrace(path, keep=0).close()
+    assert _read(tmp_path / "trace.1.json") == []
+
+
+def test_a_trace_that_begins_late_has_the_sessions_from_their_next_state(bench: Bench, tmp_path: Path) -> None:
+    """A session that was open already gets its track when something happens to it."""
+    session = bench.controller.session("high_performance", owner="camera")
+    trace = ChromeTrace(tmp_path / "trace.json")
+    bench.controller.subscribe(trace)
+    bench.infer(session)
+    trace.close()
+    events = _read(tmp_path / "trace.json")
+    assert [name for name, _, _ in _slices(events)[_tracks(events)["1 camera"]]] == ["RAISED", "LOWERED"]
+
+
+def test_other_events_are_moments(bench: Bench, tmp_path: Path) -> None:
+    """Holds and caps stand where they happened, with what they say; a cap on the controller's own track."""
+    trace = ChromeTrace(tmp_path / "trace.json")
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("balanced", owner="camera")
+    session.hold("burst", reason="capture")
+    bench.controller.cap("power_saver", reason="heat")
+    trace.close()
+    events = _read(tmp_path / "trace.json")
+    moments = {event["name"]: event for event in events if event["ph"] == "i"}
+    assert moments["HoldBegan"]["args"]["reason"] == "capture"
+    assert moments["HoldBegan"]["tid"] == _tracks(events)["1 camera"]
+    assert moments["CapSet"]["tid"] == _tracks(events)["controller"]
+
+
+def test_a_folder_that_vanished_is_logged_once_and_comes_back(
+    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without its folder the trace leaves events out and votes go on; with it, a whole file begins."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    trace = ChromeTrace(folder / "trace.json")
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("high_performance", owner="camera")
+    shutil.rmtree(folder)
+    bench.infer(session)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert str(folder / "trace.json") in caplog.text
+    assert trace.left_out == 4
+    folder.mkdir()
+    bench.infer(session)
+    trace.close()
+    events = _read(folder / "trace.json")
+    assert [name for name, _, _ in _slices(events)[_tracks(events)["1 camera"]]] == ["LOWERED", "RAISED", "LOWERED"]
+    assert len(caplog.records) == 1
+
+
+class _FullDisk(io.FileIO):
+    """A file that takes nothing beyond a size, and then a part of what it is given, as a full disk does."""
+
+    limit = 0
+
+    def write(self, data: Any) -> int:
+        room = max(0, self.limit - self.tell())
+        if not room:
+            raise OSError(28, "No space left on device")
+        return super().write(bytes(data)[:room])
+
+
+@pytest.mark.parametrize("taken", [0, 1, 7, 50])
+def test_a_full_disk_leaves_a_whole_file(
+    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture, taken: int
+) -> None:
+    """Whatever part of an event fits, the file is as it was before; with room again, events are added to it."""
+    path = tmp_path / "trace.json"
+    trace = ChromeTrace(path)
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("high_performance")
+    before = _read(path)
+    assert trace._file is not None
+    trace._file._file.close()
+    full = _FullDisk(path, "r+b")
+    trace._file._file = full
+    full.limit = path.stat().st_size + taken
+    bench.infer(session)
+    assert _read(path) == before
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    full.limit = 1_000_000
+    bench.infer(session)
+    after = _read(path)
+    assert after[: len(before)] == before
+    assert len(after) > len(before)
+    trace.close()
+
+
+def test_it_refuses_what_can_not_work(tmp_path: Path) -> None:
+    """A folder that is not there is told at once, and sizes that hold nothing are refused; nothing is left behind."""
+    with pytest.raises(FileNotFoundError):
+        ChromeTrace(tmp_path / "no" / "trace.json")
+    with pytest.raises(ValueError, match="max_bytes is 100"):
+        ChromeTrace(tmp_path / "trace.json", max_bytes=100)
+    with pytest.raises(ValueError, match="keep is -1"):
+        ChromeTrace(tmp_path / "trace.json", keep=-1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closed_it_writes_nothing(bench: Bench, tmp_path: Path) -> None:
+    """Events after close are let pass, and closing twice is fine."""
+    trace = ChromeTrace(tmp_path / "trace.json")
+    bench.controller.subscribe(trace)
+    trace.close()
+    trace.close()
+    before = _read(tmp_path / "trace.json")
+    bench.controller.session("burst")
+    assert _read(tmp_path / "trace.json") == before

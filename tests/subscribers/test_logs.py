@@ -1,0 +1,117 @@
+"""The log has one line an event, with keys that stay, at a level that says whether anyone must look."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+from bench import explicit_hmx, voting
+
+from htppower import VoteController, events
+from htppower.backends import SimulatedHtp
+from htppower.codes import FAILED, SYSTEM_COMMUNICATION
+from htppower.corners import ExpandedCorner
+from htppower.subscribers.logs import line
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+
+def test_a_transition_is_one_line_with_stable_keys(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """The line is as documented to the letter, and the event itself is on the record."""
+    caplog.set_level(logging.DEBUG, "htppower")
+    session = bench.controller.session("burst", owner="camera")
+    bench.infer(session)
+    bench.time.advance_us(300_000)
+    lowered = [record for record in caplog.records if record.getMessage().startswith("Transition")][-1]
+    assert lowered.getMessage() == (
+        "Transition order=6 time_us=301000 session=1 owner=camera profile=burst trigger=lower source=RAISED "
+        'dest=LOWERED cause="sustain expired" lasted_us=301000 late_us=0'
+    )
+    event = lowered.__dict__["htppower"]
+    assert isinstance(event, events.Transition)
+    assert event.order == 6
+
+
+def test_an_owner_can_not_break_the_line(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Line breaks, quotes and what a terminal would obey are escaped."""
+    caplog.set_level(logging.DEBUG, "htppower")
+    bench.controller.session("burst", owner='a\nb "c"\x1b[0m\u2028')
+    (text,) = [record.getMessage() for record in caplog.records]
+    assert 'owner="a\\nb \\"c\\"\\u001b[0m\\u2028"' in text
+    assert text.isprintable()
+
+
+def test_a_value_may_be_of_any_script_and_empty() -> None:
+    """What can be read is left as it is; an empty value shows as one."""
+    common = {"order": 1, "time_us": 0, "session": 1, "profile": "burst", "power_config_ids": ()}
+    assert " owner=カメラ " in line(events.SessionOpened(owner="カメラ", **common))
+    assert ' owner="カ メ" ' in line(events.SessionOpened(owner="カ メ", **common))
+    assert ' owner="" ' in line(events.SessionOpened(owner="", **common))
+
+
+def _levels(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    return [(record.levelname, record.getMessage().split()[0]) for record in caplog.records]
+
+
+def test_the_usual_is_not_logged_above_debug(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Sessions, transitions, saves and changes of profile write nothing at INFO."""
+    caplog.set_level(logging.INFO, "htppower")
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.infer(session)
+    session.use("balanced")
+    bench.time.advance_us(300_000)
+    session.close()
+    assert caplog.records == []
+
+
+def test_holds_caps_and_recoveries_are_info(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """What an operator asked for or waits for is told at INFO; a raise that failed before it, as a warning."""
+    caplog.set_level(logging.INFO, "htppower")
+    session = bench.controller.session("balanced")
+    session.hold("burst", reason="capture").release()
+    bench.controller.cap("power_saver", reason="heat").lift()
+    bench.simulated.fail_next(FAILED)
+    bench.infer(session)
+    bench.infer(session)
+    assert _levels(caplog) == [
+        ("INFO", "HoldBegan"),
+        ("INFO", "HoldEnded"),
+        ("INFO", "CapSet"),
+        ("INFO", "CapLifted"),
+        ("WARNING", "Transition"),
+        ("INFO", "Recovered"),
+    ]
+
+
+def test_a_loss_that_another_session_told_of_is_a_warning(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Every session that a restart of the DSP takes the votes of is a warning, not only the one whose call failed."""
+    first, second = bench.controller.session("burst"), bench.controller.session("burst")
+    with first.inference(), second.inference():
+        caplog.set_level(logging.WARNING, "htppower")
+        bench.simulated.fail_next(SYSTEM_COMMUNICATION)
+        first.use("balanced")
+    lost = [record.__dict__["htppower"].session for record in caplog.records]
+    assert sorted(lost) == [1, 2]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+def test_a_lowering_that_failed_is_an_error(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Votes that may still be up are an error."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(FAILED)
+    bench.time.advance_us(300_000)
+    assert _levels(caplog) == [("ERROR", "Transition")]
+
+
+def test_a_degradation_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """A vote that the platform lacks is told with its rule, quoted as one value."""
+    with VoteController(SimulatedHtp(arch=68), time=VirtualTime(), handle_sigterm=False) as controller:
+        controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
+    texts = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert texts
+    assert all('degradation="Degradation(rule=' in text for text in texts)

@@ -1,0 +1,178 @@
+"""Spans cover exactly the time that votes are up, with the calls that were made for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from htppower import VoteRejected
+from htppower.codes import FAILED, INVALID_INPUT
+from htppower.subscribers.opentelemetry import subscribe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench import Bench
+
+
+@attrs.define
+class Exported:
+    """What was exported, by the names of the spans."""
+
+    exporter: InMemorySpanExporter
+    end: Callable[[], None]
+
+    def spans(self, name: str) -> list[ReadableSpan]:
+        """Return the finished spans of that name."""
+        return [span for span in self.exporter.get_finished_spans() if span.name == name]
+
+
+@pytest.fixture
+def exported(bench: Bench) -> Iterator[Exported]:
+    """Yield the spans of the bench's controller."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    made = Exported(exporter, subscribe(bench.controller, provider))
+    yield made
+    made.end()
+
+
+def _times_us(span: ReadableSpan, start_ns: int) -> tuple[int, int]:
+    assert span.start_time is not None
+    assert span.end_time is not None
+    return (span.start_time - start_ns) // 1000, (span.end_time - start_ns) // 1000
+
+
+def _said(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
+    """From the begin of the raise's call to the end of the lowering's, whatever inferences there were in between."""
+    bench.simulated._sleep = bench.time.sleep
+    session = bench.controller.session("burst", owner="camera")
+    bench.simulated.delay_calls(500)
+    bench.time.advance_us(1_000_000)
+    bench.infer(session)
+    bench.infer(session)
+    assert exported.spans("htppower raised") == []
+    bench.time.advance_us(300_000)
+    (span,) = exported.spans("htppower raised")
+    (create,) = exported.spans("createPowerConfigId")
+    assert create.start_time is not None
+    assert create.parent is None
+    assert _times_us(span, create.start_time) == (1_000_000, 1_303_000)
+    assert _said(span) == {
+        "htppower.session": 1,
+        "htppower.owner": "camera",
+        "htppower.profile": "burst",
+        "htppower.cause": "inference began",
+        "htppower.phase": "INFERENCE",
+        "htppower.end_cause": "sustain expired",
+        "htppower.late_us": 0,
+        "htppower.inferences_saved": 1,
+        "htppower.calls_saved": 2,
+    }
+    assert span.status.status_code is StatusCode.UNSET
+    raising, lowering = exported.spans("setPowerConfig")
+    assert [child.parent for child in (raising, lowering)] == [span.context, span.context]
+    assert _times_us(raising, create.start_time) == (1_000_000, 1_000_500)
+    assert _times_us(lowering, create.start_time) == (1_302_500, 1_303_000)
+
+
+def test_times_are_of_the_wall_clock(bench: Bench, exported: Exported) -> None:
+    """The controller's clock starts anywhere; a span's time is the one of the day."""
+    bench.controller.session("burst")
+    (create,) = exported.spans("createPowerConfigId")
+    assert create.end_time is not None
+    assert abs(time.time_ns() - create.end_time) < 60_000_000_000
+
+
+def test_a_failed_raise_has_no_span_but_its_call(bench: Bench, exported: Exported) -> None:
+    """Votes that never were up have no raised period; the call that failed is an error with the code."""
+    session = bench.controller.session("high_performance")
+    bench.simulated.fail_next(FAILED)
+    bench.infer(session)
+    failed = exported.spans("setPowerConfig")[0]
+    assert failed.status.status_code is StatusCode.ERROR
+    assert _said(failed)["htppower.code"] == FAILED
+    assert failed.parent is None
+    assert exported.spans("htppower raised") == []
+
+
+def test_a_failed_lowering_ends_the_span_as_an_error(bench: Bench, exported: Exported) -> None:
+    """Nothing is known of the votes from then on: the span ends, and says why."""
+    session = bench.controller.session("high_performance")
+    bench.simulated.fail_next(FAILED, nth=2)
+    bench.infer(session)
+    (span,) = exported.spans("htppower raised")
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.status.description is not None
+    assert str(FAILED) in span.status.description
+    assert exported.spans("setPowerConfig")[1].parent == span.context
+
+
+def test_what_happens_meanwhile_is_noted(bench: Bench, exported: Exported) -> None:
+    """Holds, changes of profile and revised votes are events of the span; the call of the revision is its child."""
+    session = bench.controller.session("balanced")
+    with session.inference():
+        session.hold("burst", reason="capture").release()
+    (span,) = exported.spans("htppower raised")
+    assert [event.name for event in span.events] == [
+        "HoldBegan",
+        "ProfileChanged",
+        "revise",
+        "HoldEnded",
+        "ProfileChanged",
+        "revise",
+    ]
+    assert dict(span.events[0].attributes or {}) == {"htppower.held": "burst", "htppower.reason": "capture"}
+    assert all(child.parent == span.context for child in exported.spans("setPowerConfig"))
+
+
+def test_sessions_that_overlap_have_spans_of_their_own(bench: Bench, exported: Exported) -> None:
+    """Each call is the child of its own session's span."""
+    first, second = bench.controller.session("high_performance"), bench.controller.session("high_performance")
+    with first.inference(), second.inference():
+        pass
+    spans = {_said(span)["htppower.session"]: span.context for span in exported.spans("htppower raised")}
+    assert len(spans) == 2
+    for child in exported.spans("setPowerConfig"):
+        assert child.parent == spans[_said(child)["htppower.session"]]
+
+
+def test_ending_the_subscription_ends_open_spans(bench: Bench, exported: Exported) -> None:
+    """A span that is open then ends then, once; nothing comes after it."""
+    with bench.controller.session("high_performance").inference():
+        bench.time.advance_us(1000)
+        exported.end()
+        (span,) = exported.spans("htppower raised")
+        assert span.start_time is not None
+        assert _times_us(span, span.start_time) == (0, 1000)
+    exported.end()
+    assert len(exported.spans("htppower raised")) == 1
+
+
+def test_a_session_that_could_not_be_opened_leaves_nothing_waiting(bench: Bench, exported: Exported) -> None:
+    """The calls of an open that failed half-way are spans at once, and are not kept."""
+    bench.simulated.fail_next(INVALID_INPUT, "createPowerConfigId", nth=2)
+    with pytest.raises(VoteRejected):
+        bench.controller.session("burst", core_ids=(0, 1))
+    assert len(exported.spans("createPowerConfigId")) == 2
+    assert len(exported.spans("destroyPowerConfigId")) == 1
+
+
+def test_without_a_provider_nothing_is_needed(bench: Bench) -> None:
+    """The global provider of a host that has set up none takes the spans, and drops them."""
+    end = subscribe(bench.controller)
+    bench.infer(bench.controller.session("high_performance"))
+    end()

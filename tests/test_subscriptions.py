@@ -1,0 +1,247 @@
+"""Subscribers on threads of their own: they are told everything in order, and no vote waits for one of them."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+import htppower.controller
+import htppower.subscriptions
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.events import CallMade, Event, SessionOpened, Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Far more than anything here takes, on a busy machine, too.
+LONG_S = 30
+THREADS = 8
+ROUNDS = 25
+
+
+@attrs.define
+class Blocked:
+    """A subscriber that waits, in its first event, until it is let go on."""
+
+    entered: threading.Event = attrs.field(factory=threading.Event)
+    go_on: threading.Event = attrs.field(factory=threading.Event)
+    told: list[Event] = attrs.field(factory=list)
+
+    def __call__(self, event: Event) -> None:
+        self.entered.set()
+        self.go_on.wait(LONG_S)
+        self.told.append(event)
+
+
+@pytest.fixture
+def blocked() -> Iterator[Blocked]:
+    """Yield a subscriber that waits; it is let go on in the end."""
+    made = Blocked()
+    yield made
+    made.go_on.set()
+
+
+@pytest.fixture
+def controller() -> Iterator[VoteController]:
+    """Yield a controller in real time, which is closed afterwards."""
+    with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as made:
+        yield made
+
+
+def _within(work: Callable[[], object]) -> bool:
+    """Run the work on a thread, and return whether it came to its end."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(LONG_S)
+    return not thread.is_alive()
+
+
+def _work(controller: VoteController, rounds: int) -> None:
+    """Open, raise, lower and close: eight events each time, four of them native calls."""
+    for _ in range(rounds):
+        with controller.session("high_performance") as session, session.inference():
+            pass
+
+
+def test_a_subscriber_that_hangs_delays_no_vote(controller: VoteController, blocked: Blocked) -> None:
+    """While one waits, sessions open, raise, lower and close, others are told, and what it missed reaches it later."""
+    told: list[Event] = []
+    controller.subscribe(blocked)
+    controller.subscribe(told.append)
+    assert _within(lambda: _work(controller, 1))
+    assert blocked.entered.wait(LONG_S)
+    assert _within(lambda: _work(controller, 20))
+    assert not controller.flush_events(0)
+    assert blocked.told == []
+    blocked.go_on.set()
+    assert controller.flush_events(LONG_S)
+    assert blocked.told == told
+    assert len(told) == 21 * 8
+
+
+def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, blocked: Blocked) -> None:
+    """Status, subscribing and a change of profile do not wait for it either."""
+    controller.subscribe(blocked)
+    session = controller.session("burst")
+    assert blocked.entered.wait(LONG_S)
+    assert _within(controller.status)
+    assert _within(lambda: controller.subscribe(lambda _event: None))
+    assert _within(lambda: session.use("balanced"))
+
+
+def test_a_subscriber_may_use_the_controller(controller: VoteController) -> None:
+    """It holds no lock: a status from within, or a session, is no deadlock."""
+    seen: list[int] = []
+
+    def look(event: Event) -> None:
+        if isinstance(event, SessionOpened) and event.owner is None:
+            seen.append(len(controller.status().sessions))
+            with controller.session("high_performance", owner="from within") as session, session.inference():
+                pass
+
+    controller.subscribe(look)
+    controller.session("high_performance")
+    assert controller.flush_events(LONG_S)
+    assert seen == [1]
+
+
+def test_one_that_raises_is_logged_and_goes_on(controller: VoteController, caplog: pytest.LogCaptureFixture) -> None:
+    """Each event that it raised on is an ERROR record with its traceback; it gets the next, and so do the others."""
+    tried: list[Event] = []
+    told: list[Event] = []
+
+    def broken(event: Event) -> None:
+        tried.append(event)
+        raise RuntimeError("mine")
+
+    controller.subscribe(broken, (Transition,))
+    controller.subscribe(told.append, (Transition,))
+    _work(controller, 2)
+    assert controller.flush_events(LONG_S)
+    assert tried == told
+    assert len(told) == 6
+    records = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(records) == 6
+    assert all("broken" in record.getMessage() and record.exc_info for record in records)
+
+
+def test_beyond_a_bound_events_are_lost_and_counted(
+    controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
+    monkeypatch.setattr(htppower.subscriptions, "MOST_PENDING", 10)
+    told: list[Event] = []
+    controller.subscribe(blocked)
+    session = controller.session("high_performance")
+    assert blocked.entered.wait(LONG_S)
+    # One event was taken, and one waits: room is left for nine.
+    for _ in range(5):
+        with session.inference():
+            pass
+    lost = controller.status().events_lost
+    assert lost == 5 * 4 - 9
+    blocked.go_on.set()
+    assert controller.flush_events(LONG_S)
+    assert [event.order for event in blocked.told] == list(range(1, 12))
+    controller.subscribe(told.append)
+    with session.inference():
+        pass
+    assert controller.flush_events(LONG_S)
+    assert blocked.told[11].order == 11 + lost + 1
+    assert controller.status().events_lost == lost
+    assert "is too slow" in caplog.text
+    assert len(told) == 4
+
+
+def test_the_bound_is_as_documented() -> None:
+    """Ten thousand events wait at most."""
+    assert htppower.subscriptions.MOST_PENDING == 10_000
+
+
+def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:
+    """It returns when the subscriber was told everything up to then; of what comes later it is told nothing."""
+    unsubscribe = controller.subscribe(blocked)
+    _work(controller, 1)
+    assert blocked.entered.wait(LONG_S)
+    ended = threading.Thread(target=unsubscribe)
+    ended.start()
+    blocked.go_on.set()
+    ended.join(LONG_S)
+    assert [event.order for event in blocked.told] == list(range(1, 9))
+    _work(controller, 1)
+    unsubscribe()
+    assert len(blocked.told) == 8
+
+
+def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """close() lowers and destroys first, waits no longer than its bound, and the rest is delivered all the same."""
+    monkeypatch.setattr(htppower.controller, "LONGEST_FLUSH_S", 0.01)
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, handle_sigterm=False)
+    controller.subscribe(blocked)
+    controller.session("burst").inference().__enter__()
+    assert blocked.entered.wait(LONG_S)
+    assert _within(controller.close)
+    assert simulated.power_config_ids == ()
+    assert blocked.told == []
+    (thread,) = [each for each in threading.enumerate() if each.name == "htppower-events-Blocked"]
+    blocked.go_on.set()
+    thread.join(LONG_S)
+    assert [getattr(event, "dest", None) for event in blocked.told][-1] == "DESTROYED"
+
+
+def test_closing_delivers_everything_to_the_others(controller: VoteController) -> None:
+    """Whoever keeps up has been told of the last event when close returns."""
+    told: list[Event] = []
+    controller.subscribe(told.append)
+    controller.session("burst")
+    controller.close()
+    assert [event.order for event in told] == list(range(1, len(told) + 1))
+    assert [getattr(event, "dest", None) for event in told][-1] == "DESTROYED"
+
+
+def test_events_of_many_threads_come_in_order(controller: VoteController) -> None:
+    """From eight threads at once, every subscriber sees each event once, in one order, on a single thread."""
+    told: list[Event] = []
+    calls: list[Event] = []
+    on: set[str] = set()
+    start = threading.Barrier(THREADS)
+
+    def note(event: Event) -> None:
+        told.append(event)
+        on.add(threading.current_thread().name)
+
+    def work() -> None:
+        start.wait(LONG_S)
+        _work(controller, ROUNDS)
+
+    controller.subscribe(note)
+    controller.subscribe(calls.append, (CallMade,))
+    threads = [threading.Thread(target=work) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert controller.flush_events(LONG_S)
+    assert [event.order for event in told] == list(range(1, THREADS * ROUNDS * 8 + 1))
+    assert all(one.time_us <= other.time_us for one, other in itertools.pairwise(told))
+    assert calls == [event for event in told if isinstance(event, CallMade)]
+    assert on == {"htppower-events-note"}
+
+
+def test_events_can_not_be_changed(controller: VoteController) -> None:
+    """An event is frozen, so that no subscriber changes it under another; this holds for each kind there is."""
+    told: list[Event] = []
+    controller.subscribe(told.append)
+    _work(controller, 1)
+    assert controller.flush_events(LONG_S)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        told[0].order = 0  # type: ignore[misc]
+    assert all(kind.__setattr__ is not object.__setattr__ for kind in Event.__subclasses__())
