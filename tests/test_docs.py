@@ -69,7 +69,9 @@ def _own_sigterm() -> Iterator[None]:
     signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.parametrize("page", ["embedding.md", "threads.md", "index.md", "onnxruntime.md", "testing.md"])
+@pytest.mark.parametrize(
+    "page", ["embedding.md", "threads.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md"]
+)
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:
     """The blocks of Python of a page run as they stand, one after the other."""

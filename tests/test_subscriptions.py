@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,7 +17,7 @@ from htppower.backends import SimulatedHtp
 from htppower.events import CallMade, Event, SessionOpened, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Far more than anything here takes, on a busy machine, too.
 LONG_S = 30
@@ -35,6 +34,7 @@ class Blocked:
     told: list[Event] = attrs.field(factory=list)
 
     def __call__(self, event: Event) -> None:
+        """Wait, then note the event."""
         self.entered.set()
         self.go_on.wait(LONG_S)
         self.told.append(event)

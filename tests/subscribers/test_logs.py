@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-import pytest
 from bench import explicit_hmx, voting
 
 from htppower import VoteController, events
@@ -16,6 +15,7 @@ from htppower.subscribers.logs import line
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
+    import pytest
     from bench import Bench
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,7 +17,7 @@ from htppower.codes import FAILED, INVALID_INPUT
 from htppower.subscribers.opentelemetry import subscribe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bench import Bench
 

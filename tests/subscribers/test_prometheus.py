@@ -6,8 +6,7 @@ import builtins
 import importlib
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import Bench
@@ -15,6 +14,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from htppower.codes import FAILED, SYSTEM_COMMUNICATION
 from htppower.subscribers.prometheus import PrometheusMetrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CALLS = "htppower_calls_total"
 
@@ -27,6 +29,7 @@ class Scraped:
         self.metrics = PrometheusMetrics(bench.controller, self.registry, **options)
 
     def __call__(self, name: str, **labels: str) -> float | None:
+        """Return one value, None where there is no such series."""
         return self.registry.get_sample_value(name, labels)
 
     def samples(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -132,7 +135,7 @@ def test_a_lowering_that_is_late_is_measured(bench: Bench, scraped: Scraped) -> 
 
 
 def test_failures_by_what_they_leave_and_recoveries(bench: Bench, scraped: Scraped) -> None:
-    """A failed raise, a failed lowering, a lost link and a failed release are apart; each recovery counts with its time."""
+    """A failed raise, a failed lowering, a lost link and a failed release are apart; recoveries count, timed."""
     session = bench.controller.session("high_performance")
     other = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED)
@@ -250,7 +253,7 @@ def test_a_missing_package_says_what_to_install(
     real = builtins.__import__
 
     def refusing(name: str, *arguments: Any, **options: Any) -> Any:
-        if name.split(".")[0] == package:
+        if name.partition(".")[0] == package:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(name, *arguments, **options)
 

@@ -1,0 +1,53 @@
+"""The page on metrics names every metric that there is, as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry
+
+from htppower.subscribers import opentelemetry
+from htppower.subscribers.prometheus import PrometheusMetrics
+from htppower.subscribers.snapshot import controller_samples, session_samples
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_have_every_metric_with_type_labels_and_unit(bench: Bench) -> None:
+    """Name, type and labels of a row are those of the code, and the unit is in the name."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in PAGE.splitlines()
+        if line.startswith("| `htppower_")
+    ]
+    said = {row[0].strip("`"): (row[1], tuple(re.findall(r"\w+", row[2]))) for row in rows}
+    bench.controller.session("burst")
+    registry = CollectorRegistry()
+    metrics = PrometheusMetrics(bench.controller, registry)
+    types = {family.name + ("_total" if family.type == "counter" else ""): family.type for family in registry.collect()}
+    labels = {
+        metric._name + ("_total" if metric._type == "counter" else ""): tuple(metric._labelnames)
+        for metric in metrics._counted._metrics
+    }
+    status = bench.controller.status()
+    for sample in (metrics._state_seconds(status), *controller_samples(status), *session_samples(status)):
+        labels[sample.name] = sample.labels
+    assert said == {name: (kind, labels[name]) for name, kind in types.items()}
+    assert {row[0].strip("`") for row in rows if row[3] == "s"} == {name for name in types if "_seconds" in name}
+    metrics.close()
+
+
+def test_the_page_names_every_attribute_of_spans() -> None:
+    """What the code sets on a span stands on the page, and nothing else does."""
+    file = opentelemetry.__file__
+    assert file is not None
+    code = Path(file).read_text(encoding="utf-8")
+    assert set(re.findall(r'"(htppower\.\w+)"', code)) == set(re.findall(r"`(htppower\.[a-z_]+)`", PAGE)) - {
+        "htppower.subscribers"
+    }
