@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import attrs
 from bench import explicit_hmx, voting
 
 from htppower import VoteController, events
@@ -46,10 +47,10 @@ def test_an_owner_can_not_break_the_line(bench: Bench, caplog: pytest.LogCapture
 
 def test_a_value_may_be_of_any_script_and_empty() -> None:
     """What can be read is left as it is; an empty value shows as one."""
-    common = {"order": 1, "time_us": 0, "session": 1, "profile": "burst", "power_config_ids": ()}
-    assert " owner=カメラ " in line(events.SessionOpened(owner="カメラ", **common))
-    assert ' owner="カ メ" ' in line(events.SessionOpened(owner="カ メ", **common))
-    assert ' owner="" ' in line(events.SessionOpened(owner="", **common))
+    opened = events.SessionOpened(order=1, time_us=0, session=1, owner="", profile="burst", power_config_ids=())
+    assert ' owner="" ' in line(opened)
+    assert " owner=カメラ " in line(attrs.evolve(opened, owner="カメラ"))
+    assert ' owner="カ メ" ' in line(attrs.evolve(opened, owner="カ メ"))
 
 
 def _levels(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
