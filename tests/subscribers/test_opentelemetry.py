@@ -168,6 +168,10 @@ def test_a_session_that_could_not_be_opened_leaves_nothing_waiting(bench: Bench,
         bench.controller.session("burst", core_ids=(0, 1))
     assert len(exported.spans("createPowerConfigId")) == 2
     assert len(exported.spans("destroyPowerConfigId")) == 1
+    bench.simulated.fail_next(INVALID_INPUT, "createPowerConfigId")
+    with pytest.raises(VoteRejected):
+        bench.controller.session("burst")
+    assert len(exported.spans("createPowerConfigId")) == 3
 
 
 def test_without_a_provider_nothing_is_needed(bench: Bench) -> None:
