@@ -28,7 +28,8 @@ class CoreStatus:
         effective: what the votes of all sessions add up to, as the DSP aggregates them, in native numbers.
         decided_by: for each clock, ``core``, ``bus`` and ``hmx``, the numbers of the sessions whose target is the one
             in force; empty where none is voted. And for ``sleep_latency_us`` those with the smallest wish.
-        unknown: the numbers of the sessions whose votes on the core are not known; they are not in what is above.
+        unknown: the numbers of the sessions whose votes on the core are not known: a call failed, the DSP restarted, or
+            a graph was initialised since they were cast. They are not in what is above.
     """
 
     device_id: int
@@ -53,7 +54,7 @@ def _core_status(device_id: int, core_id: int, voters: Sequence[tuple[Usage, int
     for config in ledger.process_settings().native(0):
         process = process.after(config)
     for session, power_config_id in voters:
-        if session.state is State.UNKNOWN:
+        if session.state is State.UNKNOWN or not ledger.knows(power_config_id):
             unknown.append(session.number)
             continue
         client = Client(device_id, core_id)
@@ -74,7 +75,10 @@ def _deciding(known: Sequence[tuple[int, Client]], effective: Effective) -> dict
         clock: tuple(
             number
             for number, client in active
-            if targets[clock] != none[clock] and getattr(client, clock)[1] == targets[clock]
+            if targets[clock] != none[clock]
+            and getattr(client, clock)[1] == targets[clock]
+            # The DSP takes no HMX vote of a client without a core vote.
+            and (clock != "hmx" or client.core[1] != none["core"])
         )
         for clock in CLOCKS
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from htppower.events import CallMade, CallsSaved, Degraded, Transition
@@ -25,11 +26,15 @@ class Journal:
         self._time = time
         self._order = 0
         self._subscriptions: tuple[Subscription, ...] = ()
+        # With virtual time a subscriber is called at once, and may cause events itself: they wait for the one before.
+        self._waiting: deque[Event] = deque()
+        self._handing = False
+        self._lost_before = 0
 
     @property
     def lost(self) -> int:
         """How many events subscribers were too slow for, all together."""
-        return sum(subscription.lost for subscription in self._subscriptions)
+        return self._lost_before + sum(subscription.lost for subscription in self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
@@ -40,6 +45,8 @@ class Journal:
 
     def remove(self, subscription: Subscription) -> None:
         """Hand it no event any more; what it was handed before is still delivered."""
+        if subscription in self._subscriptions:
+            self._lost_before += subscription.lost
         self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
         subscription.close()
 
@@ -71,8 +78,17 @@ class Journal:
             profile="" if session is None else session.plan.profile.name,
             **details,
         )
-        for subscription in self._subscriptions:
-            subscription.hand(event)
+        self._waiting.append(event)
+        if self._handing:
+            return
+        self._handing = True
+        try:
+            while self._waiting:
+                told = self._waiting.popleft()
+                for subscription in self._subscriptions:
+                    subscription.hand(told)
+        finally:
+            self._handing = False
 
     def call(
         self,

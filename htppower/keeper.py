@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.usage import Usage
     from htppower.votes import VoteSet
 
-# What lowers the votes of a session whose deadline is over.
+# Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
 _LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED})
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
@@ -199,7 +199,8 @@ class Keeper(Restorer):
     ) -> VoteRejected | None:
         """Cast the votes, then change the state; return the call that failed."""
         source = session.state
-        late_us = self._time.now_us - session.deadline_us if trigger is Trigger.LOWER and cause in _LOWERINGS else None
+        by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
+        late_us = self._time.now_us - session.deadline_us if by_alarm else None
         try:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:

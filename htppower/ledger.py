@@ -110,6 +110,10 @@ class Ledger:
         entries = {**self._ids.get(power_config_id, {}), **self._process}
         return VoteSet.of({option: entry.value for option, entry in entries.items() if entry.known})
 
+    def knows(self, power_config_id: int) -> bool:
+        """Return whether everything that was ever sent on an id is known to be in force, or was taken back."""
+        return all(entry.known for entry in self._ids.get(power_config_id, {}).values())
+
     def process_settings(self) -> VoteSet:
         """Return the process-wide settings known to be in force."""
         return VoteSet.of({option: entry.value for option, entry in self._process.items() if entry.known})

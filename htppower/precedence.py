@@ -13,7 +13,7 @@ import attrs
 from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from htppower.profiles import Profile
     from htppower.votes import VoltageRange, VoteSet
@@ -40,17 +40,17 @@ class Claim:
     until_us: int | None = None
 
 
-def in_use(own: Profile, holds: Iterable[Claim], caps: Iterable[Claim]) -> tuple[Profile, Claim | None]:
+def in_use(own: Profile, holds: Iterable[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
     """Return the profile that a session uses, and the hold or cap that decides it, or None.
 
     The hold that is highest in the vendor's order takes the place of the session's own profile, the later one of two
-    that are as high. The lowest cap takes the place of what goes beyond it.
+    that are as high. The cap that is lowest in that order takes the place of what goes beyond any cap.
     """
     hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
     chosen, decides = (own, None) if hold is None else (hold.profile, hold)
-    for cap in sorted(caps, key=lambda claim: (rank(claim.profile), claim.number), reverse=True):
-        if exceeds(chosen, cap.profile):
-            chosen, decides = cap.profile, cap
+    if any(exceeds(chosen, cap.profile) for cap in caps):
+        decides = min(caps, key=lambda claim: (rank(claim.profile), -claim.number))
+        chosen = decides.profile
     return chosen, decides
 
 
@@ -73,10 +73,20 @@ def rank(profile: Profile) -> tuple[Any, ...]:
 
 
 def exceeds(profile: Profile, cap: Profile) -> bool:
-    """Return whether a profile goes beyond a cap: in the vendor's order, or with any clock."""
+    """Return whether a profile goes beyond a cap.
+
+    It does in the vendor's order, with any clock, with polling, or by keeping the DSP awake or the DDR fast.
+    """
     if rank(profile) > rank(cap):
         return True
-    return any(clock > limit for clock, limit in zip(_clocks(profile.votes), _clocks(cap.votes), strict=True))
+    return any(asked > limit for asked, limit in zip(_heat(profile.votes), _heat(cap.votes), strict=True))
+
+
+def _heat(votes: VoteSet) -> tuple[int, ...]:
+    """Return what each vote asks for that costs power by itself."""
+    dcvs = votes.dcvs_v3
+    awake = dcvs is not None and bool(dcvs.sleep_disable)
+    return (*_clocks(votes), votes.rpc_polling_time_us or 0, awake, bool(votes.ddr_perf_mode))
 
 
 def _clocks(votes: VoteSet) -> tuple[int, ...]:

@@ -81,7 +81,8 @@ class _OneThread(BaseExecutor):  # type: ignore[misc]
         """Leave a running job be; the worker is closed by whoever made it."""
 
     def _do_submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        self._worker.post(lambda: self._run(job, run_times))
+        # Never here, on the scheduler's thread: it holds a lock that arming an alarm waits for.
+        self._worker.post_unlocked(lambda: self._run(job, run_times))
 
     def _run(self, job: Job, run_times: list[datetime.datetime]) -> None:
         try:
@@ -110,9 +111,9 @@ class SystemTime(MonotonicClock):
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
         """Run the action at the deadline, on the one thread, never before it."""
         alarm = str(next(self._numbers))
+        # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
+        self._worker.start()
         if deadline_us <= self.now_us:
-            # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
-            self._worker.start()
             self._worker.post(action)
             return alarm
         scheduler = self._running()

@@ -280,7 +280,7 @@ class Usage:
         except Exception:
             # No thread can be started, as at the very end of a process: better lowered too early than never.
             _LOGGER.exception("no timer for %r: its votes are lowered at once", self)
-            self._keep_until_us = 0
+            self._keep_until_us = min(deadline_us, self._time.now_us)
             return False
         self._alarm_us = deadline_us
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import threading
@@ -59,9 +60,13 @@ class ThreadWorker:
         """
         with self._lock:
             if self._thread is None and not self._closed:
-                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                thread.start()
-                self._thread = thread
+                # Noted first: where an interrupt comes while it starts, there must be no second one.
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                try:
+                    self._thread.start()
+                except RuntimeError:
+                    self._thread = None
+                    raise
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon, on the thread; at once where none can be started.
@@ -104,8 +109,9 @@ class ThreadWorker:
             try:
                 _run(action, self._logger)
             except BaseException:
-                # Nobody else would take it, and the thread must live on.
-                self._logger.exception("%r failed", action)
+                # Nobody else would take it, and the thread must live on, also where the log itself raises.
+                with contextlib.suppress(BaseException):
+                    self._logger.exception("%r failed", action)
             # A frame that waits must keep nothing of what it ran alive.
             del action
 
