@@ -133,8 +133,8 @@ class Transition(Event):
         phase: the phase that began or ended, or None.
         error: for ``lose``, the native call that failed; None where another session's call told of the loss.
         lasted_us: how long the session was in the state before.
-        late_us: for a lowering by the sustain timer or in the background, by how much it began after its deadline, which
-            is the end of the inference for one in the background; None otherwise.
+        late_us: for a lowering by the sustain timer or in the background, by how much it began after its deadline; one
+            in the background is due when the inference ends. None otherwise.
     """
 
     trigger: Trigger
