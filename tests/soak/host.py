@@ -1,0 +1,183 @@
+"""The host: four sessions in use by eight threads, in every phase, with lulls in which sustain timers run out."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+from soak.turnstile import Turnstile
+
+from htppower import Lowering, Profile, SessionClosed, State, VoteController, VoteRejected, load_profile
+from htppower.timing import MonotonicClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from soak.tally import Tally
+
+    from htppower import Session
+
+SESSIONS = 4
+THREADS = 8
+LONGEST_SUSTAIN_US = 50_000
+CLOCK = MonotonicClock()
+
+# Votes that were lowered, or never cast, are no ground to infer on. What failed is UNKNOWN until it is retried, what a
+# profile without votes left is UNVOTED, and what was closed meanwhile is DESTROYED.
+_IN_A_PHASE = frozenset({State.RAISED, State.UNKNOWN, State.UNVOTED, State.DESTROYED})
+
+
+def profiles() -> tuple[Profile, ...]:
+    """Return what the sessions change between: sustained, lowered at once, lowered in the background, without votes."""
+    return (
+        _relaxing("burst", after_inference_us=20_000),
+        _relaxing("burst", after_init_us=30_000, after_inference_us=LONGEST_SUSTAIN_US),
+        _relaxing("high_performance", lowering=Lowering.BACKGROUND),
+        load_profile("balanced"),
+        load_profile("power_saver"),
+        load_profile("system_settings"),
+    )
+
+
+def _relaxing(name: str, **relax: object) -> Profile:
+    profile = load_profile(name)
+    assert profile.relax is not None
+    return attrs.evolve(profile, relax=attrs.evolve(profile.relax, **relax))  # type: ignore[arg-type]
+
+
+class Client:
+    """A session and the use that the host makes of it, by the host's own account."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.closing = False
+        self._lock = threading.Lock()
+        self._users = 0
+        self._idle_since_us = CLOCK.now_us
+
+    @property
+    def idle_since_us(self) -> int | None:
+        """Since when nobody uses it, None while somebody does."""
+        with self._lock:
+            return None if self._users else self._idle_since_us
+
+    @contextlib.contextmanager
+    def used(self) -> Iterator[Session]:
+        """Use it."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield self.session
+        finally:
+            with self._lock:
+                self._users -= 1
+                self._idle_since_us = CLOCK.now_us
+
+
+class Place:
+    """Where a session is, and after it is closed the next one."""
+
+    def __init__(self, controller: VoteController, number: int) -> None:
+        self._controller = controller
+        self._number = number
+        self._core_ids = (0, 1) if number == 0 else (number % 2,)
+        # Until when the host leaves the session alone.
+        self.rests_until_us = 0
+        self.client = self.open(load_profile("burst"))
+
+    def open(self, profile: Profile) -> Client:
+        """Open a session, again where the create of an id fails."""
+        while True:
+            try:
+                session = self._controller.session(profile, core_ids=self._core_ids, owner=f"client {self._number}")
+            except VoteRejected:
+                continue
+            self.client = Client(session)
+            return self.client
+
+    def close(self) -> None:
+        """Close the session."""
+        self.client.closing = True
+        self.client.session.close()
+
+
+class _ModelFailure(Exception):
+    """What a model raises in the middle of a phase."""
+
+
+class Host:
+    """Eight threads that run phases, until they are stopped.
+
+    Args:
+        places: the sessions.
+        tally: is told.
+        turnstile: is passed between two acts.
+        seed: of what the threads do.
+    """
+
+    def __init__(self, places: tuple[Place, ...], tally: Tally, turnstile: Turnstile, seed: int) -> None:
+        self._places = places
+        self._tally = tally
+        self._turnstile = turnstile
+        self._stopped = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, args=(random.Random(seed * THREADS + number),), name=f"host-{number}", daemon=True)  # noqa: S311 - no secret
+            for number in range(THREADS)
+        ]
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End the threads, each after its act."""
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join(30)
+            if thread.is_alive():
+                self._tally.breach("threads", f"{thread.name} hangs")
+
+    def _work(self, chance: random.Random) -> None:
+        while not self._stopped.is_set():
+            self._turnstile.through()
+            place = chance.choice(self._places)
+            if CLOCK.now_us >= place.rests_until_us:
+                self._act(place, chance)
+            time.sleep(chance.uniform(0, 0.003))
+
+    def _act(self, place: Place, chance: random.Random) -> None:
+        client = place.client
+        try:
+            with client.used() as session:
+                self._run_phase(session, chance)
+        except _ModelFailure:
+            self._tally.count("exceptions in a phase")
+        except SessionClosed:
+            if not client.closing:
+                self._tally.breach("host", f"{client.session!r} is closed, and nobody closed it")
+        except Exception as error:  # noqa: BLE001 - it is what the soak looks for
+            self._tally.breach("host", f"a phase raised {error!r}")
+        if chance.random() < 0.04:
+            place.rests_until_us = CLOCK.now_us + chance.randrange(80_000, 250_000)
+
+    def _run_phase(self, session: Session, chance: random.Random) -> None:
+        number = chance.random()
+        phase: AbstractContextManager[object] = session.inference()
+        if number < 0.03:
+            phase = session.init()
+        elif number < 0.06:
+            phase = session.deinit()
+        else:
+            self._tally.count("inferences")
+        with phase:
+            if session.state not in _IN_A_PHASE:
+                self._tally.breach("host", f"a phase runs on {session!r}")
+            time.sleep(chance.uniform(0, 0.002))
+            if chance.random() < 0.02:
+                raise _ModelFailure
