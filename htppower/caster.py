@@ -9,7 +9,7 @@ from htppower import rules
 from htppower.arbiter import Arbiter
 from htppower.cases import Case
 from htppower.codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
-from htppower.errors import VoteRejected
+from htppower.errors import VoteRejected, kept
 from htppower.events import Degradation
 from htppower.ledger import HVX_REMOVED, Ledger
 from htppower.plans import RULE_OF_OPTION
@@ -124,7 +124,7 @@ class Caster:
             self.orphans.append(made)
             self._set(session, made, settings)
         except VoteRejected as error:
-            return error
+            return kept(error)
         finally:
             if power_config_id is None:
                 self.destroy_orphans()
@@ -144,7 +144,7 @@ class Caster:
             try:
                 self._calls.destroy(session if power_config_id in ids else None, power_config_id)
             except VoteRejected as error:
-                failures.append((power_config_id, error))
+                failures.append((power_config_id, kept(error)))
                 if error.code not in LINK_LOST:
                     self._remove_votes(power_config_id)
             else:

@@ -154,5 +154,13 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
 
+def kept(error: VoteRejected) -> VoteRejected:
+    """Return an error to be kept for status, without its traceback.
+
+    That would keep alive every frame below it, and so the inputs of the inference that met it.
+    """
+    return error.with_traceback(None)
+
+
 class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
     """A phase was begun, or a profile asked for, on a session or controller that is closed."""

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from htppower.codes import LINK_LOST, TRANSPORT
-from htppower.errors import SessionClosed, VoteRejected
+from htppower.errors import SessionClosed, VoteRejected, kept
 from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened
 from htppower.machine import SessionMachine, State, Trigger
 from htppower.restoring import Restorer
@@ -65,7 +65,7 @@ class Keeper(Restorer):
                     self._caster.release(session)
                     self._recover(None)
                     raise
-                error = rejected
+                error = kept(rejected)
             except BaseException:
                 self._caster.release(session)
                 raise
@@ -204,7 +204,7 @@ class Keeper(Restorer):
         try:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:
-            self._lose(session, error, cause, phase)
+            self._lose(session, kept(error), cause, phase)
             self._recover(error)
             return error
         except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 import itertools
 
 import pytest
@@ -295,3 +297,22 @@ def test_a_restart_that_is_recovered_from_raises_nothing() -> None:
     with session.inference():
         assert session.state is State.RAISED
     bench.controller.close()
+
+
+def test_an_error_that_is_kept_keeps_nothing_of_the_inference_that_met_it(bench: Bench) -> None:
+    """A vote fails in an inference; status shows the error, and the caller's input is freed nevertheless."""
+
+    class Input:
+        """What a model is given."""
+
+    def infer() -> weakref.ref[Input]:
+        given = Input()
+        with session.inference():
+            return weakref.ref(given)
+
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(FAILED)
+    given = infer()
+    gc.collect()
+    assert bench.controller.status().sessions[0].last_error is not None
+    assert given() is None

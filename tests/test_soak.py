@@ -1,0 +1,119 @@
+"""The soak: a second of it breaks nothing, and each of its checks finds what it looks for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from bench import Bench
+from soak import checks
+from soak.lowering import LOOKS, LookOut
+from soak.memory import Memory
+from soak.tally import Tally
+from soak.watching import BOUND_US, OrderWatch, StateWatch
+
+from htppower import State
+from htppower.events import Cause, Event, Transition
+from htppower.machine import Trigger
+
+RUN = Path(__file__).parent / "soak" / "run.py"
+
+
+def _found(tally: Tally) -> set[str]:
+    return {breach.split(":")[0] for breach in tally.breaches}
+
+
+def _moved(order: int, source: State, dest: State, late_us: int | None = None) -> Transition:
+    return Transition(
+        order, order, 1, None, "burst", Trigger.LOWER, source, dest, Cause.SUSTAIN_EXPIRED, None, late_us=late_us
+    )
+
+
+def test_a_second_of_it_breaks_nothing() -> None:
+    """The command prints seed and table, and ends with 0."""
+    done = subprocess.run(
+        [sys.executable, str(RUN), "--seconds", "1", "--seed", "7"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("seed 7, 1 s, 4 sessions, 8 threads\n"), done.stderr
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "nothing broke"), done.stdout
+
+
+@pytest.mark.parametrize("orders", [(1, 3), (2, 1), (1, 1)])
+def test_an_event_that_is_lost_or_out_of_order_is_found(orders: tuple[int, int]) -> None:
+    """A gap, a step back and a repetition are breaches."""
+    tally = Tally()
+    watch = OrderWatch(tally, gapless=True)
+    for order in orders:
+        watch(Event(order, 0, 1, None, "burst"))
+    assert _found(tally) == {"events"}
+
+
+def test_a_transition_from_another_state_than_the_last_is_found() -> None:
+    """A lowering of a session that nobody saw raised is a breach."""
+    tally = Tally()
+    StateWatch(tally)(_moved(1, State.RAISED, State.LOWERED))
+    assert _found(tally) == {"events"}
+
+
+@pytest.mark.parametrize("late_us", [-1, BOUND_US + 1])
+def test_a_lowering_that_is_early_or_late_is_found(late_us: int) -> None:
+    """A lowering before its deadline, and one after deadline and bound, are breaches."""
+    tally, late = Tally(), _moved(1, State.RAISED, State.LOWERED, late_us)
+    watch = StateWatch(tally)
+    watch._states[1] = State.RAISED
+    watch(late)
+    assert _found(tally) == {"lowering"}
+
+
+def test_a_session_that_stays_raised_when_idle_is_found() -> None:
+    """A session that is raised and idle beyond sustain and bound, and seen so often enough, is a breach."""
+
+    class Client:
+        """An idle client of a session that is raised."""
+
+        idle_since_us = 0
+
+        class session:  # noqa: N801 - an attribute
+            """The session."""
+
+            state = State.RAISED
+
+    tally, client = Tally(), Client()
+    look_out = LookOut((), tally)
+    for looks in range(LOOKS):
+        look_out._seen = {client: (0, looks)}  # type: ignore[dict-item]
+        look_out._look(client)  # type: ignore[arg-type]
+    assert _found(tally) == {"lowering"}
+
+
+def test_votes_and_ids_that_are_left_are_found(bench: Bench) -> None:
+    """A session that was never closed leaves its id, its clocks and, for both cores, polling behind: breaches."""
+    bench.infer(bench.controller.session("burst"))
+    tally = Tally()
+    checks.check_nothing_voted(bench.simulated, tally)
+    assert _found(tally) == {"votes"}
+    assert len(tally.breaches) == 3
+
+
+def test_a_thread_that_is_left_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that runs on is a breach."""
+    monkeypatch.setattr(checks, "LONGEST_END_S", 0.01)
+    before, end, tally = threading.enumerate(), threading.Event(), Tally()
+    thread = threading.Thread(target=end.wait, args=(30,))
+    thread.start()
+    checks.check_threads(before, tally)
+    end.set()
+    thread.join()
+    assert _found(tally) == {"threads"}
+
+
+def test_memory_that_grows_is_found() -> None:
+    """Growth by 4.9 % is let pass, growth by 6 % is a breach."""
+    tally = Tally()
+    checks.check_memory(Memory(1000, 1000), Memory(1049, 1049), tally)
+    assert tally.breaches == ()
+    checks.check_memory(Memory(1000, 1000), Memory(1060, 1049), tally)
+    assert _found(tally) == {"memory"}
