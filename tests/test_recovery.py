@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import weakref
 import itertools
+import weakref
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options

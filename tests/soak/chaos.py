@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import random
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from htppower.backends.faults import FUNCTIONS
 from htppower.codes import FAILED, INVALID_INPUT, TRANSPORT
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
 
     from soak.host import Place
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Without 13002 and 13004, which are remembered for good: after a while nothing would be voted any more.
 CODES = (FAILED, TRANSPORT, INVALID_INPUT)
+# For so long that votes that nobody lowers are late beyond any doubt.
+REST_US = 500_000
 _AN_HOUR = datetime.timedelta(hours=1)
 
 
@@ -82,6 +84,7 @@ class Chaos:
             self._lift_cap: 24,
             self._close: 16,
             self._subscribe: 8,
+            self._rest: 3,
         }
 
     def start(self) -> None:
@@ -198,6 +201,19 @@ class Chaos:
         else:
             self._tally.breach("chaos", f"{place.client.session!r} was closed and takes a profile")
         place.open(self._chance.choice(self._profiles))
+
+    def _rest(self) -> None:
+        """Let a session infer, then leave it and all else alone: nothing but its sustain timer lowers it."""
+        if self._dead_until_us:
+            return
+        self.calm()
+        place = self._chance.choice(self._places)
+        place.rests_until_us = CLOCK.now_us + 2 * REST_US
+        place.client.session.use(self._profiles[0])
+        with place.client.used() as session, session.inference():
+            pass
+        time.sleep(REST_US / 1_000_000)
+        self._tally.count("rests")
 
     def _subscribe(self) -> None:
         """Let a subscriber come, or go again."""

@@ -9,7 +9,6 @@ import time
 from typing import TYPE_CHECKING
 
 import attrs
-from soak.turnstile import Turnstile
 
 from htppower import Lowering, Profile, SessionClosed, State, VoteController, VoteRejected, load_profile
 from htppower.timing import MonotonicClock
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from soak.tally import Tally
+    from soak.turnstile import Turnstile
 
     from htppower import Session
 
 SESSIONS = 4
 THREADS = 8
 LONGEST_SUSTAIN_US = 50_000
+LULLS_US = (60_000, 100_000, 150_000, 300_000)
 CLOCK = MonotonicClock()
 
 # Votes that were lowered, or never cast, are no ground to infer on. What failed is UNKNOWN until it is retried, what a
@@ -106,7 +107,7 @@ class Place:
         self.client.session.close()
 
 
-class _ModelFailure(Exception):
+class _ModelFailed(Exception):  # noqa: N818 - reads as what it is
     """What a model raises in the middle of a phase."""
 
 
@@ -126,7 +127,7 @@ class Host:
         self._turnstile = turnstile
         self._stopped = threading.Event()
         self._threads = [
-            threading.Thread(target=self._work, args=(random.Random(seed * THREADS + number),), name=f"host-{number}", daemon=True)  # noqa: S311 - no secret
+            threading.Thread(target=self._work, args=(seed * THREADS + number,), name=f"host-{number}", daemon=True)
             for number in range(THREADS)
         ]
 
@@ -143,7 +144,8 @@ class Host:
             if thread.is_alive():
                 self._tally.breach("threads", f"{thread.name} hangs")
 
-    def _work(self, chance: random.Random) -> None:
+    def _work(self, seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311 - no secret
         while not self._stopped.is_set():
             self._turnstile.through()
             place = chance.choice(self._places)
@@ -156,7 +158,7 @@ class Host:
         try:
             with client.used() as session:
                 self._run_phase(session, chance)
-        except _ModelFailure:
+        except _ModelFailed:
             self._tally.count("exceptions in a phase")
         except SessionClosed:
             if not client.closing:
@@ -164,7 +166,7 @@ class Host:
         except Exception as error:  # noqa: BLE001 - it is what the soak looks for
             self._tally.breach("host", f"a phase raised {error!r}")
         if chance.random() < 0.04:
-            place.rests_until_us = CLOCK.now_us + chance.randrange(80_000, 250_000)
+            place.rests_until_us = CLOCK.now_us + chance.choice(LULLS_US)
 
     def _run_phase(self, session: Session, chance: random.Random) -> None:
         number = chance.random()
@@ -180,4 +182,4 @@ class Host:
                 self._tally.breach("host", f"a phase runs on {session!r}")
             time.sleep(chance.uniform(0, 0.002))
             if chance.random() < 0.02:
-                raise _ModelFailure
+                raise _ModelFailed

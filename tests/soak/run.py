@@ -25,17 +25,17 @@ from freezegun import freeze_time
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from soak import checks, memory  # noqa: E402 - found only now
-from soak.chaos import Chaos  # noqa: E402
-from soak.host import SESSIONS, THREADS, Host, Place  # noqa: E402
-from soak.lowering import LookOut  # noqa: E402
-from soak.tally import Tally  # noqa: E402
-from soak.turnstile import Turnstile  # noqa: E402
-from soak.watching import BOUND_US, LogWatch, OrderWatch, StateWatch, WatchedBackend  # noqa: E402
+from soak import checks, memory
+from soak.chaos import Chaos
+from soak.host import SESSIONS, THREADS, Host, Place
+from soak.lowering import LookOut
+from soak.tally import Tally
+from soak.turnstile import Turnstile
+from soak.watching import BOUND_US, LogWatch, OrderWatch, StateWatch, WatchedBackend
 
-from htppower import VoteController  # noqa: E402
-from htppower.backends import SimulatedHtp  # noqa: E402
-from htppower.events import Transition  # noqa: E402
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.events import Transition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,12 +70,11 @@ class Result:
         yield f"{'longest raised and idle, sustain of up to 50 ms included':<58}{idle:>12.2f} ms"
         yield f"{'until all was down after the last fault':<58}{down:>12.2f} ms"
         growth = self.last.growth_from(self.first)
-        for name, figures in {
-            "traced by Python": (self.first.traced_bytes / 1024, self.last.traced_bytes / 1024),
-            "resident": (self.first.resident_kib, self.last.resident_kib),
-        }.items():
-            yield f"{'memory ' + name + ', first second':<58}{figures[0]:>12,.0f} KiB"
-            yield f"{'memory ' + name + ', end':<58}{figures[1]:>12,.0f} KiB  {growth.get(name, 0):+.1%}"
+        first, last = self.first.traced_bytes / 1024, self.last.traced_bytes / 1024
+        yield f"{'memory, first second':<58}{first:>12,.0f} KiB"
+        yield f"{'memory, end':<58}{last:>12,.0f} KiB  {growth:+.1%}"
+        yield f"{'resident set, first second':<58}{self.first.resident_kib:>12,} KiB"
+        yield f"{'resident set, end':<58}{self.last.resident_kib:>12,} KiB"
         yield f"{'threads under load':<58}{self.threads:>12}"
 
 
@@ -98,6 +97,7 @@ _COUNTED = {
     "holds": "holds",
     "caps": "caps",
     "sessions closed and opened anew": "closes",
+    "rests, for a sustain timer to lower alone": "rests",
     "subscribers that came and went": "subscribers",
     "events": "events",
 }
