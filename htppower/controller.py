@@ -256,8 +256,8 @@ class VoteController:
         return Hold(self._chooser, session, claim, self._time, owner)
 
     def off_thread(self, action: Callable[[], object]) -> None:
-        """Run an action that may wait for a native call on another thread than the caller's."""
-        self._off_thread.post(action)
+        """Run an action that may wait for a native call on another thread; on the caller's once this is closed."""
+        self._off_thread.post_or_run(action)
 
     def close_session(self, session: Usage) -> None:
         """Close a session (called by ``Session.close``)."""
@@ -273,6 +273,8 @@ class VoteController:
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._closed = self._ended = True
+        self._off_thread = ThreadWorker("htppower-async")
+        self._off_thread.close()
         self._journal.disown()
         self._keeper.disown()
 

@@ -47,7 +47,8 @@ class Inference:
             session._keep_until_us = session._time.now_us + session._sustain_us
             if session._alarm is not None and session._alarm_us <= session._keep_until_us:
                 return
-        session.idle(quiet=error is not None)
+        if session.must_lower():
+            session.lower(quiet=error is not None)
 
 
 class Preparation:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from htppower.events import Cause, Phase
     from htppower.holds import Hold
@@ -41,6 +42,9 @@ class Controller(Protocol):
         owner: object | None,
     ) -> Hold:
         """Let the session use another profile for a while."""
+
+    def off_thread(self, action: Callable[[], object]) -> None:
+        """Run an action that may wait for a native call on another thread; on the caller's once it is closed."""
 
     def close_session(self, session: Usage) -> None:
         """Lower, give back, destroy."""

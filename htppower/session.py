@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterable
+from typing import TYPE_CHECKING, overload
 
+from htppower.asynchronous import AsyncInference
+from htppower.decorators import Function, Token, voting, voting_async_stream, voting_stream
 from htppower.events import Phase
 from htppower.phases import Inference, Preparation
 from htppower.usage import Usage
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import AsyncGenerator, Generator, Iterable
     from types import TracebackType
 
     from typing_extensions import Self
@@ -78,6 +82,48 @@ class Session(Usage):
             SessionClosed: on entering, if the session is closed.
         """
         return self._inference
+
+    def ainference(self) -> AsyncInference:
+        """Return an asynchronous context manager around one inference, for coroutines: see ``inference``.
+
+        The loop never waits for a native call: raising and lowering run on another thread, and are awaited. Where the
+        votes are up, entering does not suspend. A raise that is cancelled is lowered again.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``inference``, in the coroutine.
+        """
+        return AsyncInference(self, self._controller)
+
+    def votes(self, function: Function) -> Function:
+        """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
+
+        A generator is one inference from the first ``next`` until it is exhausted, closed, or garbage collected; where
+        it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
+        iterator has ended before its first token: use ``stream`` for that.
+        """
+        return voting(self, self._controller, function)
+
+    @overload
+    def stream(self, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]: ...
+
+    @overload
+    def stream(self, tokens: Iterable[Token]) -> Generator[Token, None, None]: ...
+
+    def stream(
+        self, tokens: AsyncIterable[Token] | Iterable[Token]
+    ) -> AsyncGenerator[Token, None] | Generator[Token, None, None]:
+        """Return a generator of the same tokens that is one inference, as a generator under ``votes`` is.
+
+        Closing it closes the iterator, where that can be closed. One that is never begun casts no vote, and leaves the
+        iterator alone.
+
+        Args:
+            tokens: an iterator, of which a loop waits for every token; or an asynchronous one, preferred where it is
+                both.
+        """
+        if isinstance(tokens, AsyncIterable):
+            return voting_async_stream(self, self._controller, tokens)
+        return voting_stream(self, tokens)
 
     def deinit(self) -> Preparation:
         """Return a context manager around the release of a graph: raised in it, lowered after it."""

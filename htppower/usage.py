@@ -224,35 +224,38 @@ class Usage:
             raise
 
     def end_soon(self) -> None:
-        """End an inference of which the generator was closed, on another thread.
-
-        A generator may be collected anywhere, also where this thread holds a lock that ending needs.
-        """
-        self._time.call_soon(self._end)
+        """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
+        self._time.call_soon(self.end)
 
     def end_preparation_soon(self, phase: Phase) -> None:
-        """End INIT or DE-INIT likewise."""
+        """Likewise INIT or DE-INIT."""
         self._time.call_soon(lambda: self.end_preparation(phase, quiet=True))
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End an inference; raise nothing."""
+        if self.finish():
+            self.lower(quiet=True)
+
+    def finish(self) -> bool:
+        """End an inference without a native call; return whether it takes one, by ``lower``."""
         with self._lock:
             self._in_flight -= 1
             if self._in_flight:
-                return
+                return False
             self._keep_until_us = self._time.now_us + self._sustain_us
-        self.idle(quiet=True)
+        return self.must_lower()
 
-    def idle(self, *, quiet: bool) -> None:
-        """See to it that the votes of an idle session are lowered, now or by an armed alarm."""
+    def must_lower(self) -> bool:
+        """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
         with self._lock:
             if self._in_flight or self._preparing:
-                return
-            if self._sustain_us and self._arm():
-                return
-            if self._background and self._arm(Cause.INFERENCE_ENDED):
-                return
-            if self._ready and not self._plan.raised:
-                return
+                return False
+            if (self._sustain_us and self._arm()) or (self._background and self._arm(Cause.INFERENCE_ENDED)):
+                return False
+            return bool(self._plan.raised) or not self._ready
+
+    def lower(self, *, quiet: bool) -> None:
+        """Lower the votes of a session that is idle still."""
         self._keeper.settle(self, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
 
     def end_preparation(self, phase: Phase, *, quiet: bool) -> None:

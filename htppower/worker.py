@@ -82,6 +82,20 @@ class ThreadWorker:
         if not self._closed:
             self._actions.put(action)
 
+    def post_or_run(self, action: Callable[[], object]) -> None:
+        """Run the action soon, on the thread; at once once the worker is closed, or where no thread can be started."""
+        try:
+            self.start()
+        except RuntimeError:
+            _run(action, self._logger)
+            return
+        # Under the lock, so that it comes before what ends the thread, or not at all.
+        with self._lock:
+            if not self._closed:
+                self._actions.put(action)
+                return
+        _run(action, self._logger)
+
     def post_unlocked(self, action: Callable[[], object]) -> None:
         """Post without taking a lock or starting the thread: safe while an object is garbage collected."""
         self._actions.put(action)

@@ -1,0 +1,135 @@
+"""Functions and token streams that vote: each call, or each stream from its first token on, is one inference.
+
+A stream that does not come to its own end, be it closed, thrown into, failed or garbage collected, ends its inference
+on another thread: a generator may be collected anywhere, also where this thread holds a lock that ending needs.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from htppower.asynchronous import AsyncInference
+from htppower.phases import Inference
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+
+    from htppower.ports import Controller
+    from htppower.usage import Usage
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+Token = TypeVar("Token")
+
+
+def voting(session: Usage, controller: Controller, function: Function) -> Function:
+    """Return a function of the same kind of which every call is an inference of the session."""
+    wrapped: Any
+    if _is(inspect.isasyncgenfunction, function):
+        wrapped = _async_stream(session, controller, function)
+    elif _is(inspect.isgeneratorfunction, function):
+        wrapped = _stream(session, function)
+    elif _is(inspect.iscoroutinefunction, function):
+        wrapped = _coroutine(session, controller, function)
+    else:
+        wrapped = _plain(session, function)
+    return wrapped  # type: ignore[no-any-return]
+
+
+def voting_stream(session: Usage, tokens: Iterable[Token]) -> Generator[Token, None, None]:
+    """Return the tokens of an iterator; they are one inference of the session."""
+
+    def stream() -> Iterable[Token]:
+        return tokens
+
+    return _stream(session, stream)()
+
+
+def voting_async_stream(
+    session: Usage, controller: Controller, tokens: AsyncIterable[Token]
+) -> AsyncGenerator[Token, None]:
+    """Return the tokens of an asynchronous iterator; they are one inference of the session."""
+
+    def stream() -> AsyncIterable[Token]:
+        return tokens
+
+    return _async_stream(session, controller, stream)()
+
+
+def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
+    """Return whether a function is of a kind, or an object that is called as one."""
+    return kind(function) or kind(type(function).__call__)
+
+
+def _plain(session: Usage, function: Callable[..., Any]) -> Callable[..., Any]:
+    inference = Inference(session)
+
+    @functools.wraps(function)
+    def voted(*args: Any, **kwargs: Any) -> Any:
+        with inference:
+            return function(*args, **kwargs)
+
+    return voted
+
+
+def _coroutine(session: Usage, controller: Controller, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def voted(*args: Any, **kwargs: Any) -> Any:
+        async with AsyncInference(session, controller):
+            return await function(*args, **kwargs)
+
+    return voted
+
+
+def _stream(session: Usage, function: Callable[..., Any]) -> Callable[..., Generator[Any, Any, Any]]:
+    inference = Inference(session)
+
+    @functools.wraps(function)
+    def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        inference.__enter__()
+        try:
+            result = yield from function(*args, **kwargs)
+        except BaseException:
+            session.end_soon()
+            raise
+        inference.__exit__(None, None, None)
+        return result
+
+    return voted
+
+
+def _async_stream(
+    session: Usage, controller: Controller, function: Callable[..., AsyncIterable[Any]]
+) -> Callable[..., AsyncGenerator[Any, Any]]:
+    @functools.wraps(function)
+    async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        inference = AsyncInference(session, controller)
+        await inference.__aenter__()
+        try:
+            inner: Any = aiter(function(*args, **kwargs))
+            try:
+                # What ``yield from`` does for a generator; there is none for an asynchronous one.
+                token = await anext(inner)
+                while True:
+                    try:
+                        sent = yield token
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        if not hasattr(inner, "athrow"):
+                            raise
+                        token = await inner.athrow(error)
+                    else:
+                        token = await (anext(inner) if sent is None else inner.asend(sent))
+            except StopAsyncIteration:
+                pass
+            finally:
+                if hasattr(inner, "aclose"):
+                    await inner.aclose()
+        except BaseException:
+            inference.end_soon()
+            raise
+        await inference.__aexit__(None, None, None)
+
+    return voted

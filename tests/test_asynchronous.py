@@ -1,0 +1,312 @@
+"""``async with session.ainference()``: off the loop's thread, never blocking it, and lowered whatever is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from gates import LONG_S, Gate, cancelled, until
+
+from htppower import SessionClosed, State, VoteRejected
+from htppower.backends import SimulatedHtp
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+    from typing import Any
+
+    from htppower import Session
+
+ASYNC_THREAD = "htppower-async"
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Yield a gate; close it, and assert that nothing stays behind."""
+    made = Gate()
+    yield made
+    made.close()
+
+
+async def infer(session: Session) -> None:
+    """Run one inference that lets the others run, too."""
+    async with session.ainference():
+        assert session.state is State.RAISED
+        await asyncio.sleep(0)
+
+
+async def infer_forever(session: Session) -> None:
+    """Run one inference that ends by being cancelled."""
+    async with session.ainference():
+        await asyncio.Event().wait()
+
+
+def assert_down(gate: Gate, session: Session) -> None:
+    """Assert that no inference is in flight and the votes are down, once what is on its way is done."""
+    gate.drain()
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+
+
+def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> None:
+    """The loop turns while a call waits; the calls are made on the controller's thread, and are awaited."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        gate.backend.shut()
+        task = asyncio.create_task(infer(session))
+        await until(gate.backend.reached.is_set)
+        assert (gate.sets, session.in_flight, task.done()) == (0, 1, False)
+        gate.backend.reached.clear()
+        gate.backend.opened.set()
+        await until(lambda: gate.sets == 1)
+        gate.backend.shut()
+        await until(gate.backend.reached.is_set)
+        assert (session.in_flight, task.done()) == (0, False)
+        gate.backend.opened.set()
+        await task
+        assert (gate.sets, session.state) == (2, State.LOWERED)
+
+    asyncio.run(scenario())
+    assert gate.backend.threads == {ASYNC_THREAD}
+
+
+def test_inside_a_window_nothing_leaves_the_loop(gate: Gate) -> None:
+    """An inference inside the sustain time posts nothing and doesn't suspend; the first one posts its raise alone."""
+    session = gate.controller.session("burst")
+
+    async def scenario() -> None:
+        await infer(session)
+        assert gate.posts == 1
+        steps = _window(session)
+        with pytest.raises(StopIteration):
+            steps.send(None)
+
+    asyncio.run(scenario())
+    assert (gate.posts, gate.sets) == (1, 1)
+    gate.time.advance_us(300_000)
+    assert_down(gate, session)
+
+
+async def _window(session: Session) -> None:
+    async with session.ainference():
+        assert session.in_flight == 1
+
+
+def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
+    """While a thread's native call holds the keeper's lock, in-window inferences pass, and a raise lets the loop run."""
+    warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
+    with warm.inference():
+        pass
+    gate.backend.shut()
+    thread = threading.Thread(target=lambda: slow.inference().__enter__())
+    thread.start()
+    assert gate.backend.reached.wait(LONG_S)
+
+    async def scenario() -> None:
+        await infer(warm)
+        task = asyncio.create_task(infer(other))
+        await until(lambda: other.in_flight)
+        await infer(warm)
+        assert not task.done()
+        gate.backend.opened.set()
+        await task
+
+    asyncio.run(scenario())
+    thread.join(LONG_S)
+    slow.inference().__exit__(None, None, None)
+    gate.time.advance_us(300_000)
+    for session in (warm, other, slow):
+        assert_down(gate, session)
+
+
+def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
+    """200 tasks on one session: one raise, and one lowering after the sustain time."""
+    session = gate.controller.session("burst")
+
+    async def scenario() -> None:
+        await asyncio.gather(*(infer(session) for _ in range(200)))
+
+    asyncio.run(scenario())
+    assert (gate.sets, session.in_flight) == (1, 0)
+    gate.time.advance_us(300_000)
+    assert_down(gate, session)
+    assert gate.sets == 2
+
+
+def test_cancelled_before_it_begins(gate: Gate) -> None:
+    """A task that is cancelled before its first step makes no call."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        assert await cancelled(asyncio.create_task(infer(session)))
+
+    asyncio.run(scenario())
+    assert (gate.posts, gate.sets, session.in_flight) == (0, 0, 0)
+
+
+def test_cancelled_during_the_raise(gate: Gate) -> None:
+    """Cancellation passes at once; the raise goes on, the inference is ended after it, and the votes come down."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        gate.backend.shut()
+        task = asyncio.create_task(infer(session))
+        await until(gate.backend.reached.is_set)
+        assert await cancelled(task)
+        assert (gate.sets, session.in_flight) == (0, 1)
+        gate.backend.opened.set()
+
+    asyncio.run(scenario())
+    assert_down(gate, session)
+    assert gate.sets == 2
+
+
+def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
+    """Cancellation between the end of the raise and the coroutine's next step ends the inference, too."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        task = asyncio.create_task(infer(session))
+        await asyncio.sleep(0)
+        gate.drain()  # blocks the loop: it hears of nothing meanwhile
+        assert (gate.sets, session.in_flight) == (1, 1)
+        assert await cancelled(task)
+
+    asyncio.run(scenario())
+    assert_down(gate, session)
+
+
+def test_cancelled_inside(gate: Gate) -> None:
+    """Cancellation inside the inference passes, after the lowering was awaited."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        task = asyncio.create_task(infer_forever(session))
+        await until(lambda: session.state is State.RAISED)
+        await until(lambda: gate.posts == 1)
+        assert await cancelled(task)
+
+    asyncio.run(scenario())
+    assert_down(gate, session)
+
+
+def test_cancelled_during_the_lowering(gate: Gate) -> None:
+    """Cancellation passes at once, and the lowering goes on."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        entered, leave = asyncio.Event(), asyncio.Event()
+
+        async def held() -> None:
+            async with session.ainference():
+                entered.set()
+                await leave.wait()
+
+        task = asyncio.create_task(held())
+        await entered.wait()
+        gate.backend.shut()
+        leave.set()
+        await until(gate.backend.reached.is_set)
+        assert await cancelled(task)
+        assert session.state is State.RAISED
+        gate.backend.opened.set()
+
+    asyncio.run(scenario())
+    assert_down(gate, session)
+
+
+@pytest.mark.parametrize("during_raise", [True, False])
+def test_a_coroutine_that_is_closed_with_its_loop(gate: Gate, during_raise: bool) -> None:
+    """A coroutine that its loop never resumes ends its inference when it is collected, during the raise or after it."""
+    session = gate.controller.session("balanced")
+    loop = asyncio.new_event_loop()
+    gate.backend.shut()
+    waiting = infer_forever(session)
+
+    async def step() -> None:
+        waiting.send(None)
+
+    loop.run_until_complete(step())
+    assert gate.backend.reached.wait(LONG_S)
+    loop.close()
+    if during_raise:
+        waiting.close()
+    gate.backend.opened.set()
+    gate.drain()
+    if not during_raise:
+        assert session.in_flight == 1
+        del waiting
+        gc.collect()
+    assert_down(gate, session)
+
+
+def test_loops_in_two_threads(gate: Gate) -> None:
+    """Two loops on one session each run, and their inferences add up."""
+    session = gate.controller.session("burst")
+
+    async def scenario() -> None:
+        for _ in range(20):
+            await asyncio.gather(*(infer(session) for _ in range(5)))
+
+    threads = [threading.Thread(target=asyncio.run, args=(_main(scenario()),)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert (gate.sets, session.in_flight) == (1, 0)
+    gate.time.advance_us(300_000)
+    assert_down(gate, session)
+
+
+async def _main(scenario: Coroutine[Any, Any, None]) -> None:
+    await scenario
+
+
+def test_a_failed_raise_is_raised_in_the_coroutine() -> None:
+    """With ``on_error="raise"`` VoteRejected reaches the coroutine, and the inference has not begun."""
+    gate = Gate(on_error="raise")
+    session = gate.controller.session("balanced")
+    assert isinstance(gate.backend.inner, SimulatedHtp)
+    gate.backend.inner.fail_next("setPowerConfig", 1000)
+    with pytest.raises(VoteRejected):
+        asyncio.run(infer(session))
+    assert session.in_flight == 0
+    gate.close()
+
+
+def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
+    """Entering raises SessionClosed after either was closed; leaving then neither hangs nor raises."""
+    closed = gate.controller.session("burst")
+    closed.close()
+    with pytest.raises(SessionClosed):
+        asyncio.run(infer(closed))
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        async with session.ainference():
+            gate.controller.close()
+        await asyncio.wait_for(_refused(session), LONG_S)
+
+    asyncio.run(scenario())
+    assert session.in_flight == 0
+
+
+async def _refused(session: Session) -> None:
+    with pytest.raises(SessionClosed):
+        await infer(session)
+
+
+def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:
+    """Entering one that is entered is refused and changes nothing; it may be used again after."""
+    inference = gate.controller.session("burst").ainference()
+
+    async def scenario() -> None:
+        for _ in range(2):
+            async with inference:
+                with pytest.raises(RuntimeError, match="ainference"):
+                    await inference.__aenter__()
+
+    asyncio.run(scenario())
+    assert gate.controller.status().sessions[0].in_flight == 0
