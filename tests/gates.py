@@ -80,7 +80,7 @@ async def until(holds: Callable[[], object]) -> None:
     """Let the loop run until something holds: it does only where the loop is not blocked."""
 
     async def turn() -> None:
-        while not holds():
+        while not holds():  # noqa: ASYNC110 - what is waited for happens on another thread
             await asyncio.sleep(0)
 
     await asyncio.wait_for(turn(), LONG_S)

@@ -12,10 +12,10 @@ from gates import LONG_S, Gate, cancelled, until
 
 from htppower import SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.codes import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
-    from typing import Any
+    from collections.abc import Iterator
 
     from htppower import Session
 
@@ -95,7 +95,7 @@ async def _window(session: Session) -> None:
 
 
 def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
-    """While a thread's native call holds the keeper's lock, in-window inferences pass, and a raise lets the loop run."""
+    """While a thread's native call holds the keeper's lock, in-window inferences pass, a raise lets the loop run."""
     warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
     with warm.inference():
         pass
@@ -250,7 +250,7 @@ def test_loops_in_two_threads(gate: Gate) -> None:
         for _ in range(20):
             await asyncio.gather(*(infer(session) for _ in range(5)))
 
-    threads = [threading.Thread(target=asyncio.run, args=(_main(scenario()),)) for _ in range(2)]
+    threads = [threading.Thread(target=asyncio.run, args=(scenario(),)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -260,16 +260,12 @@ def test_loops_in_two_threads(gate: Gate) -> None:
     assert_down(gate, session)
 
 
-async def _main(scenario: Coroutine[Any, Any, None]) -> None:
-    await scenario
-
-
 def test_a_failed_raise_is_raised_in_the_coroutine() -> None:
     """With ``on_error="raise"`` VoteRejected reaches the coroutine, and the inference has not begun."""
     gate = Gate(on_error="raise")
     session = gate.controller.session("balanced")
     assert isinstance(gate.backend.inner, SimulatedHtp)
-    gate.backend.inner.fail_next("setPowerConfig", 1000)
+    gate.backend.inner.fail_next(FAILED, "setPowerConfig")
     with pytest.raises(VoteRejected):
         asyncio.run(infer(session))
     assert session.in_flight == 0
@@ -287,15 +283,11 @@ def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
     async def scenario() -> None:
         async with session.ainference():
             gate.controller.close()
-        await asyncio.wait_for(_refused(session), LONG_S)
+        with pytest.raises(SessionClosed):
+            await asyncio.wait_for(infer(session), LONG_S)
 
     asyncio.run(scenario())
     assert session.in_flight == 0
-
-
-async def _refused(session: Session) -> None:
-    with pytest.raises(SessionClosed):
-        await infer(session)
 
 
 def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:

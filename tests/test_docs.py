@@ -70,7 +70,8 @@ def _own_sigterm() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "page", ["embedding.md", "threads.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md"]
+    "page",
+    ["asyncio.md", "embedding.md", "threads.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md"],
 )
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:
