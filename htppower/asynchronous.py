@@ -27,16 +27,18 @@ class AsyncInference:
     lowered after it. One that is dropped with its inference, as when its loop is closed, ends it, too.
     """
 
-    __slots__ = ("_controller", "_inside", "_session")
+    __slots__ = ("_controller", "_inside", "_session", "_taken")
 
     def __init__(self, session: Usage, controller: Controller) -> None:
         self._session = session
         self._controller = controller
+        self._taken = False
         self._inside = False
 
     async def __aenter__(self) -> None:
-        if self._inside:
+        if self._taken:
             raise RuntimeError("this inference is being run: call ainference() for each")
+        self._taken = True
         session = self._session
         with session._lock:
             if session._ready:
@@ -45,30 +47,37 @@ class AsyncInference:
                 self._inside = True
                 return
         begin = functools.partial(session.begin, Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
-        await _Errand(begin, begins=session).run_on(self._controller)
+        try:
+            await _Errand(begin, begins=session).run_on(self._controller)
+        except BaseException:
+            self._taken = False
+            raise
         self._inside = True
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        session = self._session
-        if kind is GeneratorExit:
+        if kind is GeneratorExit or not self._inside:
             self.end_soon()
             return
-        self._inside = False
+        self._inside = self._taken = False
+        session = self._session
         if session.finish():
             lower = functools.partial(session.lower, quiet=error is not None)
             await _Errand(lower).run_on(self._controller)
 
     def end_soon(self) -> None:
-        """End the inference on another thread, without waiting and without a lock."""
-        self._inside = False
-        self._session.end_soon()
+        """End the inference on another thread, without waiting and without a lock, unless it has ended.
+
+        It has where it was collected in a cycle with its generator, which is closed after that.
+        """
+        if self._inside:
+            self._inside = self._taken = False
+            self._session.end_soon()
 
     def __del__(self) -> None:
         # A closed loop doesn't close the asynchronous generators that it leaves behind: their frames just go.
-        if self._inside:
-            self.end_soon()
+        self.end_soon()
 
 
 class _Errand:

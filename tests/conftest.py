@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench
+from gates import Gate
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -23,3 +24,11 @@ def bench() -> Iterator[Bench]:
     made.controller.close()
     assert made.simulated.power_config_ids == ()
     assert made.simulated.effective().rpc_polling_time_us == 0
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Yield a gate; close it, and assert that nothing stays behind."""
+    made = Gate()
+    yield made
+    made.close()

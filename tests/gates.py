@@ -6,13 +6,14 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
-from htppower import VoteController
+from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower import Session
     from htppower.votes import VoteSet
 
 LONG_S = 30
@@ -68,6 +69,11 @@ class Gate:
         VoteController.off_thread(self.controller, done.set)
         assert done.wait(LONG_S)
         self.time.advance_us(0)
+
+    def assert_down(self, session: Session) -> None:
+        """Assert that nothing is in flight and the votes are down, once what is on its way is done."""
+        self.drain()
+        assert (session.in_flight, session.state) == (0, State.LOWERED)
 
     def close(self) -> None:
         """Close the controller, and assert that it leaves nothing behind."""

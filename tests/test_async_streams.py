@@ -7,21 +7,15 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gates import Gate, cancelled, until
+from gates import cancelled, until
 from streams import TOKENS, AsyncPlain, Model
 
 from htppower import State
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator
+    from collections.abc import AsyncGenerator, Callable
 
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    """Yield a gate; close it, and assert that nothing stays behind."""
-    made = Gate()
-    yield made
-    made.close()
+    from gates import Gate
 
 
 def test_a_coroutine_function(gate: Gate) -> None:
@@ -61,15 +55,14 @@ class TestAsyncGenerator:
         session = gate.controller.session("balanced")
         model = Model(session)
 
-        def made() -> AsyncGenerator[str, object]:
+        def made() -> AsyncGenerator[str, Any]:
             return session.votes(model.agenerate)() if how == "votes" else session.stream(model.agenerate())
 
         async def main() -> None:
             await scenario(model, made())
 
         asyncio.run(main())
-        gate.drain()
-        assert (session.in_flight, session.state) == (0, State.LOWERED)
+        gate.assert_down(session)
         return model
 
     def test_exhausted(self, how: str, gate: Gate) -> None:
@@ -147,8 +140,7 @@ def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate) -> None:
     with session._lock:
         del generator
         gc.collect()
-    gate.drain()
-    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    gate.assert_down(session)
 
 
 def test_an_asynchronous_generator_that_is_never_begun(gate: Gate) -> None:
@@ -172,5 +164,4 @@ def test_an_asynchronous_iterator_that_is_no_generator(gate: Gate) -> None:
             await stream.athrow(KeyError())
 
     asyncio.run(scenario())
-    gate.drain()
-    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    gate.assert_down(session)

@@ -15,19 +15,9 @@ from htppower.backends import SimulatedHtp
 from htppower.codes import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from htppower import Session
 
 ASYNC_THREAD = "htppower-async"
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    """Yield a gate; close it, and assert that nothing stays behind."""
-    made = Gate()
-    yield made
-    made.close()
 
 
 async def infer(session: Session) -> None:
@@ -41,12 +31,6 @@ async def infer_forever(session: Session) -> None:
     """Run one inference that ends by being cancelled."""
     async with session.ainference():
         await asyncio.Event().wait()
-
-
-def assert_down(gate: Gate, session: Session) -> None:
-    """Assert that no inference is in flight and the votes are down, once what is on its way is done."""
-    gate.drain()
-    assert (session.in_flight, session.state) == (0, State.LOWERED)
 
 
 def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> None:
@@ -86,7 +70,7 @@ def test_inside_a_window_nothing_leaves_the_loop(gate: Gate) -> None:
     asyncio.run(scenario())
     assert (gate.posts, gate.sets) == (1, 1)
     gate.time.advance_us(300_000)
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 async def _window(session: Session) -> None:
@@ -118,7 +102,7 @@ def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
     slow.inference().__exit__(None, None, None)
     gate.time.advance_us(300_000)
     for session in (warm, other, slow):
-        assert_down(gate, session)
+        gate.assert_down(session)
 
 
 def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
@@ -131,7 +115,7 @@ def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
     asyncio.run(scenario())
     assert (gate.sets, session.in_flight) == (1, 0)
     gate.time.advance_us(300_000)
-    assert_down(gate, session)
+    gate.assert_down(session)
     assert gate.sets == 2
 
 
@@ -159,7 +143,7 @@ def test_cancelled_during_the_raise(gate: Gate) -> None:
         gate.backend.opened.set()
 
     asyncio.run(scenario())
-    assert_down(gate, session)
+    gate.assert_down(session)
     assert gate.sets == 2
 
 
@@ -175,7 +159,7 @@ def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
         assert await cancelled(task)
 
     asyncio.run(scenario())
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 def test_cancelled_inside(gate: Gate) -> None:
@@ -189,7 +173,7 @@ def test_cancelled_inside(gate: Gate) -> None:
         assert await cancelled(task)
 
     asyncio.run(scenario())
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 def test_cancelled_during_the_lowering(gate: Gate) -> None:
@@ -214,7 +198,7 @@ def test_cancelled_during_the_lowering(gate: Gate) -> None:
         gate.backend.opened.set()
 
     asyncio.run(scenario())
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 @pytest.mark.parametrize("during_raise", [True, False])
@@ -239,7 +223,7 @@ def test_a_coroutine_that_is_closed_with_its_loop(gate: Gate, during_raise: bool
         assert session.in_flight == 1
         del waiting
         gc.collect()
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 def test_loops_in_two_threads(gate: Gate) -> None:
@@ -257,7 +241,7 @@ def test_loops_in_two_threads(gate: Gate) -> None:
         thread.join(LONG_S)
     assert (gate.sets, session.in_flight) == (1, 0)
     gate.time.advance_us(300_000)
-    assert_down(gate, session)
+    gate.assert_down(session)
 
 
 def test_a_failed_raise_is_raised_in_the_coroutine() -> None:
@@ -291,14 +275,20 @@ def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
 
 
 def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:
-    """Entering one that is entered is refused and changes nothing; it may be used again after."""
-    inference = gate.controller.session("burst").ainference()
+    """Entering one that is entered, or on its way in, is refused and changes nothing; it may be used again after."""
+    session = gate.controller.session("balanced")
+    inference = session.ainference()
+
+    async def once() -> None:
+        async with inference:
+            with pytest.raises(RuntimeError, match="ainference"):
+                await inference.__aenter__()
 
     async def scenario() -> None:
-        for _ in range(2):
-            async with inference:
-                with pytest.raises(RuntimeError, match="ainference"):
-                    await inference.__aenter__()
+        await once()
+        tasks = [asyncio.create_task(once()) for _ in range(2)]
+        await asyncio.wait(tasks)
+        assert [type(task.exception()) for task in tasks] == [type(None), RuntimeError]
 
     asyncio.run(scenario())
-    assert gate.controller.status().sessions[0].in_flight == 0
+    gate.assert_down(session)

@@ -130,16 +130,19 @@ def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
 
 def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     """An inference that ends within INIT lowers."""
-    idle = Usage.idle
 
-    def without(self: Usage, *, quiet: bool) -> None:
-        preparing, self._preparing = self._preparing, 0
-        try:
-            idle(self, quiet=quiet)
-        finally:
-            self._preparing = preparing
+    def without(method: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Usage, **options: Any) -> Any:
+            preparing, self._preparing = self._preparing, 0
+            try:
+                return method(self, **options)
+            finally:
+                self._preparing = preparing
 
-    patch.setattr(Usage, "idle", without)
+        return run
+
+    patch.setattr(Usage, "must_lower", without(Usage.must_lower))
+    patch.setattr(Usage, "lower", without(Usage.lower))
 
 
 def the_deadline_is_missed(patch: Patch) -> None:
