@@ -150,8 +150,10 @@ def test_cancelled_during_the_raise(gate: Gate) -> None:
 def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
     """Cancellation between the end of the raise and the coroutine's next step ends the inference, too."""
     session = gate.controller.session("balanced")
+    errors: list[object] = []
 
     async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
         task = asyncio.create_task(infer(session))
         await asyncio.sleep(0)
         gate.drain()  # blocks the loop: it hears of nothing meanwhile
@@ -159,6 +161,7 @@ def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
         assert await cancelled(task)
 
     asyncio.run(scenario())
+    assert errors == []
     gate.assert_down(session)
 
 
