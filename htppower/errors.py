@@ -153,6 +153,18 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         carried = "" if votes is None else f" with {votes}"
         super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
+    def again(self) -> VoteRejected:
+        """Return an equal error to be raised, where this one is kept: a raised one keeps the frames that it passes."""
+        twin = VoteRejected(
+            self.code,
+            self.votes,
+            function=self.function,
+            power_config_id=self.power_config_id,
+            core=self.core,
+        )
+        twin.__cause__ = self.__cause__
+        return twin
+
 
 def kept(error: VoteRejected) -> VoteRejected:
     """Return an error to be kept for status, without its traceback.

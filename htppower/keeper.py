@@ -134,7 +134,7 @@ class Keeper(Restorer):
         """
         missing = session.state in (State.UNKNOWN, State.UNVOTED)
         if error is not None and missing and self._raises and not quiet:
-            raise error
+            raise error.again()
 
     def close(self, session: Usage) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""

@@ -21,7 +21,6 @@ RPC_POLLING_TIME_US = (0, 9999)
 HMX_TIMEOUT_US = (100, 1_000_000)
 SMALLEST_ADAPTIVE_POLLING_US = 1000
 LATENCY_CRITICAL_BELOW_US = 200
-SMALLEST_SUSTAIN_US = 20_000
 POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_performance"})
 
 
@@ -243,35 +242,6 @@ def ddr_perf_mode(case: Case) -> Iterator[Finding]:
     if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
         message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
         yield Finding("DDR-1", at, message, case.platform.needs(Option.DDR_PERF_MODE))
-
-
-def short_sustain(case: Case) -> Iterator[Finding]:
-    """SUS-1; the same timer keeps votes up after INIT."""
-    hint = f"0 to lower at once, or {SMALLEST_SUSTAIN_US} and more"
-    if 0 < case.after_inference_us < SMALLEST_SUSTAIN_US:
-        said = f"a sustain time of {case.after_inference_us} us"
-        yield Finding("SUS-1", ("relax", "after_inference_us"), said, hint)
-    if 0 < case.after_init_us < SMALLEST_SUSTAIN_US:
-        yield Finding("SUS-1", ("relax", "after_init_us"), f"{case.after_init_us} us after INIT", hint)
-
-
-def names_power_state(case: Case) -> Iterator[Finding]:
-    """SUS-2."""
-    if case.lineage and case.votes and case.lowered is None:
-        message = f"{printable(case.lineage[0])} votes and names no power state"
-        yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
-
-
-def background_lowering(case: Case) -> Iterator[Finding]:
-    """SUS-3."""
-    if case.in_background and case.after_inference_us:
-        yield Finding(
-            "SUS-3",
-            ("relax", "lowering"),
-            f"lowering background does nothing while after_inference_us is {case.after_inference_us}",
-            "lowering: foreground, or after_inference_us: 0",
-            also=(("relax", "after_inference_us"),),
-        )
 
 
 _HVX = ("votes", "dcvs_v3")

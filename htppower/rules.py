@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower import rule_checks
+from htppower import relax_checks, rule_checks
 from htppower.cases import Applied, Case, Finding, ValidityRow
 
 if TYPE_CHECKING:
@@ -187,21 +187,21 @@ _IN_TABLE = (
         "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
         Breach.WARNING,
         "measured: 19 ms late at p99 beside one busy thread",
-        rule_checks.short_sustain,
+        relax_checks.short_sustain,
     ),
     Rule(
         "SUS-2",
         "A profile with votes names the state it relaxes to.",
         Breach.ERROR,
         "vendor, profiles table",
-        rule_checks.names_power_state,
+        relax_checks.names_power_state,
     ),
     Rule(
         "SUS-3",
         "Lowering in the background acts only where the sustain time is 0: a timer is off the caller's thread anyway.",
         Breach.NOTE,
         "the sustain timer's thread is the controller's own",
-        rule_checks.background_lowering,
+        relax_checks.background_lowering,
     ),
 )
 
