@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from htppower.profiles import Profile as Profile
     from htppower.profiles import Relax as Relax
     from htppower.session import Session as Session
+    from htppower.thermal import ThermalCap as ThermalCap
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ _HOME = {
     "Session": "session",
     "SessionClosed": "errors",
     "State": "machine",
+    "ThermalCap": "thermal",
     "Unavailable": "errors",
     "VoteController": "controller",
     "VoteRejected": "errors",
@@ -76,6 +78,7 @@ __all__ = [
     "Session",
     "SessionClosed",
     "State",
+    "ThermalCap",
     "Unavailable",
     "VoteController",
     "VoteRejected",

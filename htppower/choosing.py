@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
+from htppower.machine import State
 from htppower.precedence import Claim, in_use
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Chooser:
         self._numbers = itertools.count(1)
         # What ends a hold after its timeout, by the number of its claim.
         self._alarms: dict[int, Any] = {}
+        # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
+        self._watches: dict[int, weakref.finalize[Any, Any]] = {}
 
     def plan(self, profile: Profile) -> Plan:
         """Return what a new session casts of a profile of its own.
@@ -72,6 +76,9 @@ class Chooser:
         with self._keeper.lock:
             self._keeper.require_open(session)
             claim = self._claim(profile, reason, timeout_us)
+            if session.state is State.DESTROYED:
+                # The process is being ended, or is a forked child: let it pass, without effect.
+                return claim
             session.holds = (*session.holds, claim)
             self._journal.tell(HoldBegan, session, held=profile.name, reason=reason, until_us=claim.until_us)
             try:
@@ -85,6 +92,16 @@ class Chooser:
                 self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
                 raise
             return claim
+
+    def watch(self, session: Usage, claim: Claim, watched: object, end: HoldEnd) -> None:
+        """End a hold soon after an object is garbage collected."""
+        with self._keeper.lock:
+            if claim not in session.holds:
+                return
+            action = functools.partial(self.end_hold, session, claim, end, quiet=True)
+            watch = weakref.finalize(watched, self._time.call_soon, action)
+            watch.atexit = False
+            self._watches[claim.number] = watch
 
     def end_hold(self, session: Usage, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
@@ -110,7 +127,12 @@ class Chooser:
             claim = self._claim(profile, reason, None)
             self.caps = (*self.caps, claim)
             self._journal.tell(CapSet, None, cap=profile.name, reason=reason)
-            self._choose_for_all(Cause.CAP_SET, reason)
+            try:
+                self._choose_for_all(Cause.CAP_SET, reason)
+            except BaseException:
+                # Nobody gets the handle, so nobody would lift it.
+                self.lift_cap(claim)
+                raise
             return claim
 
     def lift_cap(self, claim: Claim) -> None:
@@ -126,6 +148,9 @@ class Chooser:
         alarm = self._alarms.pop(claim.number, None)
         if alarm is not None:
             self._time.cancel(alarm)
+        watch = self._watches.pop(claim.number, None)
+        if watch is not None:
+            watch.detach()
         self._journal.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _claim(self, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
@@ -138,5 +163,12 @@ class Chooser:
         return self._keeper.use(session, self._planner.plan(chosen), cause, reason)
 
     def _choose_for_all(self, cause: Cause, reason: str) -> None:
+        """Choose for every session, also where an exception such as Ctrl-C passes through; it is raised then."""
+        interrupt: BaseException | None = None
         for session in tuple(self._keeper.sessions.values()):
-            self._choose(session, cause, reason)
+            try:
+                self._choose(session, cause, reason)
+            except BaseException as error:  # noqa: BLE001 - raised below, when it was chosen for every session
+                interrupt = interrupt or error
+        if interrupt is not None:
+            raise interrupt

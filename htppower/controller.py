@@ -85,6 +85,7 @@ class VoteController:
         self._keeper = Keeper(self._caster, self._planner, self._journal, self._time, raises=self._raises)
         self._chooser = Chooser(self._keeper, self._planner, self._journal, self._time)
         self._off_thread = ThreadWorker("htppower-async")
+        self._followers: list[Callable[[], object]] = []
         self._opened = 0
         self._closed = False
         self._ended = False
@@ -219,6 +220,8 @@ class VoteController:
             self._ended = self._keeper.stop() or interrupt is None
         if self._ended:
             self._lifetime.end()
+            for follower in tuple(self._followers):
+                follower()
             self._off_thread.close()
             self._journal.flush(LONGEST_FLUSH_S)
             self._journal.close()
@@ -255,6 +258,28 @@ class VoteController:
         claim = self._chooser.hold(session, self._load(profile), reason, timeout_us)
         return Hold(self._chooser, session, claim, self._time, owner)
 
+    @property
+    def time(self) -> Time:
+        """Clock and alarms."""
+        return self._time
+
+    def check(self, profile: str | os.PathLike[str] | Profile) -> Profile:
+        """Return a profile, loaded and found to be usable on this platform.
+
+        Raises:
+            ProfileError: the profile can't be found or is invalid, or a rule refuses it here.
+        """
+        loaded = self._load(profile)
+        with self._keeper.lock:
+            self._require_open()
+            self._planner.plan(loaded)
+        return loaded
+
+    def follow(self, closed: Callable[[], object]) -> Callable[[], None]:
+        """Call back once the sessions are closed, with no lock held; return what ends that."""
+        self._followers.append(closed)
+        return lambda: self._followers.remove(closed) if closed in self._followers else None
+
     def off_thread(self, action: Callable[[], object]) -> None:
         """Run an action that may wait for a native call on another thread; on the caller's once this is closed."""
         self._off_thread.post_or_run(action)
@@ -279,8 +304,9 @@ class VoteController:
         self._keeper.disown()
 
     def _close(self, session: Usage) -> list[VoteRejected]:
-        self._chooser.end_holds(session)
-        return self._keeper.close(session)
+        with self._keeper.lock:
+            self._chooser.end_holds(session)
+            return self._keeper.close(session)
 
     def _load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         return profile if isinstance(profile, Profile) else load_profile(profile, self._folders)

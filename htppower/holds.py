@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from htppower.events import HoldEnd
 
@@ -27,18 +26,17 @@ class Hold:
     that has neither timeout nor owner ends also when its handle is dropped: nobody could release it any more.
     """
 
-    __slots__ = ("__weakref__", "_chooser", "_claim", "_finalizer", "_session", "_time")
+    __slots__ = ("__weakref__", "_chooser", "_claim", "_session", "_time")
 
     def __init__(self, chooser: Chooser, session: Usage, claim: Claim, time: Time, owner: object | None) -> None:
         self._chooser = chooser
         self._session = session
         self._claim = claim
         self._time = time
-        self._finalizer: weakref.finalize[Any, Any] | None = None
         if owner is not None:
-            self._end_with(owner, HoldEnd.OWNER_GONE)
+            chooser.watch(session, claim, owner, HoldEnd.OWNER_GONE)
         elif claim.until_us is None:
-            self._end_with(self, HoldEnd.HANDLE_DROPPED)
+            chooser.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
 
     @property
     def profile(self) -> Profile:
@@ -72,7 +70,10 @@ class Hold:
     ) -> None:
         if kind is GeneratorExit:
             # A generator may be collected anywhere, also where this thread holds a lock that ending needs.
-            self._time.call_soon(self._ending(HoldEnd.RELEASED))
+            released = HoldEnd.RELEASED
+            self._time.call_soon(
+                functools.partial(self._chooser.end_hold, self._session, self._claim, released, quiet=True)
+            )
         else:
             self._end(quiet=error is not None)
 
@@ -81,17 +82,7 @@ class Hold:
         return f"<Hold {self.profile.name} on session {self._session.number}: {self.reason}>"
 
     def _end(self, *, quiet: bool) -> None:
-        if self._finalizer is not None:
-            self._finalizer.detach()
         self._chooser.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
-
-    def _end_with(self, watched: object, end: HoldEnd) -> None:
-        """End the hold soon after an object is garbage collected."""
-        self._finalizer = weakref.finalize(watched, self._time.call_soon, self._ending(end))
-        self._finalizer.atexit = False
-
-    def _ending(self, end: HoldEnd) -> functools.partial[None]:
-        return functools.partial(self._chooser.end_hold, self._session, self._claim, end, quiet=True)
 
 
 class Cap:

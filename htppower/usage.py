@@ -196,6 +196,7 @@ class Usage:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self._lock = threading.Lock()
         self._state = State.DESTROYED
+        self.holds = ()
         self._ready = True
         self._alarm, self._alarm_us = self, 0  # an alarm that never rings, so that none is armed again
 

@@ -1,0 +1,254 @@
+"""A cap by temperature: it limits every session while the device is hot, by what the thermal zones of Linux say.
+
+The zones are those of the kernel's thermal class (``Documentation/driver-api/thermal/sysfs-api.rst``): a folder
+``thermal_zone*`` each, with its name in ``type`` and millidegrees Celsius in ``temp``.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+import math
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.errors import SessionClosed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from htppower.controller import VoteController
+    from htppower.holds import Cap
+    from htppower.profiles import Profile
+
+_LOGGER = logging.getLogger("htppower.thermal")
+
+SHORTEST_PERIOD_US = 100_000
+# Zones answer -274000 where they have no reading (THERMAL_TEMP_INVALID in the kernel's linux/thermal.h).
+_COLDEST_C = -273.15
+# No silicon gets there: what says so is no temperature.
+_HOTTEST_C = 250.0
+
+
+@attrs.frozen
+class Zone:
+    """A thermal zone.
+
+    Attributes:
+        name: what it measures, as in its ``type``, such as ``cpu-0-0``.
+        path: its folder.
+    """
+
+    name: str
+    path: Path
+
+    def read_c(self) -> float:
+        """Return its temperature in degrees Celsius.
+
+        Raises:
+            OSError: it can't be read; EAGAIN and ENODATA where the sensor sleeps, ENOENT where the zone is gone.
+            ValueError: what it says is no temperature.
+        """
+        text = (self.path / "temp").read_bytes().strip()
+        temperature_c = int(text) / 1000
+        if not _COLDEST_C <= temperature_c <= _HOTTEST_C:
+            raise ValueError(f"{temperature_c:g} C is no temperature of a device")
+        return temperature_c
+
+
+@attrs.frozen
+class ThermalStatus:
+    """What a thermal cap saw when it looked last.
+
+    Attributes:
+        looked_us: when, by the controller's clock; None before the first look.
+        hottest: the name of the hottest zone, None where none could be read.
+        temperature_c: its temperature, likewise.
+        unread: the names of the zones that could not be read.
+        capped: whether the cap is set. Where no zone can be read it stays as it was.
+    """
+
+    looked_us: int | None
+    hottest: str | None
+    temperature_c: float | None
+    unread: tuple[str, ...]
+    capped: bool
+
+
+class ThermalCap:
+    """Caps every session of a controller while the device is hot.
+
+    It sets the cap once the hottest zone is above ``above_c``, and lifts it once that is below ``below_c``; between
+    the two nothing changes. It looks when it is made, then a period after each look was done, and changes at most once
+    a look: so two changes are a period apart or more. The zones are read on a thread of its own, since a sensor may
+    answer slowly.
+
+    A zone that can't be read is left out, and logged once until it can be read again. Where none can, the cap stays as
+    it is: no reading is no proof of cooling, nor of heat.
+
+    It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
+
+    Args:
+        controller: whose sessions it limits.
+        profile: beyond which none goes while the cap is set: a name, a path or a profile.
+        above_c: sets the cap, in degrees Celsius.
+        below_c: lifts it, in degrees Celsius; below ``above_c``.
+        period_us: from one look to the next, 100,000 us or more.
+        zones: which zones count, by the names in their ``type``, with ``*``, ``?`` and ``[...]`` as in file names.
+        root: the folder of the thermal zones.
+
+    Raises:
+        ValueError: the temperatures are not in order, the period is too short, or no zone matches.
+        ProfileError: the profile can't be found, is invalid, or is refused on this platform.
+        SessionClosed: the controller is closed.
+    """
+
+    def __init__(
+        self,
+        controller: VoteController,
+        profile: str | os.PathLike[str] | Profile = "balanced",
+        *,
+        above_c: float,
+        below_c: float,
+        period_us: int = 1_000_000,
+        zones: str | Iterable[str] = "*",
+        root: str | os.PathLike[str] = "/sys/class/thermal",
+    ) -> None:
+        if not (math.isfinite(above_c) and math.isfinite(below_c) and below_c < above_c):
+            raise ValueError(f"below_c is {below_c}, above_c is {above_c}: below_c has to be the lower of two numbers")
+        if period_us < SHORTEST_PERIOD_US:
+            raise ValueError(f"period_us is {period_us}: {SHORTEST_PERIOD_US} or more")
+        self._profile = controller.check(profile)
+        self._zones = find_zones(root, (zones,) if isinstance(zones, str) else tuple(zones))
+        self._controller = controller
+        self._time = controller.time
+        self._above_c = above_c
+        self._below_c = below_c
+        self._period_us = period_us
+        # Guards what follows. Reentrant: in virtual time a subscriber is told within a change, and may close.
+        self._lock = threading.RLock()
+        self._cap: Cap | None = None
+        self._alarm: Any = None
+        self._closed = False
+        self._seen: tuple[int, Zone | None, float | None] | None = None
+        self._unread: frozenset[Zone] = frozenset()
+        self._worker = self._time.worker("htppower-thermal")
+        self._unfollow = controller.follow(self.close)
+        self._time.start()
+        self._worker.post(self._look)
+
+    @property
+    def cap(self) -> Cap | None:
+        """The cap, where it is set."""
+        return self._cap
+
+    def status(self) -> ThermalStatus:
+        """Return what it saw when it looked last."""
+        with self._lock:
+            looked_us, zone, temperature_c = self._seen or (None, None, None)
+            unread = tuple(zone.name for zone in self._zones if zone in self._unread)
+            return ThermalStatus(
+                looked_us, None if zone is None else zone.name, temperature_c, unread, self._cap is not None
+            )
+
+    def close(self) -> None:
+        """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._alarm is not None:
+                self._time.cancel(self._alarm)
+            self._worker.close()
+            self._unfollow()
+            self._lift()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _look(self) -> None:
+        """Read the zones, change the cap where they say so, and see to the next look."""
+        readings, failures = self._read()
+        with self._lock:
+            if self._closed:
+                return
+            self._tell_failures(failures, none_read=not readings)
+            hottest = max(readings, key=lambda reading: reading[1], default=None)
+            self._seen = (self._time.now_us, *(hottest or (None, None)))
+            try:
+                if hottest is not None:
+                    self._decide(*hottest)
+            except SessionClosed:
+                # The controller is being closed, and closes this next.
+                return
+            finally:
+                self._arm()
+
+    def _read(self) -> tuple[list[tuple[Zone, float]], dict[Zone, Exception]]:
+        readings, failures = [], {}
+        for zone in self._zones:
+            try:
+                readings.append((zone, zone.read_c()))
+            except (OSError, ValueError) as error:
+                failures[zone] = error
+        return readings, failures
+
+    def _decide(self, zone: Zone, temperature_c: float) -> None:
+        if self._cap is None and temperature_c > self._above_c:
+            reason = f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C"
+            self._cap = self._controller.cap(self._profile, reason=reason)
+            if self._closed:
+                self._lift()
+        elif self._cap is not None and temperature_c < self._below_c:
+            self._lift()
+
+    def _lift(self) -> None:
+        cap, self._cap = self._cap, None
+        if cap is not None:
+            cap.lift()
+
+    def _arm(self) -> None:
+        if not self._closed:
+            # From now, not from when the look began: a slow look would bring the next change too close.
+            self._alarm = self._time.call_at(self._time.now_us + self._period_us, lambda: self._worker.post(self._look))
+
+    def _tell_failures(self, failures: dict[Zone, Exception], *, none_read: bool) -> None:
+        for zone, error in failures.items():
+            if zone not in self._unread:
+                _LOGGER.warning("thermal zone %s (%s) can't be read and is left out: %s", zone.name, zone.path, error)
+        if none_read and len(self._unread) < len(self._zones):
+            state = "set" if self._cap is not None else "not set"
+            _LOGGER.error("no thermal zone can be read: the cap at %s stays %s", self._profile.name, state)
+        self._unread = frozenset(failures)
+
+
+def find_zones(root: str | os.PathLike[str], patterns: Iterable[str]) -> tuple[Zone, ...]:
+    """Return the thermal zones below a folder whose names match one of the patterns.
+
+    Raises:
+        ValueError: none does.
+    """
+    wanted = tuple(patterns)
+    zones = []
+    for path in sorted(Path(root).glob("thermal_zone*")):
+        try:
+            zones.append(Zone((path / "type").read_text(encoding="utf-8", errors="replace").strip(), path))
+        except OSError:
+            _LOGGER.warning("thermal zone %s does not say what it is, and is left out", path)
+    found = tuple(zone for zone in zones if any(fnmatch.fnmatchcase(zone.name, pattern) for pattern in wanted))
+    if not found:
+        there = ", ".join(sorted({zone.name for zone in zones})) or "none at all"
+        raise ValueError(f"no thermal zone below {root} is named {' or '.join(wanted) or 'nothing'}; there are: {there}")
+    return found
