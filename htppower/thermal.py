@@ -250,5 +250,7 @@ def find_zones(root: str | os.PathLike[str], patterns: Iterable[str]) -> tuple[Z
     found = tuple(zone for zone in zones if any(fnmatch.fnmatchcase(zone.name, pattern) for pattern in wanted))
     if not found:
         there = ", ".join(sorted({zone.name for zone in zones})) or "none at all"
-        raise ValueError(f"no thermal zone below {root} is named {' or '.join(wanted) or 'nothing'}; there are: {there}")
+        raise ValueError(
+            f"no thermal zone below {root} is named {' or '.join(wanted) or 'nothing'}; there are: {there}"
+        )
     return found

@@ -17,11 +17,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from htppower import Profile, Session, State, VoteRejected, load_profile
+from htppower import Cap, Hold, Lowering, Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
 from htppower.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
 from htppower.native import Option
+from htppower.precedence import in_use
 from htppower.votes import HmxV2, VoteSet
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ CORES = (0, 1)
 
 
 def _made_in_code() -> tuple[Profile, ...]:
-    """Return profiles that need taking back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps."""
+    """Return profiles that need taking back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps.
+
+    The last one is lowered in the background.
+    """
     burst = load_profile("burst")
     assert burst.relax is not None
     lowered = burst.relax.to.votes
@@ -64,7 +68,12 @@ def _made_in_code() -> tuple[Profile, ...]:
         name="core_only",
         votes=VoteSet(dcvs_v3=attrs.evolve(burst.votes.dcvs_v3, bus=None, sleep_latency_us=None)),
     )
-    return sleepless, holding, core_only
+    balanced = load_profile("balanced")
+    assert balanced.relax is not None
+    behind = attrs.evolve(
+        balanced, name="behind", relax=attrs.evolve(balanced.relax, lowering=Lowering.BACKGROUND, after_init_us=20_000)
+    )
+    return sleepless, holding, core_only, behind
 
 
 SHIPPED = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
@@ -76,6 +85,8 @@ class Sessions(RuleBasedStateMachine):
 
     sessions: Bundle[Session] = Bundle("sessions")
     phases: Bundle[tuple[Session, AbstractContextManager[Any]]] = Bundle("phases")
+    holds: Bundle[Hold] = Bundle("holds")
+    caps: Bundle[Cap] = Bundle("caps")
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,6 +161,39 @@ class Sessions(RuleBasedStateMachine):
         """Change a profile."""
         if session.state is not State.DESTROYED:
             session.use(profile)
+
+    @rule(
+        target=holds,
+        session=sessions,
+        profile=st.sampled_from(PROFILES),
+        timeout_us=st.sampled_from((None, None, 1, 300_000)),
+    )
+    def hold(self, session: Session, profile: str | Profile, timeout_us: int | None) -> Any:
+        """Begin a hold."""
+        if session.state is State.DESTROYED:
+            return multiple()
+        return session.hold(profile, reason="test", timeout_us=timeout_us)
+
+    @rule(hold=consumes(holds))
+    def release(self, hold: Hold) -> None:
+        """Release a hold, which may have ended before."""
+        hold.release()
+
+    @rule(hold=consumes(holds))
+    def drop(self, hold: Hold) -> None:
+        """Drop the handle of a hold, which ends it where it has no timeout."""
+
+    @rule(target=caps, profile=st.sampled_from(PROFILES))
+    def cap(self, profile: str | Profile) -> Any:
+        """Set a cap."""
+        if len(self.bench.controller.caps) >= 2:
+            return multiple()
+        return self.bench.controller.cap(profile, reason="test")
+
+    @rule(cap=consumes(caps))
+    def lift(self, cap: Cap) -> None:
+        """Lift a cap."""
+        cap.lift()
 
     @rule(session=consumes(sessions))
     def close_session(self, session: Session) -> None:
@@ -233,6 +277,13 @@ class Sessions(RuleBasedStateMachine):
                 assert session.state is State.RAISED
 
     @invariant()
+    def holds_and_caps_decide(self) -> None:
+        """Every session uses what its own profile, its holds and the caps come to, and status says which decides."""
+        status = self.bench.controller.status()
+        for session, told in zip(self.open, status.sessions, strict=True):
+            assert (session.profile, told.decided_by) == in_use(session.own_profile, told.holds, status.caps)
+
+    @invariant()
     def nothing_is_raised_longer_than_its_sustain_time(self) -> None:
         """Without an inference a session is RAISED for no longer than its profile says."""
         for session in self.open:
@@ -240,7 +291,8 @@ class Sessions(RuleBasedStateMachine):
                 relax = session.profile.relax
                 assert relax is not None
                 idle_us = self.bench.time.now_us - self.last_use_us[session.number]
-                assert idle_us < max(relax.after_inference_us, relax.after_init_us)
+                at_once = relax.lowers_in_background and not idle_us
+                assert at_once or idle_us < max(relax.after_inference_us, relax.after_init_us)
 
     @invariant()
     def polling_is_off_where_nobody_asks_for_it(self) -> None:

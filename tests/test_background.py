@@ -1,0 +1,181 @@
+"""Lowering in the background: an inference returns without its lowering call, which follows at once, off its thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import Bench
+
+from htppower import Lowering, Profile, State, VoteController, load_profile
+from htppower.backends import SimulatedHtp
+from htppower.codes import FAILED
+from htppower.corners import VoltageCorner
+from htppower.events import Cause, Transition
+from htppower.machine import Trigger
+
+if TYPE_CHECKING:
+    from htppower.votes import VoteSet
+
+WAIT_S = 10.0
+
+
+def behind(name: str = "balanced", **changes: int) -> Profile:
+    """Return a shipped profile that is lowered in the background."""
+    profile = load_profile(name)
+    assert profile.relax is not None
+    relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND, **changes)
+    return attrs.evolve(profile, name="behind", relax=relax)
+
+
+def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: Bench) -> None:
+    """One call within the inference; the other as soon as alarms run, by the end of the inference."""
+    session = bench.controller.session(behind())
+    with session.inference():
+        pass
+    assert (len(bench.sets), session.state) == (1, State.RAISED)
+    bench.time.advance_us(0)
+    assert (len(bench.sets), session.state) == (2, State.LOWERED)
+    assert bench.effective().core_target == VoltageCorner.SVS
+    last = bench.events[-1]
+    assert isinstance(last, Transition)
+    assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.INFERENCE_ENDED, 0)
+    assert bench.time.alarms == 0
+
+
+def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Bench) -> None:
+    """A host that infers back to back raises once, and lowers once."""
+    session = bench.controller.session(behind())
+    for _ in range(3):
+        with session.inference():
+            pass
+    assert len(bench.sets) == 1
+    (status,) = bench.controller.status().sessions
+    assert status.calls_saved == 4
+    bench.time.advance_us(0)
+    assert len(bench.sets) == 2
+
+
+def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> None:
+    """The inference that has begun meanwhile keeps its votes, and its end lowers them."""
+    session = bench.controller.session(behind())
+    with session.inference():
+        pass
+    bench.infer(session, 1_000)
+    assert (len(bench.sets), session.state) == (1, State.RAISED)
+    bench.time.advance_us(0)
+    assert session.state is State.LOWERED
+
+
+def test_overlapping_inferences_are_lowered_after_the_last(bench: Bench) -> None:
+    """The end of the first arms nothing."""
+    session = bench.controller.session(behind())
+    with session.inference():
+        with session.inference():
+            pass
+        bench.time.advance_us(0)
+        assert session.state is State.RAISED
+    bench.time.advance_us(0)
+    assert session.state is State.LOWERED
+
+
+def test_an_exception_in_an_inference_is_passed_on_and_lowered_after(bench: Bench) -> None:
+    """As with any other end of an inference."""
+    session = bench.controller.session(behind())
+    with pytest.raises(ZeroDivisionError), session.inference():
+        raise ZeroDivisionError
+    bench.time.advance_us(0)
+    assert session.state is State.LOWERED
+
+
+def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
+    """Also with ``on_error="raise"``: the caller is gone by then."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session(behind())
+    with session.inference():
+        pass
+    bench.simulated.fail_next(FAILED)
+    bench.time.advance_us(0)
+    assert session.state is State.UNKNOWN
+    bench.time.advance_us(2_000_000)
+    assert (session.state, bench.effective().core_target) == (State.LOWERED, VoltageCorner.SVS)
+    bench.controller.close()
+
+
+def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
+    """Closing lowers on the caller's thread, then destroys; the alarm that was armed makes no call."""
+    session = bench.controller.session(behind())
+    with session.inference():
+        pass
+    session.close()
+    bench.time.advance_us(0)
+    assert bench.time.alarms == 0
+    bench.recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig", "destroyPowerConfigId"])
+
+
+@pytest.mark.parametrize("change", ["use", "hold"])
+def test_a_change_of_profile_lowers_what_waits_to_be(bench: Bench, change: str) -> None:
+    """On the caller's thread, as it ends a pending sustain."""
+    session = bench.controller.session(behind())
+    with session.inference():
+        pass
+    held = session.hold("burst", reason="test") if change == "hold" else session.use("burst")
+    assert (session.state, bench.time.alarms) == (State.LOWERED, 0)
+    assert held is None or held.active
+
+
+def test_init_and_deinit_are_lowered_on_the_callers_thread(bench: Bench) -> None:
+    """Only inferences are to return sooner."""
+    session = bench.controller.session(behind())
+    for phase in (session.init(), session.deinit()):
+        with phase:
+            assert session.state is State.RAISED
+        assert session.state is State.LOWERED
+
+
+def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
+    """With one, ``lowering`` does nothing."""
+    session = bench.controller.session(behind("burst"))
+    bench.infer(session)
+    bench.time.advance_us(299_999)
+    assert session.state is State.RAISED
+    bench.time.advance_us(1)
+    assert session.state is State.LOWERED
+
+
+class Slow(SimulatedHtp):
+    """Holds the second setPowerConfig, which is a lowering, until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(arch=75)
+        self.called = 0
+        self.lowering = threading.Event()
+        self.let_go = threading.Event()
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Wait, then apply."""
+        self.called += 1
+        if self.called == 2:
+            self.lowering.set()
+            assert self.let_go.wait(WAIT_S)
+        super().set_power_config(power_config_id, votes)
+
+
+def test_an_inference_returns_while_its_lowering_is_on_the_way() -> None:
+    """In real time, with a native call that hangs: the inference has returned, and the votes come down after."""
+    slow, lowered = Slow(), threading.Event()
+    with VoteController(slow, handle_sigterm=False) as controller:
+        controller.subscribe(
+            lambda event: lowered.set() if getattr(event, "trigger", None) is Trigger.LOWER else None, (Transition,)
+        )
+        session = controller.session(behind())
+        with session.inference():
+            pass
+        assert slow.lowering.wait(WAIT_S)
+        assert session.in_flight == 0
+        assert slow.effective().core_target == VoltageCorner.NOM_PLUS
+        slow.let_go.set()
+        assert lowered.wait(WAIT_S)
+        assert slow.effective().core_target == VoltageCorner.SVS

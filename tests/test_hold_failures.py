@@ -1,0 +1,170 @@
+"""Holds where votes fail, where the platform lacks one, and on sessions without votes."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from bench import MAX_CORNER, Bench, explicit_hmx, voting
+
+from htppower import RuleBreach, State, VoteRejected
+from htppower.backends import SimulatedHtp
+from htppower.codes import FAILED, SUCCESS, UNSUPPORTED
+from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded
+
+NOM_PLUS = VoltageCorner.NOM_PLUS
+
+
+def test_a_hold_that_raises_has_not_begun() -> None:
+    """Nobody has its handle: the session is back on its own profile, and its end is told."""
+    bench = Bench.make(on_error="raise")
+    events: list[Event] = []
+    bench.controller.subscribe(events.append, (HoldBegan, HoldEnded))
+    session = bench.controller.session("balanced")
+    with session.inference():
+        bench.simulated.fail_next(FAILED)
+        with pytest.raises(VoteRejected):
+            session.hold("burst", reason="camera", timeout_us=1_000)
+        assert (session.profile.name, session.holds, session.decided_by) == ("balanced", (), None)
+        assert [type(event) for event in events] == [HoldBegan, HoldEnded]
+        bench.time.advance_us(2_000_000)
+        assert bench.effective().core_target == NOM_PLUS
+    bench.controller.close()
+    assert bench.time.alarms == 0
+
+
+def test_a_failing_hold_goes_on_where_errors_do_not_raise(bench: Bench) -> None:
+    """It has begun, the session is UNKNOWN, and its votes are sent again with the back-off."""
+    session = bench.controller.session("balanced")
+    with session.inference():
+        bench.simulated.fail_next(FAILED)
+        hold = session.hold("burst", reason="camera")
+        assert (hold.active, session.state) == (True, State.UNKNOWN)
+        bench.time.advance_us(2_000_000)
+        assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+        hold.release()
+
+
+@pytest.mark.parametrize("on_error", ["continue", "raise"])
+def test_a_release_that_fails_has_ended_the_hold(on_error: str) -> None:
+    """With ``raise`` it raises; either way the hold is over, and the votes that follow are sent again."""
+    bench = Bench.make(on_error=on_error)
+    session = bench.controller.session("balanced")
+    with session.inference():
+        hold = session.hold("burst", reason="camera")
+        bench.simulated.fail_next(FAILED)
+        if on_error == "raise":
+            with pytest.raises(VoteRejected):
+                hold.release()
+        else:
+            hold.release()
+        assert (hold.active, session.profile.name) == (False, "balanced")
+        hold.release()
+        bench.time.advance_us(2_000_000)
+        assert bench.effective().core_target == NOM_PLUS
+    bench.controller.close()
+
+
+def test_a_timeout_whose_votes_fail_raises_nowhere() -> None:
+    """It ends on the thread of the alarms, where nobody would take the error."""
+    bench = Bench.make(on_error="raise")
+    events: list[HoldEnded] = []
+    bench.controller.subscribe(lambda event: isinstance(event, HoldEnded) and events.append(event))
+    session = bench.controller.session("balanced")
+    with session.inference():
+        session.hold("burst", reason="camera", timeout_us=1_000)
+        bench.simulated.fail_next(FAILED)
+        bench.time.advance_us(1_000)
+        assert session.state is State.UNKNOWN
+        bench.time.advance_us(2_000_000)
+        assert bench.effective().core_target == NOM_PLUS
+    assert [event.end for event in events] == [HoldEnd.TIMEOUT]
+    bench.controller.close()
+
+
+def test_an_interrupted_hold_has_not_begun(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C inside its call is passed on, and the hold is undone."""
+    session = bench.controller.session("balanced")
+    real, left = bench.simulated.set_power_config, itertools.count()
+    with session.inference():
+
+        def interrupted(*arguments: object) -> None:
+            if next(left) == 0:
+                raise KeyboardInterrupt
+            real(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(bench.simulated, "set_power_config", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.hold("burst", reason="camera")
+        assert (session.holds, session.profile.name) == ((), "balanced")
+        bench.time.advance_us(2_000_000)
+        assert bench.effective().core_target == NOM_PLUS
+
+
+def test_a_session_without_votes_is_held_up_and_let_go(bench: Bench) -> None:
+    """system_settings under a hold gets ids and votes; after it every vote is removed again."""
+    session = bench.controller.session("system_settings")
+    with session.inference():
+        with session.hold("burst", reason="camera"):
+            assert bench.effective().core_target == MAX_CORNER
+        assert (session.state, bench.simulated.power_config_ids) == (State.UNVOTED, ())
+
+
+def test_a_hold_may_take_every_vote_away(bench: Bench) -> None:
+    """A hold of system_settings removes the votes, and its end brings them back."""
+    session = bench.controller.session("balanced")
+    with session.inference():
+        with session.hold("system_settings", reason="measurement"):
+            assert bench.simulated.power_config_ids == ()
+        assert bench.effective().core_target == NOM_PLUS
+
+
+def test_a_hold_tells_of_its_degradations() -> None:
+    """Of what the platform lacks of the profile in use, for as long as it is."""
+    bench = Bench.make(SimulatedHtp(arch=68))
+    session = bench.controller.session("balanced")
+    hold = session.hold(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)), reason="camera")
+    assert [lost.rule for lost in session.degradations] == ["HMX-1"]
+    hold.release()
+    assert session.degradations == ()
+    bench.controller.close()
+
+
+def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
+    """Neither has begun."""
+    bench = Bench.make(SimulatedHtp(arch=68), strict=True)
+    session = bench.controller.session("balanced")
+    explicit = voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR))
+    with pytest.raises(RuleBreach):
+        session.hold(explicit, reason="camera")
+    with pytest.raises(RuleBreach):
+        bench.controller.cap(explicit, reason="heat")
+    assert (session.holds, bench.controller.caps) == ((), ())
+    bench.controller.close()
+
+
+def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> None:
+    """13002 within a hold degrades what is in use, and the session's own profile when it is back."""
+    session = bench.controller.session("balanced")
+    with session.inference():
+        bench.simulated.fail_next(UNSUPPORTED)
+        bench.simulated.fail_next(UNSUPPORTED, nth=3)
+        hold = session.hold("burst", reason="camera")
+        assert session.state is State.RAISED
+        assert [lost.option.name for lost in session.degradations] == ["RPC_POLLING_TIME"]
+        hold.release()
+        assert (session.state, session.profile.name) == (State.RAISED, "balanced")
+        assert [lost.option.name for lost in session.degradations] == ["RPC_POLLING_TIME"]
+        assert bench.effective().core_target == NOM_PLUS
+
+
+def test_a_restart_while_held_votes_the_hold_again(bench: Bench) -> None:
+    """What is voted again is what is in use."""
+    session = bench.controller.session("balanced")
+    with session.inference(), session.hold("burst", reason="camera"):
+        bench.simulated.restart_subsystem(fatal=False)
+        other = bench.controller.session("balanced")
+        with other.inference():
+            assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+    assert all(call.code == SUCCESS for call in bench.sets[-2:])

@@ -1,0 +1,147 @@
+"""Which profile a session uses: the vendor's order, read off the votes, and what a cap compares."""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+import pytest
+from bench import explicit_hmx, voting
+from helpers import corners, hvx
+
+from htppower import Profile, load_profile
+from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.precedence import Claim, exceeds, in_use, rank
+from htppower.profiles import SHIPPED_PROFILES
+from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
+
+SHIPPED = [load_profile(name) for name in SHIPPED_PROFILES]
+BURST, BALANCED, POWER_SAVER = (load_profile(name) for name in ("burst", "balanced", "power_saver"))
+
+
+def claims(*profiles: Profile) -> tuple[Claim, ...]:
+    """Return claims of these profiles, numbered in their order."""
+    return tuple(Claim(number, profile, "test", 0) for number, profile in enumerate(profiles, 1))
+
+
+def clocks(core: str, bus: str, **votes: object) -> Profile:
+    """Return a profile at these corners."""
+    core_range, bus_range = (VoltageRange.at(VoltageCorner[name]) for name in (core, bus))
+    return voting(dcvs_v3=hvx(core=core_range, bus=bus_range, sleep_latency_us=1000), rpc_polling_time_us=0, **votes)
+
+
+def test_rank_is_the_vendors_order() -> None:
+    """The shipped profiles, sorted by rank, stand as the vendor lists them, and no two are as high."""
+    assert sorted(SHIPPED, key=rank, reverse=True) == SHIPPED
+    assert len({rank(profile) for profile in SHIPPED}) == len(SHIPPED)
+
+
+@pytest.mark.parametrize(("higher", "lower"), list(itertools.combinations(SHIPPED, 2)), ids=lambda each: each.name)
+def test_a_shipped_profile_exceeds_those_below_it(higher: Profile, lower: Profile) -> None:
+    """Of two shipped profiles the higher one exceeds the lower, and never the other way round."""
+    assert exceeds(higher, lower)
+    assert not exceeds(lower, higher)
+
+
+@pytest.mark.parametrize("profile", SHIPPED, ids=lambda each: each.name)
+def test_a_profile_does_not_exceed_itself(profile: Profile) -> None:
+    """A cap at the profile that a session has leaves it as it is."""
+    assert not exceeds(profile, profile)
+    assert in_use(profile, (), claims(profile)) == (profile, None)
+
+
+@pytest.mark.parametrize("corner", list(VoltageCorner), ids=lambda each: each.name)
+def test_every_corner_has_a_rank(corner: VoltageCorner) -> None:
+    """Whatever a profile votes can be compared."""
+    assert rank(clocks(corner.name, corner.name)) >= rank(load_profile("system_settings"))
+
+
+def test_each_clock_in_turn_decides() -> None:
+    """Core goes before bus, bus before HMX, those before sleep latency, polling and sustain time."""
+    core = clocks("TURBO", "SVS")
+    bus = clocks("NOM", "TURBO")
+    hmx = clocks("NOM", "SVS", hmx_v2=explicit_hmx(ExpandedCorner.TUR))
+    sleep = clocks("NOM", "SVS")
+    assert sleep.votes.dcvs_v3 is not None
+    sooner = attrs.evolve(
+        sleep, votes=attrs.evolve(sleep.votes, dcvs_v3=attrs.evolve(sleep.votes.dcvs_v3, sleep_latency_us=40))
+    )
+    polls = attrs.evolve(sleep, votes=attrs.evolve(sleep.votes, rpc_polling_time_us=9999))
+    assert sleep.relax is not None
+    brief = attrs.evolve(sleep, relax=attrs.evolve(sleep.relax, after_inference_us=0))
+    order = [core, bus, hmx, sooner, polls, sleep, brief]
+    assert sorted(order, key=rank, reverse=True) == order
+
+
+def test_an_unset_hmx_vote_counts_as_the_default() -> None:
+    """HMX follows the core where it is not voted (rule HMX-4)."""
+    unset, default = voting(hmx_v2=None), voting(hmx_v2=HMX_DEFAULT)
+    assert rank(unset) == rank(default)
+
+
+def test_a_max_of_disable_limits_nothing() -> None:
+    """A max of DISABLE is no limit where a target is voted, and exceeds a cap that has one."""
+    open_ended = corners("SVS", "NOM", "DISABLE")
+    free = voting(dcvs_v3=hvx(core=open_ended, bus=open_ended))
+    bound = voting(dcvs_v3=hvx(core=corners("SVS", "NOM", "TURBO"), bus=corners("SVS", "NOM", "TURBO")))
+    assert exceeds(free, bound)
+    assert not exceeds(bound, free)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        clocks("SVS", "TURBO"),
+        clocks("SVS", "SVS", hmx_v2=explicit_hmx(ExpandedCorner.TUR)),
+        clocks("SVS", "SVS", hmx_v2=HmxV2(ExpandedCorner.SVS, ExpandedCorner.SVS, ExpandedCorner.TUR, 0)),  # type: ignore[arg-type]
+        voting(dcvs_v3=hvx(core=corners("SVS", "SVS", "TURBO"), bus=corners("SVS", "SVS", "SVS"))),
+    ],
+    ids=["bus", "hmx", "hmx max", "core max"],
+)
+def test_a_cap_takes_the_place_of_what_goes_beyond_it_with_one_clock(own: Profile) -> None:
+    """A profile below the cap in the order, but beyond it with the bus, HMX or a max alone, is capped."""
+    assert rank(own) < rank(BALANCED)
+    (cap,) = claims(BALANCED)
+    assert in_use(own, (), (cap,)) == (BALANCED, cap)
+
+
+def test_without_claims_a_session_uses_its_own() -> None:
+    """Nothing decides then."""
+    assert in_use(BURST, (), ()) == (BURST, None)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((BURST, BALANCED, POWER_SAVER))))
+def test_the_highest_hold_wins_in_any_order(order: tuple[Profile, ...]) -> None:
+    """Also over an own profile that is higher: a hold may hold a session down."""
+    holds = claims(*order)
+    chosen, decides = in_use(BURST, holds, ())
+    assert chosen == BURST
+    assert decides == holds[order.index(BURST)]
+    assert in_use(BURST, claims(POWER_SAVER), ())[0] == POWER_SAVER
+
+
+def test_the_later_of_two_holds_as_high_decides() -> None:
+    """So status shows the reason that was given last."""
+    holds = claims(BURST, attrs.evolve(BURST, name="mine"))
+    assert in_use(BALANCED, holds, ())[1] is holds[1]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("burst", "balanced", "power_saver"))))
+def test_the_lowest_cap_wins_in_any_order_and_over_holds(order: tuple[str, ...]) -> None:
+    """Whatever is held."""
+    caps = claims(*map(load_profile, order))
+    assert in_use(POWER_SAVER, claims(BURST), caps) == (POWER_SAVER, caps[order.index("power_saver")])
+
+
+def test_a_cap_leaves_what_is_below_it() -> None:
+    """A session below the cap, held or not, keeps its profile, and a hold still decides."""
+    assert in_use(POWER_SAVER, (), claims(BALANCED)) == (POWER_SAVER, None)
+    (hold,) = claims(POWER_SAVER)
+    assert in_use(BURST, (hold,), claims(BALANCED)) == (POWER_SAVER, hold)
+
+
+def test_a_cap_without_votes_leaves_no_session_a_vote() -> None:
+    """system_settings is below all others, so as a cap it takes the place of all."""
+    nothing = load_profile("system_settings")
+    for profile in SHIPPED[:-1]:
+        assert in_use(profile, (), claims(nothing))[0] == nothing

@@ -1,0 +1,309 @@
+"""The thermal cap on a tree of thermal zones: hysteresis, its period, what can't be read, and its end."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from bench import MAX_CORNER, Bench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from htppower import ProfileError, SessionClosed, State, ThermalCap, VoteController
+from htppower.backends import SimulatedHtp
+from htppower.corners import VoltageCorner
+from htppower.events import CapLifted, CapSet, Event
+from htppower.thermal import SHORTEST_PERIOD_US, ThermalStatus
+
+PERIOD_US = 1_000_000
+WAIT_S = 10.0
+
+
+@attrs.frozen
+class Tree:
+    """A folder of thermal zones, as below ``/sys/class/thermal``."""
+
+    root: Path
+
+    def zone(self, number: int, name: str, text: str) -> Path:
+        """Make or change a zone; return its temperature's file."""
+        folder = self.root / f"thermal_zone{number}"
+        folder.mkdir(exist_ok=True)
+        (folder / "type").write_text(f"{name}\n", encoding="ascii")
+        file = folder / "temp"
+        file.write_text(f"{text}\n", encoding="ascii")
+        return file
+
+    def cap(self, bench: Bench, **options: Any) -> ThermalCap:
+        """Return a thermal cap between 60 and 70 C on the tree."""
+        return ThermalCap(bench.controller, **{"above_c": 70, "below_c": 60, "root": self.root, **options})
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Return a tree with a cool processor, a cool NPU, and a cooling device beside them."""
+    (tmp_path / "cooling_device0").mkdir()
+    made = Tree(tmp_path)
+    made.zone(0, "cpu-0-0", "40000")
+    made.zone(1, "nspss-0", "41500")
+    return made
+
+
+def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tree) -> None:
+    """The limits themselves change nothing: above is above, below is below."""
+    session = bench.controller.session("burst")
+    with session.inference(), tree.cap(bench):
+        for text, name in (
+            ("70000", "burst"),
+            ("70001", "balanced"),
+            ("60000", "balanced"),
+            ("69000", "balanced"),
+            ("59999", "burst"),
+            ("65000", "burst"),
+        ):
+            tree.zone(0, "cpu-0-0", text)
+            bench.time.advance_us(PERIOD_US)
+            assert session.profile.name == name, text
+        assert bench.effective().core_target == MAX_CORNER
+
+
+def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
+    """In the reason, in status, and with its temperature."""
+    tree.zone(1, "nspss-0", "71340")
+    with tree.cap(bench) as thermal:
+        assert [cap.reason for cap in bench.controller.caps] == ["nspss-0 at 71.3 C, above 70 C"]
+        assert thermal.cap is not None
+        assert thermal.status() == ThermalStatus(0, "nspss-0", 71.34, (), capped=True)
+    assert (bench.controller.caps, thermal.cap) == ((), None)
+
+
+def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tree) -> None:
+    """A device that is hot already is capped at once; what changes in between is not seen before its time."""
+    with tree.cap(bench, period_us=500_000):
+        tree.zone(0, "cpu-0-0", "90000")
+        bench.time.advance_us(499_999)
+        assert bench.controller.caps == ()
+        bench.time.advance_us(1)
+        assert len(bench.controller.caps) == 1
+        assert bench.time.alarms == 1
+
+
+@pytest.mark.parametrize(
+    ("zones", "capped"),
+    [("*", True), ("cpu-*", True), (["nsp*", "cpu-0-?"], True), ("nsp*", False), (("nspss-0",), False)],
+    ids=str,
+)
+def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, capped: bool) -> None:
+    """By the names in their type, as in file names."""
+    tree.zone(0, "cpu-0-0", "90000")
+    with tree.cap(bench, zones=zones):
+        assert bool(bench.controller.caps) is capped
+
+
+def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree) -> None:
+    """The cap is at the profile given, and leaves what is below it."""
+    tree.zone(0, "cpu-0-0", "90000")
+    high, low = bench.controller.session("burst"), bench.controller.session("extreme_power_saver")
+    with tree.cap(bench, profile="power_saver"):
+        assert (high.profile.name, low.profile.name) == ("power_saver", "extreme_power_saver")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "hot", "-274000", "2147483647", "4e4", "\x00"],
+    ids=["empty", "word", "invalid", "huge", "float", "nul"],
+)
+def test_a_zone_that_says_no_temperature_is_left_out(
+    bench: Bench, tree: Tree, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Logged once, not every period; the others still count."""
+    tree.zone(0, "cpu-0-0", text)
+    with tree.cap(bench) as thermal:
+        bench.time.advance_us(3 * PERIOD_US)
+        assert thermal.status() == ThermalStatus(3 * PERIOD_US, "nspss-0", 41.5, ("cpu-0-0",), capped=False)
+        tree.zone(1, "nspss-0", "80000")
+        bench.time.advance_us(PERIOD_US)
+        assert thermal.cap is not None
+    assert [record.levelno for record in caplog.records if record.name == "htppower.thermal"] == [logging.WARNING]
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
+    bench: Bench, tree: Tree, hot: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No reading proves neither cooling nor heat; status and one record say so; the next reading decides again."""
+    files = [tree.zone(number, f"cpu-{number}", "80000" if hot else "40000") for number in range(2)]
+    with tree.cap(bench) as thermal:
+        for file in files:
+            file.unlink()
+        bench.time.advance_us(5 * PERIOD_US)
+        assert thermal.status() == ThermalStatus(5 * PERIOD_US, None, None, ("cpu-0", "cpu-1"), capped=hot)
+        (record,) = (record for record in caplog.records if record.levelno == logging.ERROR)
+        assert f"balanced stays {'set' if hot else 'not set'}" in record.getMessage()
+        tree.zone(0, "cpu-0", "40000" if hot else "80000")
+        bench.time.advance_us(PERIOD_US)
+        assert thermal.status().capped is not hot
+        assert thermal.status().unread == ("cpu-1",)
+
+
+def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
+    """Once for each time that it stops answering."""
+    with tree.cap(bench):
+        for text in ("x", "40000", "x"):
+            tree.zone(0, "cpu-0-0", text)
+            bench.time.advance_us(PERIOD_US)
+    assert len([record for record in caplog.records if record.name == "htppower.thermal"]) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"below_c": 70},
+        {"below_c": 71},
+        {"above_c": math.nan},
+        {"above_c": math.inf},
+        {"period_us": SHORTEST_PERIOD_US - 1},
+        {"zones": ()},
+    ],
+    ids=str,
+)
+def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> None:
+    """Nothing is set, and nothing left to run."""
+    tree.zone(0, "cpu-0-0", "90000")
+    with pytest.raises(ValueError, match="below_c|period_us|no thermal zone"):
+        tree.cap(bench, **options)
+    assert (bench.controller.caps, bench.time.alarms) == ((), 0)
+
+
+def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
+    """A misspelt name must not be a cap that never acts."""
+    with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
+        tree.cap(bench, zones=("skin*", "gpu"))
+    with pytest.raises(ValueError, match="there are: none at all"):
+        tree.cap(bench, root=tmp_path / "absent")
+
+
+def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree) -> None:
+    """And not when the device is hot."""
+    with pytest.raises(ProfileError):
+        tree.cap(bench, profile="balancd")
+
+
+def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
+    """Also twice."""
+    tree.zone(0, "cpu-0-0", "90000")
+    session = bench.controller.session("burst")
+    thermal = tree.cap(bench)
+    assert session.profile.name == "balanced"
+    thermal.close()
+    thermal.close()
+    assert (session.profile.name, bench.time.alarms) == ("burst", 0)
+    bench.time.advance_us(5 * PERIOD_US)
+    assert bench.controller.caps == ()
+
+
+def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:
+    """After the sessions, so that lifting raises nothing on the way down."""
+    tree.zone(0, "cpu-0-0", "90000")
+    session = bench.controller.session("burst")
+    thermal = tree.cap(bench)
+    with session.inference():
+        bench.recorder.clear()
+        bench.controller.close()
+    assert [call.function for call in bench.recorder.calls] == ["setPowerConfig", "destroyPowerConfigId"]
+    assert (bench.time.alarms, thermal.cap, thermal.status().capped) == (0, None, False)
+    thermal.close()
+    with pytest.raises(SessionClosed):
+        tree.cap(bench)
+
+
+def test_a_subscriber_may_close_it_as_it_caps(bench: Bench, tree: Tree) -> None:
+    """Closed within its own change, it leaves no cap behind."""
+    thermal = tree.cap(bench)
+    bench.controller.subscribe(lambda _: thermal.close(), (CapSet,))
+    tree.zone(0, "cpu-0-0", "90000")
+    bench.time.advance_us(PERIOD_US)
+    assert (bench.controller.caps, thermal.cap, bench.time.alarms) == ((), None, 0)
+
+
+@settings(max_examples=60)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(("30000", "59999", "60000", "65000", "70000", "70001", "90000", "?")),
+            st.sampled_from((0, 1, 50_000, 99_999, 100_000, 100_001, 350_000)),
+        ),
+        max_size=25,
+    )
+)
+def test_whatever_the_temperatures_it_obeys_hysteresis_and_its_period(steps: list[tuple[str, int]]) -> None:
+    """The cap is what each look in turn makes of it, and two changes are a period apart or more."""
+    bench, changes = Bench.make(), list[Event]()
+    bench.controller.subscribe(changes.append, (CapSet, CapLifted))
+    with tempfile.TemporaryDirectory() as folder, bench.controller:
+        tree = Tree(Path(folder))
+        tree.zone(0, "cpu", "40000")
+        tree.cap(bench, period_us=100_000)
+        capped, next_us = False, 100_000
+        for text, duration_us in steps:
+            tree.zone(0, "cpu", text)
+            bench.time.advance_us(duration_us)
+            while next_us <= bench.time.now_us:
+                next_us += 100_000
+                if text != "?":
+                    capped = int(text) > 70_000 or (capped and int(text) >= 60_000)
+            assert bool(bench.controller.caps) is capped
+        times_us = [change.time_us for change in changes]
+    assert all(later - earlier >= 100_000 for earlier, later in zip(times_us, times_us[1:], strict=False))
+    assert [type(change) for change in changes] == ([CapSet, CapLifted] * len(changes))[: len(changes)]
+
+
+def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next look is a period after the last was done, however long that took."""
+    real = Path.read_bytes
+
+    def slow(path: Path) -> bytes:
+        bench.time.sleep(0.4)
+        return real(path)
+
+    changes: list[Event] = []
+    bench.controller.subscribe(changes.append, (CapSet, CapLifted))
+    monkeypatch.setattr(Path, "read_bytes", slow)
+    with tree.cap(bench):
+        tree.zone(0, "cpu-0-0", "90000")
+        bench.time.advance_us(2 * PERIOD_US)
+        monkeypatch.undo()
+        tree.zone(0, "cpu-0-0", "30000")
+        bench.time.advance_us(2 * PERIOD_US)
+    assert len(changes) == 2
+    assert changes[1].time_us - changes[0].time_us >= PERIOD_US
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_sensor_that_hangs_keeps_no_vote_waiting(tree: Tree) -> None:
+    """In real time: votes are raised and lowered by their timer while a read blocks; its answer then caps."""
+    file = tree.zone(0, "cpu-0-0", "")
+    file.unlink()
+    os.mkfifo(file)
+    capped, lowered = threading.Event(), threading.Event()
+    simulated = SimulatedHtp(arch=75)
+    with VoteController(simulated, handle_sigterm=False) as controller:
+        controller.subscribe(lambda _: capped.set(), (CapSet,))
+        controller.subscribe(lambda event: lowered.set() if getattr(event, "dest", None) is State.LOWERED else None)
+        thermal = ThermalCap(controller, above_c=70, below_c=60, root=tree.root)
+        session = controller.session("burst")
+        with session.inference():
+            assert simulated.effective().core_target == MAX_CORNER
+        assert lowered.wait(WAIT_S)
+        assert thermal.status().looked_us is None
+        file.write_text("80000\n", encoding="ascii")
+        assert capped.wait(WAIT_S)
+        with session.inference():
+            assert simulated.effective().core_target == VoltageCorner.NOM_PLUS
