@@ -71,7 +71,7 @@ def _own_sigterm() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "page",
-    ["asyncio.md", "embedding.md", "threads.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md"],
+    ["asyncio.md", "embedding.md", "holds.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md", "threads.md"],
 )
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:

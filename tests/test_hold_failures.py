@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import attrs
 import pytest
 from bench import MAX_CORNER, Bench, explicit_hmx, voting
 
@@ -146,17 +147,17 @@ def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
 
 def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> None:
     """13002 within a hold degrades what is in use, and the session's own profile when it is back."""
-    session = bench.controller.session("balanced")
+    session = bench.controller.session(attrs.evolve(voting(hmx_timeout_us=1_000), name="own"))
+    hold = session.hold(voting(hmx_timeout_us=2_000), reason="camera")
+    bench.simulated.fail_next(UNSUPPORTED)
+    bench.simulated.fail_next(UNSUPPORTED, nth=6)
     with session.inference():
-        bench.simulated.fail_next(UNSUPPORTED)
-        bench.simulated.fail_next(UNSUPPORTED, nth=3)
-        hold = session.hold("burst", reason="camera")
         assert session.state is State.RAISED
-        assert [lost.option.name for lost in session.degradations] == ["RPC_POLLING_TIME"]
+        assert [lost.option.name for lost in session.degradations] == ["HMX_TIMEOUT_INTERVAL_US"]
+        before = len(bench.sets)
         hold.release()
-        assert (session.state, session.profile.name) == (State.RAISED, "balanced")
-        assert [lost.option.name for lost in session.degradations] == ["RPC_POLLING_TIME"]
-        assert bench.effective().core_target == NOM_PLUS
+        assert (session.state, session.profile.name, len(bench.sets)) == (State.RAISED, "own", before)
+        assert [lost.option.name for lost in session.degradations] == ["HMX_TIMEOUT_INTERVAL_US"]
 
 
 def test_a_restart_while_held_votes_the_hold_again(bench: Bench) -> None:
