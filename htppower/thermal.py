@@ -197,7 +197,8 @@ class ThermalCap:
                 self._arm()
 
     def _read(self) -> tuple[list[tuple[Zone, float]], dict[Zone, Exception]]:
-        readings, failures = [], {}
+        readings: list[tuple[Zone, float]] = []
+        failures: dict[Zone, Exception] = {}
         for zone in self._zones:
             try:
                 readings.append((zone, zone.read_c()))

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 WAIT_S = 10.0
 
 
-def behind(name: str = "balanced", **changes: int) -> Profile:
+def behind(name: str = "balanced") -> Profile:
     """Return a shipped profile that is lowered in the background."""
     profile = load_profile(name)
     assert profile.relax is not None
-    relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND, **changes)
+    relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
     return attrs.evolve(profile, name="behind", relax=relax)
 
 
@@ -76,7 +76,7 @@ def test_overlapping_inferences_are_lowered_after_the_last(bench: Bench) -> None
         with session.inference():
             pass
         bench.time.advance_us(0)
-        assert session.state is State.RAISED
+        assert (session.state, len(bench.sets)) == (State.RAISED, 1)
     bench.time.advance_us(0)
     assert session.state is State.LOWERED
 
@@ -121,18 +121,21 @@ def test_a_change_of_profile_lowers_what_waits_to_be(bench: Bench, change: str) 
     session = bench.controller.session(behind())
     with session.inference():
         pass
-    held = session.hold("burst", reason="test") if change == "hold" else session.use("burst")
+    if change == "hold":
+        session.hold("burst", reason="test", timeout_us=1_000).release()
+    else:
+        session.use("burst")
     assert (session.state, bench.time.alarms) == (State.LOWERED, 0)
-    assert held is None or held.active
 
 
 def test_init_and_deinit_are_lowered_on_the_callers_thread(bench: Bench) -> None:
     """Only inferences are to return sooner."""
     session = bench.controller.session(behind())
     for phase in (session.init(), session.deinit()):
+        before = len(bench.sets)
         with phase:
-            assert session.state is State.RAISED
-        assert session.state is State.LOWERED
+            assert (session.state, len(bench.sets)) == (State.RAISED, before + 1)
+        assert (session.state, len(bench.sets)) == (State.LOWERED, before + 2)
 
 
 def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
@@ -140,7 +143,7 @@ def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
     session = bench.controller.session(behind("burst"))
     bench.infer(session)
     bench.time.advance_us(299_999)
-    assert session.state is State.RAISED
+    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
     bench.time.advance_us(1)
     assert session.state is State.LOWERED
 

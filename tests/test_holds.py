@@ -98,7 +98,7 @@ def test_a_hold_in_a_sustain_window_ends_the_sustain(bench: Bench, name: str) ->
     """A session that is up only by its sustain time is lowered, as by ``use``."""
     session = bench.controller.session("burst")
     bench.infer(session)
-    assert session.state is State.RAISED
+    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
     session.hold(name, reason="test").release()
     assert session.state is State.LOWERED
     assert bench.time.alarms == 0
@@ -109,7 +109,7 @@ def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
     session = bench.controller.session("balanced")
     hold = session.hold("burst", reason="test")
     bench.infer(session)
-    assert session.state is State.RAISED
+    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
     hold.release()
     assert session.state is State.LOWERED
 
