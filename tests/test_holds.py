@@ -1,32 +1,18 @@
-"""Holds: another profile for a session until they end, the highest first, and what each of their ends does."""
+"""Holds: another profile for a session until they end, the highest first."""
 
 from __future__ import annotations
 
-import gc
 import itertools
-import weakref
-from typing import TYPE_CHECKING
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
 
-from htppower import Hold, ProfileError, SessionClosed, State
-from htppower.codes import FAILED
+from htppower import Hold, ProfileError, State
 from htppower.corners import VoltageCorner
 from htppower.events import Cause, Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 BOTH_ORDERS = ((0, 1), (1, 0))
 NOM_PLUS, TURBO = VoltageCorner.NOM_PLUS, VoltageCorner.TURBO
-
-
-class Owner:
-    """An object that can own a hold, and be part of a cycle."""
-
-    def __init__(self) -> None:
-        self.itself: Owner | None = None
 
 
 def told(bench: Bench) -> list[Event]:
@@ -34,11 +20,6 @@ def told(bench: Bench) -> list[Event]:
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded, ProfileChanged))
     return events
-
-
-def ends(events: list[Event]) -> list[HoldEnd]:
-    """Return what ended the holds, in order."""
-    return [event.end for event in events if isinstance(event, HoldEnded)]
 
 
 @pytest.mark.parametrize(("begins", "released"), list(itertools.product(BOTH_ORDERS, BOTH_ORDERS)), ids=str)
@@ -140,150 +121,6 @@ def test_use_while_held_counts_after_the_hold(bench: Bench) -> None:
         assert len(bench.sets) == 2
         hold.release()
         assert bench.effective().core_target == VoltageCorner.SVS
-
-
-@pytest.mark.parametrize(("early_us", "name"), [(1, "burst"), (0, "balanced")])
-def test_a_timeout_is_exact(bench: Bench, early_us: int, name: str) -> None:
-    """It ends a hold at its microsecond, and not one before."""
-    session = bench.controller.session("balanced")
-    bench.time.advance_us(17)
-    events = told(bench)
-    with session.inference():
-        session.hold("burst", reason="camera", timeout_us=1_000)
-        bench.time.advance_us(1_000 - early_us)
-        assert session.profile.name == name
-    assert events[0].time_us == 17
-    assert isinstance(events[0], HoldBegan)
-    assert events[0].until_us == 1_017
-    assert ends(events) == ([] if early_us else [HoldEnd.TIMEOUT])
-
-
-def test_a_hold_with_a_timeout_outlives_its_handle_and_leaves_no_alarm(bench: Bench) -> None:
-    """Dropping the handle does not end it; releasing it takes the alarm back."""
-    session = bench.controller.session("balanced")
-    session.hold("burst", reason="camera", timeout_us=1_000)
-    gc.collect()
-    bench.time.advance_us(999)
-    assert session.profile.name == "burst"
-    bench.time.advance_us(1)
-    assert session.profile.name == "balanced"
-    session.hold("burst", reason="camera", timeout_us=1_000).release()
-    assert bench.time.alarms == 0
-
-
-def test_releasing_twice_is_fine(bench: Bench) -> None:
-    """Also after a timeout, and told once."""
-    session = bench.controller.session("balanced")
-    events = told(bench)
-    hold = session.hold("burst", reason="camera")
-    hold.release()
-    hold.release()
-    timed = session.hold("burst", reason="camera", timeout_us=1)
-    bench.time.advance_us(1)
-    timed.release()
-    assert ends(events) == [HoldEnd.RELEASED, HoldEnd.TIMEOUT]
-
-
-def test_a_dropped_handle_ends_its_hold(bench: Bench) -> None:
-    """Soon, on the thread of the alarms: nobody could release it any more."""
-    session = bench.controller.session("balanced")
-    events = told(bench)
-    with session.inference():
-        hold = session.hold("burst", reason="camera")
-        del hold
-        gc.collect()
-        assert session.profile.name == "burst"
-        bench.time.advance_us(0)
-        assert bench.effective().core_target == NOM_PLUS
-    assert ends(events) == [HoldEnd.HANDLE_DROPPED]
-
-
-@pytest.mark.parametrize("cycle", [False, True])
-def test_a_hold_ends_with_its_owner(bench: Bench, cycle: bool) -> None:
-    """Also with one in a reference cycle; and not with the handle."""
-    session = bench.controller.session("balanced")
-    events, owner = told(bench), Owner()
-    owner.itself = owner if cycle else None
-    session.hold("burst", reason="camera", owner=owner)
-    gc.collect()
-    bench.time.advance_us(0)
-    assert session.profile.name == "burst"
-    del owner
-    gc.collect()
-    bench.time.advance_us(0)
-    assert (session.profile.name, ends(events)) == ("balanced", [HoldEnd.OWNER_GONE])
-
-
-def test_a_hold_that_has_ended_leaves_nothing_with_its_owner(bench: Bench) -> None:
-    """An owner that lives as long as the process must not gather what watched for it."""
-    session, owner = bench.controller.session("balanced"), Owner()
-    for _ in range(3):
-        session.hold("burst", reason="camera", owner=owner, timeout_us=1)
-        bench.time.advance_us(1)
-    session.hold("burst", reason="camera", owner=owner)
-    session.close()
-    assert weakref.getweakrefcount(owner) == 0
-
-
-def test_a_with_block_ends_its_hold_by_an_exception(bench: Bench) -> None:
-    """The exception passes through, also where the lowering that follows fails."""
-    bench = Bench.make(on_error="raise")
-    session = bench.controller.session("balanced")
-    with session.inference():
-        hold = session.hold("burst", reason="camera")
-        bench.simulated.fail_next(FAILED)
-        with pytest.raises(ZeroDivisionError), hold:
-            raise ZeroDivisionError
-    assert session.profile.name == "balanced"
-
-
-def test_a_hold_in_a_generator_that_is_collected_ends_soon(bench: Bench) -> None:
-    """On the thread of the alarms, since a generator may be collected where a lock is held."""
-    session = bench.controller.session("balanced")
-    events = told(bench)
-
-    def frames() -> Iterator[int]:
-        with session.hold("burst", reason="preview"):
-            yield 1
-
-    made = frames()
-    next(made)
-    assert session.profile.name == "burst"
-    del made
-    gc.collect()
-    assert session.profile.name == "burst"
-    bench.time.advance_us(0)
-    assert (session.profile.name, ends(events)) == ("balanced", [HoldEnd.RELEASED])
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_closing_ends_every_hold(bench: Bench, whole: bool) -> None:
-    """Each is told, none changes the profile on the way, no alarm stays, and the handles do nothing any more."""
-    session = bench.controller.session("balanced")
-    events = told(bench)
-    with session.inference():
-        holds = [session.hold("burst", reason="a"), session.hold("high_performance", reason="b", timeout_us=5)]
-        before = len(bench.sets)
-        (bench.controller if whole else session).close()
-    assert ends(events) == [HoldEnd.SESSION_CLOSED] * 2
-    assert len([event for event in events if isinstance(event, ProfileChanged)]) == 1
-    assert len(bench.sets) == before + 1
-    assert bench.time.alarms == 0
-    for hold in holds:
-        assert not hold.active
-        hold.release()
-    with pytest.raises(SessionClosed):
-        session.hold("burst", reason="camera")
-
-
-def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) -> None:
-    """It has no effect then, and is told to nobody."""
-    session = bench.controller.session("balanced")
-    events = told(bench)
-    bench.controller.end_process()
-    hold = session.hold("burst", reason="camera", timeout_us=5)
-    assert (hold.active, events, bench.time.alarms) == (False, [], 0)
-    hold.release()
 
 
 def test_what_is_told_of_a_hold(bench: Bench) -> None:
