@@ -105,6 +105,14 @@ def test_a_cap_takes_the_place_of_what_goes_beyond_it_with_one_clock(own: Profil
     assert in_use(own, (), (cap,)) == (BALANCED, cap)
 
 
+@pytest.mark.parametrize("votes", [{"rpc_polling_time_us": 9999}, {"ddr_perf_mode": True}], ids=str)
+def test_a_cap_limits_more_than_clocks(votes: dict[str, object]) -> None:
+    """A profile with slow clocks that polls, or keeps the DDR fast, is capped by one that does not."""
+    own = voting(**{"dcvs_v3": hvx(VoltageCorner.SVS), "rpc_polling_time_us": 0, **votes})
+    (cap,) = claims(BALANCED)
+    assert in_use(own, (), (cap,)) == (BALANCED, cap)
+
+
 def test_without_claims_a_session_uses_its_own() -> None:
     """Nothing decides then."""
     assert in_use(BURST, (), ()) == (BURST, None)
