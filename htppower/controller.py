@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from htppower import backends
@@ -17,9 +18,11 @@ from htppower.lifetime import Lifetime
 from htppower.loading import load_profile
 from htppower.plans import Planner
 from htppower.profiles import Profile
+from htppower.serving import Serving
 from htppower.session import Session
 from htppower.status import ControllerStatus, controller_status
 from htppower.subscribers import logs
+from htppower.subscriptions import LONGEST_FLUSH_S
 from htppower.worker import ThreadWorker
 
 if TYPE_CHECKING:
@@ -31,11 +34,9 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.errors import VoteRejected
+    from htppower.status_file import StatusFile
     from htppower.timing import Time
     from htppower.usage import Usage
-
-# How long closing waits for subscribers to be told the rest; the votes are down by then.
-LONGEST_FLUSH_S = 1.0
 
 
 class VoteController:
@@ -86,6 +87,7 @@ class VoteController:
         self._chooser = Chooser(self._keeper, self._planner, self._journal, self._time)
         self._off_thread = ThreadWorker("htppower-async")
         self._followers: list[Callable[[], object]] = []
+        self._serving = Serving(self.status, partial(self._journal.subscribe, self._keeper.lock), self._time)
         self._opened = 0
         self._closed = False
         self._ended = False
@@ -171,15 +173,7 @@ class VoteController:
         Returns:
             What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
         """
-        with self._keeper.lock:
-            subscription = self._journal.add(subscriber, lambda event: isinstance(event, kinds))
-
-        def unsubscribe() -> None:
-            with self._keeper.lock:
-                self._journal.remove(subscription)
-            subscription.flush(LONGEST_FLUSH_S)
-
-        return unsubscribe
+        return self._journal.subscribe(self._keeper.lock, subscriber, lambda event: isinstance(event, kinds))
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
@@ -196,6 +190,20 @@ class VoteController:
                 self._chooser.caps,
                 self._journal.lost,
             )
+
+    def serve_status(self, path: str | os.PathLike[str]) -> StatusFile:
+        """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
+
+        Returns:
+            The file, to ``close``, or to use as a context manager; closing the controller closes it, too.
+
+        Raises:
+            OSError: it can't be written.
+            SessionClosed: the controller is closed.
+            ValueError: there is something of that name that is no file.
+        """
+        self._require_open()
+        return self._serving.open(path)
 
     def close(self) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
@@ -223,6 +231,7 @@ class VoteController:
             for follower in tuple(self._followers):
                 follower()
             self._off_thread.close()
+            self._serving.close()
             self._journal.flush(LONGEST_FLUSH_S)
             self._journal.close()
             if self._own_time:
@@ -300,6 +309,7 @@ class VoteController:
         self._closed = self._ended = True
         self._off_thread = ThreadWorker("htppower-async")
         self._off_thread.close()
+        self._serving.disown()
         self._journal.disown()
         self._keeper.disown()
 

@@ -6,10 +6,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from htppower.events import CallMade, CallsSaved, Degraded, Transition
-from htppower.subscriptions import Subscription
+from htppower.subscriptions import LONGEST_FLUSH_S, Subscription
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Event, Phase
@@ -42,6 +43,23 @@ class Journal:
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"))
         self._subscriptions = (*self._subscriptions, made)
         return made
+
+    def subscribe(
+        self,
+        lock: AbstractContextManager[object],
+        subscriber: Callable[[Event], object],
+        wants: Callable[[Event], bool],
+    ) -> Callable[[], None]:
+        """Add a subscriber under the controller's lock; return what removes it, and waits until it was told."""
+        with lock:
+            subscription = self.add(subscriber, wants)
+
+        def unsubscribe() -> None:
+            with lock:
+                self.remove(subscription)
+            subscription.flush(LONGEST_FLUSH_S)
+
+        return unsubscribe
 
     def remove(self, subscription: Subscription) -> None:
         """Hand it no event any more; what it was handed before is still delivered."""

@@ -15,6 +15,8 @@ _LOGGER = logging.getLogger("htppower")
 
 # A subscriber that hangs must not fill the memory. A second of a busy host is a few thousand events.
 MOST_PENDING = 10_000
+# How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
+LONGEST_FLUSH_S = 1.0
 
 
 class Subscription:

@@ -1,0 +1,208 @@
+"""A controller's status in a file, for other processes: whole, on change, and at most once a second."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import json
+import logging
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from htppower.machine import State
+from htppower.status_json import status_document, without_times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+    from htppower.events import Event
+    from htppower.status import ControllerStatus
+    from htppower.timing import Time
+
+_LOGGER = logging.getLogger("htppower")
+
+PERIOD_US = 1_000_000
+# How long closing waits for the disk.
+LONGEST_WRITE_S = 1.0
+
+
+class StatusFile:
+    """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
+
+    It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
+    second while a session is raised or an inference is in flight, which may change without an event. Otherwise no
+    timer runs. A file that can't be written is logged as a WARNING, once, and is tried again at the next change.
+
+    Args:
+        path: the file. It is put in its place whole, so its folder must be writable. Of a link, what it leads to.
+        status: returns the status.
+        subscribe: calls a subscriber with the events that it wants; returns what ends that.
+        time: clock and alarms.
+
+    Raises:
+        OSError: the file can't be written.
+        ValueError: there is something of that name that is no file, such as a device.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        status: Callable[[], ControllerStatus],
+        subscribe: Callable[[Callable[[Event], object], Callable[[Event], bool]], Callable[[], None]],
+        time: Time,
+    ) -> None:
+        self.path = Path(path)
+        self._target = os.path.realpath(path)
+        self._status = status
+        self._time = time
+        # The first protects what follows; under the other a file is written, one after the other.
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._closed = False
+        self._armed = False
+        self._alarm: Any = None
+        self._written_us = time.now_us
+        self._failed = False
+        self._known: dict[str, Any] | None = None
+        _require_file(self.path, self._target)
+        self._worker = time.worker("htppower-status")
+        # Asked under the controller's lock: while a look is due, an event costs nothing more.
+        self._unsubscribe = subscribe(self._changed, lambda _event: not self._armed)
+        try:
+            now = self._status()
+            self._put(now, closed=False)
+        except BaseException:
+            self._closed = True
+            self._unsubscribe()
+            self._worker.close()
+            raise
+        if _moves(now):
+            self._arm()
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is written any more."""
+        return self._closed
+
+    def close(self) -> None:
+        """Write the status a last time, marked as closed, and nothing from then on. Closing twice is fine."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._armed:
+                self._time.cancel(self._alarm)
+        self._unsubscribe()
+        # Taken here, not on the worker: the caller may hold what a status waits for.
+        last = self._status()
+        self._worker.post(lambda: self._write(last, closed=True))
+        self._worker.flush(LONGEST_WRITE_S)
+        self._worker.close()
+
+    def disown(self) -> None:
+        """In a forked child: the file is the parent's."""
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _changed(self, _event: Event) -> None:
+        self._arm()
+
+    def _arm(self) -> None:
+        """See to it that the status is looked at, a second after it was last."""
+        with self._lock:
+            if self._closed or self._armed:
+                return
+            # At the very end of a process no thread can be started; what closes the controller there writes the rest.
+            with contextlib.suppress(RuntimeError):
+                at_us = max(self._time.now_us, self._written_us + PERIOD_US)
+                self._alarm = self._time.call_at(at_us, lambda: self._worker.post(self._look))
+                self._armed = True
+
+    def _look(self) -> None:
+        """Write what there is now (on the worker)."""
+        with self._lock:
+            if self._closed:
+                return
+            # Before the status is taken: what happens after that is looked at again.
+            self._armed = False
+            self._written_us = self._time.now_us
+        now = self._status()
+        self._write(now, closed=False)
+        if _moves(now):
+            self._arm()
+
+    def _write(self, status: ControllerStatus, *, closed: bool) -> None:
+        try:
+            self._put(status, closed=closed)
+        except OSError as error:
+            self._known = None
+            if not self._failed:
+                _LOGGER.warning(
+                    "the status can't be written to %s: %s; tried again at the next change", self.path, error
+                )
+            self._failed = True
+        else:
+            self._failed = False
+
+    def _put(self, status: ControllerStatus, *, closed: bool) -> None:
+        """Put a status in place of the last, unless only the time has passed and nobody waits for that."""
+        with self._writing:
+            if self._closed and not closed:
+                return
+            document = status_document(status, datetime.datetime.now(datetime.timezone.utc), closed=closed)
+            known = without_times(document)
+            if known == self._known and not _moves(status):
+                return
+            _replace(self.path, self._target, json.dumps(document, separators=(",", ":")))
+            self._known = known
+
+
+def _moves(status: ControllerStatus) -> bool:
+    """Return whether a status may change without an event."""
+    return any(session.state is State.RAISED or session.in_flight for session in status.sessions)
+
+
+def _require_file(path: Path, target: str) -> None:
+    try:
+        mode = os.stat(target).st_mode  # noqa: PTH116 - as the text that os.replace takes
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{path} is no file: name one, which is replaced by each status")
+
+
+def _replace(path: Path, target: str, text: str) -> None:
+    """Put a file with this text in the target's place, made beside it.
+
+    Its name is always the same, so that no more than one ever stays behind where the process is killed meanwhile.
+    """
+    folder, name = os.path.split(target)
+    made = os.path.join(folder, f".{name}.new")  # noqa: PTH118 - as the texts that os takes
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(made)  # noqa: PTH108
+        try:
+            # It must be new: a link that somebody has put there would lead elsewhere.
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="ascii") as file:
+                file.write(f"{text}\n")
+            os.replace(made, target)  # noqa: PTH105
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(made)  # noqa: PTH108
+            raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
