@@ -47,13 +47,12 @@ def wrong(value: object, form: Leaf | Group, at: str = "") -> str | None:
         return None
     if form.many is None:
         return _wrong_one(value, form, at)
-    if not isinstance(value, form.many):
+    if isinstance(value, list) and form.many is list:
+        named = [(f"{at}[{place}]", each) for place, each in enumerate(value)]
+    elif isinstance(value, dict) and form.many is dict:
+        named = [(f"{at}.{name}", each) for name, each in value.items()]
+    else:
         return f"{at} is no {'list' if form.many is list else 'object'}"
-    named = (
-        [(f"{at}[{place}]", each) for place, each in enumerate(value)]
-        if isinstance(value, list)
-        else [(f"{at}.{name}", each) for name, each in value.items()]  # type: ignore[attr-defined]
-    )
     return next(filter(None, (_wrong_one(each, form, where) for where, each in named)), None)
 
 

@@ -28,6 +28,7 @@ _COMMANDS = {
     "profile": "htppower.cli.profile",
     "schema": "htppower.cli.schema",
     "show": "htppower.cli.show",
+    "status": "htppower.cli.status_command",
     "test": "htppower.cli.test",
 }
 

@@ -1,0 +1,113 @@
+"""``htppower status``: what another process has voted, since when and why."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli.status_document import StatusUnreadable, read_status, seen, stamp
+from htppower.cli.status_text import WIDTH, as_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from htppower.cli.status_document import Seen
+
+_POLL_S = 0.25
+# A terminal is drawn again this often, since ages grow without another file.
+_DRAWN_AGAIN_S = 1.0
+_CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
+
+
+@click.command(name="status")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(path: Path, watch: bool, form: str) -> None:
+    """Show what a host has voted: PATH is the file that it writes with controller.serve_status(PATH)."""
+    document = read_status(path)
+    if not watch:
+        click.echo(_shown(_now(document), form, indent=2))
+        return
+    terminal = form == "text" and sys.stdout is not None and sys.stdout.isatty()
+    shown = Watch(path, document, form, terminal=terminal)
+    while True:
+        shown.look(time.monotonic())
+        time.sleep(_POLL_S)
+
+
+class Watch:
+    """A file that is looked at again and again; one that is gone or no status for a moment is waited for.
+
+    Args:
+        path: the file.
+        document: what it held at first.
+        form: ``text`` or ``json``.
+        terminal: whether to draw in place; otherwise each change is printed below the last.
+    """
+
+    def __init__(self, path: Path, document: dict[str, Any], form: str, *, terminal: bool) -> None:
+        self._path = path
+        self._document = document
+        self._form = form
+        self._terminal = terminal
+        self._stamp: object = None
+        self._shown: object = None
+        self._trouble: str | None = None
+        self._drawn_s: float | None = None
+
+    def look(self, now_s: float) -> None:
+        """Look at the file, and show what is new."""
+        held = stamp(self._path)
+        if held is None or held != self._stamp:
+            try:
+                self._document, self._trouble = read_status(self._path), None
+            except StatusUnreadable as error:
+                self._trouble = str(error)
+            self._stamp = held
+        view = _now(self._document)
+        news = (view.document["written"], view.process, self._trouble)
+        if self._terminal:
+            if news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S:
+                self._draw(view)
+                self._drawn_s = now_s
+        elif news != self._shown:
+            self._print(view)
+        self._shown = news
+
+    def _print(self, view: Seen) -> None:
+        if self._trouble is not None:
+            click.echo(f"htppower: {self._trouble}; waiting for it", err=True)
+            return
+        if self._shown is not None and self._form == "text":
+            click.echo("")
+        click.echo(_shown(view, self._form, indent=None))
+
+    def _draw(self, view: Seen) -> None:
+        width, height = shutil.get_terminal_size()
+        lines = as_text(view, max(width, 40)).splitlines()
+        if self._trouble is not None:
+            lines.insert(0, f"waiting: {self._trouble}"[:width])
+        if len(lines) > height - 1:
+            below = len(lines) - (height - 2)
+            lines = [*lines[: height - 2], f"... {below} lines more: see it without --watch"]
+        start = _CLEAR + _HOME if self._drawn_s is None else _HOME
+        click.echo(start + "".join(f"{line}{_TO_LINE_END}\n" for line in lines) + _TO_END, nl=False)
+
+
+def _now(document: dict[str, Any]) -> Seen:
+    return seen(document, datetime.datetime.now(datetime.timezone.utc))
+
+
+def _shown(view: Seen, form: str, indent: int | None) -> str:
+    if form == "text":
+        return as_text(view, WIDTH)
+    told = {"age_us": view.age_us, "process": view.process.value}
+    return json.dumps({**view.document, "seen": told}, indent=indent)

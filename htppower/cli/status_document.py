@@ -1,0 +1,116 @@
+"""A status read from a file, and what is known of the process that wrote it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.errors import HtpPowerError
+from htppower.process_identity import Life, life
+from htppower.status_form import FORMAT, STATUS, wrong
+from htppower.status_json import KIND
+from htppower.texts import printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Ten thousand sessions on two cores each take 40 MB.
+_LARGEST = 200_000_000
+_SERVED = "name a file that a host writes with controller.serve_status(path)"
+
+
+class StatusUnreadable(HtpPowerError):  # noqa: N818 - reads as what it is
+    """A file that can't be read as a status."""
+
+
+@attrs.frozen
+class Seen:
+    """A status as it is seen now.
+
+    Attributes:
+        document: what the file holds.
+        age_us: how long ago it was written, by the wall clock, at least 0.
+        process: what is known of the process that wrote it.
+    """
+
+    document: dict[str, Any]
+    age_us: int
+    process: Life
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is still so: whoever wrote it would write again as soon as anything changed."""
+        return self.process is not Life.GONE and not self.document["closed"]
+
+    @property
+    def now_us(self) -> int:
+        """The controller's clock now, as far as the status still stands; else when it was written."""
+        time_us: int = self.document["time_us"]
+        return time_us + self.age_us if self.stands else time_us
+
+
+def read_status(path: Path) -> dict[str, Any]:
+    """Return what a file holds.
+
+    Raises:
+        StatusUnreadable: it can't be read, or holds no status of a format that is known here.
+    """
+    shown = printable(str(path))
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise StatusUnreadable(f"{shown} is no file: {_SERVED}")
+        with path.open("rb") as file:
+            held = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None
+    if len(held) > _LARGEST:
+        raise StatusUnreadable(f"{shown} is too large for a status: {_SERVED}")
+    try:
+        document = json.loads(held)
+    except (ValueError, RecursionError):
+        raise StatusUnreadable(f"{shown} is not JSON: {_SERVED}") from None
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise StatusUnreadable(f"{shown} is no status of htppower: {_SERVED}")
+    form = document.get("format")
+    if type(form) is int and form > FORMAT:
+        newer = printable(str(document.get("htppower")))
+        raise StatusUnreadable(
+            f"{shown} has format {form}, written by htppower {newer}; this one knows format {FORMAT}: use that version"
+        )
+    found = _wrong(document)
+    if found:
+        raise StatusUnreadable(f"{shown} is no status of htppower: {printable(found)}")
+    return document
+
+
+def seen(document: dict[str, Any], now: datetime.datetime) -> Seen:
+    """Return a status as it is seen at this time."""
+    age = now - datetime.datetime.fromisoformat(document["written"])
+    process = life(document["pid"], document["started_ticks"], document["place"])
+    return Seen(document, max(0, age // datetime.timedelta(microseconds=1)), process)
+
+
+def stamp(path: Path) -> object:
+    """Return what differs as soon as another file has taken the place of this; None where there is none."""
+    try:
+        held = os.stat(path)  # noqa: PTH116 - Path.stat is the same
+    except (OSError, ValueError):
+        return None
+    return held.st_ino, held.st_mtime_ns, held.st_size
+
+
+def _wrong(document: dict[str, Any]) -> str | None:
+    found = wrong(document, STATUS)
+    if found is None:
+        try:
+            zoned = datetime.datetime.fromisoformat(document["written"]).tzinfo is not None
+        except ValueError:
+            zoned = False
+        return None if zoned and document["pid"] > 0 else "written is no time of UTC, or pid no process"
+    return found

@@ -1,0 +1,187 @@
+"""A status as text: what is voted, for whom, since when and why."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from htppower.codes import SUCCESS
+from htppower.process_identity import Life
+from htppower.texts import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.cli.status_document import Seen
+
+WIDTH = 80
+_LABEL = 12
+_NO_WISH_US = 65535
+_UNITS = ((1_000, 1, "us"), (1_000_000, 1_000, "ms"), (120_000_000, 1_000_000, "s"), (7_200_000_000, 60_000_000, "min"))
+_HOUR_US = 3_600_000_000
+_DAYS = 72
+
+
+def as_text(seen: Seen, width: int = WIDTH) -> str:
+    """Return a status; nothing in it acts on a terminal."""
+    document = seen.document
+    owners = {session["number"]: session["owner"] for session in document["sessions"]}
+    blocks = [
+        _head(seen),
+        *(_session(session, seen) for session in document["sessions"]),
+        *(_core(core, owners) for core in document["cores"]),
+        _settings(document["settings"], owners),
+    ]
+    return "\n\n".join("\n".join(_wrapped(block, width)) for block in blocks if block)
+
+
+def span(duration_us: int) -> str:
+    """Return a duration in the unit that suits it."""
+    for below, unit, name in _UNITS:
+        if abs(duration_us) < below:
+            return f"{duration_us / unit:.{1 if unit == _UNITS[2][1] else 0}f} {name}"
+    hours = duration_us / _HOUR_US
+    return f"{hours:.1f} h" if hours < _DAYS else f"{hours / 24:.0f} days"
+
+
+Line = tuple[str, str]
+
+
+def _wrapped(lines: Iterable[Line], width: int) -> Iterator[str]:
+    for label, text in lines:
+        parts = textwrap.wrap(printable(text), max(width - _LABEL - 1, 20), break_on_hyphens=False) or [""]
+        for place, part in enumerate(parts):
+            yield f"{label if place == 0 else '':<{_LABEL}} {part}".rstrip()
+
+
+def _head(seen: Seen) -> list[Line]:
+    document = seen.document
+    backend = document["backend"]
+    hardware = "" if backend["hardware"] else "; no vote reaches hardware"
+    lines = [
+        ("written", _written(seen)),
+        ("backend", f"{backend['name']}: {backend['library']}{hardware}"),
+        ("platform", backend["platform"] or "not known"),
+        *(("cap", _claim(cap, seen)) for cap in document["caps"]),
+    ]
+    if not document["sessions"]:
+        lines.append(("sessions", "none is open"))
+    if document["orphans"]:
+        ids = _numbers(document["orphans"])
+        lines.append(("orphans", f"{ids}: power config ids of closed sessions that could not be destroyed yet"))
+    if document["events_lost"]:
+        lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
+    return lines
+
+
+def _written(seen: Seen) -> str:
+    document = seen.document
+    ago, pid = f"{span(seen.age_us)} ago", document["pid"]
+    if document["closed"]:
+        return f"{ago}, closed: this is what process {pid} wrote last"
+    if seen.process is Life.GONE:
+        return f"{ago}; process {pid} is gone: this is what it wrote last, and the driver has removed its votes"
+    said = {
+        Life.RUNNING: f"by process {pid}, which is running",
+        Life.ELSEWHERE: f"by process {pid} of another boot, container or machine: whether it runs can't be seen here",
+        Life.UNKNOWN: f"by process {pid}; whether it still runs can't be told here",
+    }[seen.process]
+    return f"{ago} {said}"
+
+
+def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
+    now_us = seen.now_us
+    why = "" if session["cause"] is None else f": {session['cause']}"
+    since = f"{session['state']} for {span(now_us - session['since_us'])}{why}"
+    core_ids = _numbers(session["core_ids"])
+    ids = f"; power config ids {_numbers(session['power_config_ids'])}" if session["power_config_ids"] else ""
+    lines = [
+        (f"session {session['number']}", session["owner"] or "no owner is named"),
+        ("  state", since),
+        ("  profile", _profile(session, seen)),
+        *(("  hold", _claim(hold, seen)) for hold in session["holds"]),
+        ("  in flight", f"{session['in_flight']}{_lowers(session, now_us)}"),
+        ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
+        ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
+        *_calls(session, now_us),
+        *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
+    ]
+    times = dict(session["time_in_state_us"])
+    if session["state"] in times:
+        times[session["state"]] += now_us - seen.document["time_us"]
+    lines.append(("  states", ", ".join(f"{state} {span(time_us)}" for state, time_us in times.items())))
+    return lines
+
+
+def _profile(session: dict[str, Any], seen: Seen) -> str:
+    decides = session["decided_by"]
+    if decides is None:
+        return str(session["profile"])
+    since = span(seen.now_us - decides["since_us"])
+    return (
+        f"{session['profile']} in place of {session['own_profile']}: {decides['kind']} {_quoted(decides)} for {since}"
+    )
+
+
+def _claim(claim: dict[str, Any], seen: Seen) -> str:
+    until = "" if claim["until_us"] is None else f", ends in {span(max(0, claim['until_us'] - seen.now_us))}"
+    return f"{claim['profile']}: {_quoted(claim)} for {span(seen.now_us - claim['since_us'])}{until}"
+
+
+def _quoted(claim: dict[str, Any]) -> str:
+    return f"'{claim['reason']}'"
+
+
+def _lowers(session: dict[str, Any], now_us: int) -> str:
+    until_us = session["sustained_until_us"]
+    return "" if until_us is None else f"; lowers in {span(max(0, until_us - now_us))}"
+
+
+def _calls(session: dict[str, Any], now_us: int) -> Iterator[Line]:
+    call, failed = session["last_call"], session["last_error"]
+    if call is not None:
+        on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
+        answer = "succeeded" if call["code"] == SUCCESS else f"returned {call['code']} {call['name']}"
+        ago = f"{span(now_us - call['time_us'])} ago, took {span(call['duration_us'])}"
+        yield "  last call", f"{call['function']}{on} {answer} {ago}"
+    if failed is not None:
+        cured = "" if session["error"] is not None else "; calls have succeeded since"
+        yield "  last error", f"{span(now_us - failed['time_us'])} ago: {failed['message']}{cured}"
+
+
+def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:
+    decided = core["decided_by"]
+    lines = [(f"core {core['core_id']}", f"device {core['device_id']}; clocks as min / target / max, by own votes")]
+    for clock in ("core", "bus", "hmx"):
+        corners = " / ".join(core[clock][limit] for limit in ("min", "target", "max"))
+        lines.append((f"  {clock}", corners + _decided(decided[clock], owners) if decided[clock] else "no vote"))
+    latency_us = core["sleep_latency_us"]
+    asleep = "no wish" if latency_us == _NO_WISH_US else f"wakes within {latency_us} us"
+    kept = ", kept from sleeping" if core["sleep_disable"] else ""
+    lines.append(("  sleep", f"{asleep}{kept}{_decided(decided['sleep_latency_us'], owners)}"))
+    lines.append(("  dcvs", "may move the clocks" if core["dcvs_enable"] else "off"))
+    if core["unknown"]:
+        lines.append(("  unknown", f"the votes of {_sessions(core['unknown'], owners)}, which are not in the above"))
+    return lines
+
+
+def _settings(settings: list[dict[str, Any]], owners: dict[int, str | None]) -> list[Line]:
+    lines = [("process", "settings of the whole process")] if settings else []
+    for setting in settings:
+        value = "not voted, or not known" if setting["value"] is None else str(setting["value"])
+        held = f", held by {_sessions(setting['holders'], owners)}" if setting["holders"] else ""
+        lines.append(("", f"{setting['name']}: {value}{held}"))
+    return lines
+
+
+def _decided(numbers: list[int], owners: dict[int, str | None]) -> str:
+    return f", decided by {_sessions(numbers, owners)}" if numbers else ""
+
+
+def _sessions(numbers: list[int], owners: dict[int, str | None]) -> str:
+    named = (f"{number} ({owners[number]})" if owners.get(number) else str(number) for number in numbers)
+    return f"session{'' if len(numbers) == 1 else 's'} {', '.join(named)}"
+
+
+def _numbers(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))

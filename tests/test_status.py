@@ -1,0 +1,173 @@
+"""What ``controller.status()`` says: for every session, every core, and the settings of the whole process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+
+from htppower import State
+from htppower.backends import SimulatedHtp
+from htppower.corners import VoltageCorner
+from htppower.events import Cause
+
+if TYPE_CHECKING:
+    from htppower.status import SessionStatus
+
+
+def only(bench: Bench) -> SessionStatus:
+    """Return the status of the one session."""
+    (session,) = bench.controller.status().sessions
+    return session
+
+
+def test_a_session_that_was_only_opened(bench: Bench) -> None:
+    """It says whose it is and where it votes, and that nothing has happened but its opening."""
+    bench.time.advance_us(10)
+    session = bench.controller.session("burst", owner="camera")
+    bench.time.advance_us(5)
+    status = only(bench)
+    assert (status.number, status.owner, status.profile, status.own_profile) == (1, "camera", "burst", "burst")
+    assert (status.state, status.since_us, status.cause, status.in_flight) == (State.UNVOTED, 10, None, 0)
+    assert (status.device_id, status.core_ids, status.power_config_ids) == (0, (0,), (1,))
+    assert (status.holds, status.decided_by, status.sustained_until_us) == ((), None, None)
+    assert (status.degradations, status.error, status.last_error) == ((), None, None)
+    assert status.last_call is not None
+    assert (status.last_call.function, status.last_call.power_config_id) == ("createPowerConfigId", 1)
+    assert (status.calls_sent, status.calls_saved, status.time_in_state_us) == (1, 0, {State.UNVOTED: 5})
+    assert not status.votes[1]
+    assert session.state is State.UNVOTED
+
+
+def test_since_when_and_why_a_session_is_up(bench: Bench) -> None:
+    """State, since, cause, in flight and deadline follow an inference through its sustain window."""
+    session = bench.controller.session("burst")
+    bench.time.advance_us(1_000)
+    with session.inference(), session.inference():
+        up = only(bench)
+    bench.time.advance_us(20)
+    sustained = only(bench)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    down = only(bench)
+    assert (up.state, up.since_us, up.cause) == (State.RAISED, 1_000, Cause.INFERENCE_BEGAN)
+    assert (up.in_flight, up.sustained_until_us) == (2, None)
+    assert (sustained.state, sustained.in_flight) == (State.RAISED, 0)
+    assert sustained.sustained_until_us == 1_000 + BURST_SUSTAIN_US
+    assert (down.state, down.since_us, down.cause) == (State.LOWERED, 1_000 + BURST_SUSTAIN_US, Cause.SUSTAIN_EXPIRED)
+    assert down.sustained_until_us is None
+
+
+def test_the_times_in_each_state_add_up(bench: Bench) -> None:
+    """All stays in a state count together, and all states together make the session's life."""
+    session = bench.controller.session("high_performance")
+    for _ in range(3):
+        bench.time.advance_us(7)
+        bench.infer(session, 100)
+    bench.time.advance_us(50)
+    assert only(bench).time_in_state_us == {State.UNVOTED: 7, State.RAISED: 300, State.LOWERED: 64}
+
+
+@pytest.mark.parametrize("core_ids", [(0,), (0, 1)])
+def test_calls_sent_and_saved(core_ids: tuple[int, ...]) -> None:
+    """An inference that finds the votes up saves a raise and a lowering on each core, also before they come down."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2))
+    session = bench.controller.session("burst", core_ids=core_ids)
+    for _ in range(4):
+        bench.infer(session)
+    up = only(bench)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    down = only(bench)
+    assert up.calls_saved == down.calls_saved == 2 * 3 * len(core_ids)
+    assert (up.calls_sent, down.calls_sent) == (2 * len(core_ids), 3 * len(core_ids))
+    assert down.calls_sent == len(bench.recorder.calls)
+    bench.controller.close()
+
+
+def test_the_last_error_outlives_its_cure(bench: Bench) -> None:
+    """A failed call is the error until one succeeds, and the last error also after that."""
+    session = bench.controller.session("burst")
+    bench.time.advance_us(3)
+    bench.simulated.fail_next(1007)
+    with session.inference():
+        pass
+    bench.time.advance_us(10_000)
+    status = only(bench)
+    assert status.error is None
+    assert status.last_error is not None
+    assert (status.last_error.time_us, status.last_error.error.code) == (3, 1007)
+    assert status.last_call is not None
+    assert status.last_call.code == 0
+
+
+def test_which_hold_or_cap_decides(bench: Bench) -> None:
+    """The profile in use is told with what decides it, and the session's own beside it."""
+    session = bench.controller.session("balanced")
+    bench.time.advance_us(9)
+    with session.hold("burst", reason="camera preview", timeout_us=100):
+        held = only(bench)
+        with bench.controller.cap("low_balanced", reason="hot"):
+            capped = only(bench)
+            (cap,) = bench.controller.status().caps
+    assert (held.profile, held.own_profile) == ("burst", "balanced")
+    assert held.decided_by is not None
+    assert held.holds == (held.decided_by,)
+    assert (held.decided_by.reason, held.decided_by.since_us, held.decided_by.until_us) == ("camera preview", 9, 109)
+    assert (capped.profile, capped.decided_by, cap.reason) == ("low_balanced", cap, "hot")
+    assert (only(bench).profile, only(bench).decided_by) == ("balanced", None)
+
+
+def test_which_session_decides_a_core(bench: Bench) -> None:
+    """Of two sessions on a core the higher target decides; when it comes down, the other one does."""
+    high = bench.controller.session("burst")
+    low = bench.controller.session("high_power_saver")
+    with low.inference():
+        with high.inference():
+            (both,) = bench.controller.status().cores
+        bench.time.advance_us(BURST_SUSTAIN_US)
+        (one,) = bench.controller.status().cores
+        assert one.effective == bench.effective()
+    assert (both.effective.core_target, both.decided_by["core"], both.decided_by["bus"]) == (MAX_CORNER, (1,), (1,))
+    assert (both.decided_by["hmx"], both.decided_by["sleep_latency_us"]) == ((1,), (1,))
+    assert (one.effective.core_target, one.decided_by["core"]) == (VoltageCorner.SVS_PLUS, (2,))
+    assert both.unknown == one.unknown == ()
+
+
+def test_sessions_that_decide_together(bench: Bench) -> None:
+    """Two sessions with the same target both decide: lowering one of them lowers nothing."""
+    first, second = (bench.controller.session("burst") for _ in range(2))
+    with first.inference(), second.inference():
+        (core,) = bench.controller.status().cores
+    assert core.decided_by["core"] == (1, 2)
+
+
+def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> None:
+    """It is named as unknown on its core, and what is said to be in force is without it."""
+    lost, kept = bench.controller.session("burst"), bench.controller.session("power_saver")
+    with kept.inference():
+        bench.simulated.fail_next(1009)
+        with lost.inference():
+            (core,) = bench.controller.status().cores
+            assert (core.unknown, core.decided_by["core"], core.effective.core_target) == ((1,), (2,), SVS)
+
+
+def test_the_holders_of_process_wide_settings(bench: Bench) -> None:
+    """A setting is held by the sessions that ask for the value in force, and by nobody once it is given back."""
+    first, second = (bench.controller.session("burst") for _ in range(2))
+    with first.inference(), second.inference():
+        settings = {setting.name: setting for setting in bench.controller.status().settings}
+    polling = settings["rpc_polling_time_us"]
+    assert (polling.value, polling.holders) == (9999, (1, 2))
+    assert settings["adaptive_polling_time_us"].value is None
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    (polling,) = (each for each in bench.controller.status().settings if each.name == "rpc_polling_time_us")
+    assert (polling.value, polling.holders) == (0, ())
+
+
+def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
+    """Its session is closed and gone from the status; its id is among the orphans."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(1009, function="destroyPowerConfigId")
+    session.close()
+    status = bench.controller.status()
+    assert (status.sessions, status.cores, status.orphans) == ((), (), (1,))

@@ -1,0 +1,261 @@
+"""A status in a file: written whole, on change, at most once a second, and by nobody once it is closed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import BURST_SUSTAIN_US, Bench
+
+from htppower import SessionClosed, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.status_form import STATUS, described, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SECOND_US = 1_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Yield where the status is served."""
+    return tmp_path / "status.json"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return what a file holds."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
+    return document
+
+
+def states(path: Path) -> list[str]:
+    """Return the states of the sessions in a file."""
+    return [session["state"] for session in read(path)["sessions"]]
+
+
+def test_it_is_written_at_once(bench: Bench, path: Path) -> None:
+    """When serve_status returns, the file is there, alone in its folder, with this process's pid."""
+    bench.controller.session("burst", owner="camera")
+    bench.controller.serve_status(path)
+    document = read(path)
+    assert (document["pid"], document["closed"], document["sessions"][0]["owner"]) == (os.getpid(), False, "camera")
+    assert [file.name for file in path.parent.iterdir()] == ["status.json"]
+
+
+def test_changes_are_written_at_most_once_a_second(bench: Bench, path: Path) -> None:
+    """What happens within a second of the last file stands in the next, and no file comes in between."""
+    session = bench.controller.session("high_performance")
+    bench.time.advance_us(5 * SECOND_US)
+    bench.controller.serve_status(path)
+    bench.infer(session)
+    bench.time.advance_us(SECOND_US - 1_001)
+    assert states(path) == ["UNVOTED"]
+    bench.time.advance_us(1)
+    assert (states(path), read(path)["time_us"]) == (["LOWERED"], 6 * SECOND_US)
+
+
+def test_a_change_after_a_quiet_time_is_written_at_once(bench: Bench, path: Path) -> None:
+    """A second after the last file nothing is waited for any more."""
+    session = bench.controller.session("burst")
+    bench.controller.serve_status(path)
+    bench.time.advance_us(10 * SECOND_US)
+    with session.inference():
+        bench.time.advance_us(0)
+        assert states(path) == ["RAISED"]
+
+
+def test_while_a_session_is_raised_it_is_refreshed(bench: Bench, path: Path) -> None:
+    """What changes without an event, as the inferences in flight do, is at most a second old."""
+    session = bench.controller.session("burst")
+    bench.controller.serve_status(path)
+    with session.inference():
+        bench.time.advance_us(SECOND_US)
+        with session.inference():
+            bench.time.advance_us(SECOND_US)
+            assert (read(path)["sessions"][0]["in_flight"], read(path)["time_us"]) == (2, 2 * SECOND_US)
+            bench.time.advance_us(SECOND_US)
+            assert read(path)["time_us"] == 3 * SECOND_US
+
+
+def test_once_all_is_lowered_nothing_is_armed_or_written(bench: Bench, path: Path) -> None:
+    """The state is written a last time; then no timer runs, and the file is left alone."""
+    session = bench.controller.session("burst")
+    bench.controller.serve_status(path)
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US + SECOND_US)
+    assert (states(path), bench.time.alarms) == (["LOWERED"], 0)
+    before = path.stat().st_mtime_ns, path.stat().st_ino
+    bench.time.advance_us(100 * SECOND_US)
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
+
+
+def test_events_that_change_nothing_rewrite_nothing(bench: Bench, path: Path) -> None:
+    """A cap that is set and lifted within a second leaves the file as it was."""
+    bench.controller.session("balanced")
+    bench.controller.serve_status(path)
+    inode = path.stat().st_ino
+    with bench.controller.cap("burst", reason="a limit that limits nothing"):
+        pass
+    bench.time.advance_us(SECOND_US)
+    assert (path.stat().st_ino, bench.time.alarms) == (inode, 0)
+
+
+@pytest.mark.parametrize("what", ["controller", "file"])
+def test_closing_writes_the_last_state(path: Path, what: str) -> None:
+    """Closing the controller or the file marks it as closed; from then on nothing is written."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    served = bench.controller.serve_status(path)
+    (bench.controller if what == "controller" else served).close()
+    assert (read(path)["closed"], served.closed) == (True, True)
+    assert len(read(path)["sessions"]) == (0 if what == "controller" else 1)
+    path.unlink()
+    if what == "file":
+        bench.infer(session)
+        bench.time.advance_us(10 * SECOND_US)
+        bench.controller.close()
+    served.close()
+    assert not path.exists()
+
+
+def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
+    """A missing folder, a folder and a device are refused with their names, and nothing is served or left behind."""
+    with pytest.raises(FileNotFoundError, match=str(path.parent / "none" / "s")):
+        bench.controller.serve_status(path.parent / "none" / "s")
+    with pytest.raises(IsADirectoryError, match=str(path.parent)):
+        bench.controller.serve_status(path.parent)
+    with pytest.raises(ValueError, match="/dev/null is no file"):
+        bench.controller.serve_status("/dev/null")
+    bench.controller.session("burst")
+    bench.time.advance_us(SECOND_US)
+    assert (list(path.parent.iterdir()), bench.time.alarms) == ([], 0)
+
+
+def test_a_closed_controller_serves_nothing(path: Path) -> None:
+    """It raises, and makes no file."""
+    bench = Bench.make()
+    bench.controller.close()
+    with pytest.raises(SessionClosed):
+        bench.controller.serve_status(path)
+    assert not path.exists()
+
+
+def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """While the folder is away each change is tried, one warning tells of it, and the next change is in the file."""
+    session = bench.controller.session("high_performance")
+    folder = path.parent / "run"
+    folder.mkdir()
+    bench.controller.serve_status(folder / "status.json")
+    folder.rename(path.parent / "away")
+    with caplog.at_level(logging.WARNING, "htppower"):
+        for _ in range(3):
+            bench.infer(session)
+            bench.time.advance_us(2 * SECOND_US)
+    assert [str(folder / "status.json") in record.getMessage() for record in caplog.records] == [True]
+    (path.parent / "away").rename(folder)
+    bench.infer(session)
+    bench.time.advance_us(SECOND_US)
+    assert read(folder / "status.json")["sessions"][0]["calls_sent"] == 9
+
+
+def test_a_link_is_followed_and_stays(bench: Bench, path: Path) -> None:
+    """The file that a link leads to is replaced, not the link."""
+    path.symlink_to(path.parent / "real.json")
+    bench.controller.serve_status(path)
+    assert path.is_symlink()
+    assert read(path.parent / "real.json")["pid"] == os.getpid()
+
+
+def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> None:
+    """A half-written file of before is no obstacle and does not stay; a link in its place is not followed."""
+    other = path.parent / "other"
+    other.write_text("kept", encoding="ascii")
+    (path.parent / ".status.json.new").symlink_to(other)
+    bench.controller.serve_status(path)
+    assert sorted(file.name for file in path.parent.iterdir()) == ["other", "status.json"]
+    assert other.read_text(encoding="ascii") == "kept"
+
+
+def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
+    """With every part filled, no field is missing, of another kind, or without a meaning."""
+    bench = Bench.make(SimulatedHtp(arch=75, platform="qnx"))
+    failing, held = bench.controller.session("burst", owner="camera"), bench.controller.session("balanced")
+    bench.simulated.fail_next(1009)
+    with (
+        held.hold("burst", reason="preview"),
+        bench.controller.cap("balanced", reason="hot"),
+        failing.inference(),
+        held.inference(),
+    ):
+        bench.controller.serve_status(path)
+        document = read(path)
+    bench.controller.close()
+    assert wrong(document, STATUS) is None
+    free = ("votes[].configs[].fields", "votes[].configs[].symbols", "time_in_state_us", "backend.versions")
+    held_fields = {name for name in _fields(document) if not any(f"{each}." in name for each in free)}
+    assert held_fields == {name for name, _ in described(STATUS)}
+
+
+def _fields(document: dict[str, Any], at: str = "") -> set[str]:
+    found = set()
+    for name, value in document.items():
+        where = f"{at}{name}{'[]' if isinstance(value, list) else ''}"
+        found.add(where)
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                found |= _fields(each, f"{where}.")
+    return found
+
+
+class StuckDisk:
+    """A disk whose next write hangs until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reached, self.free = threading.Event(), threading.Event()
+        self._replace: Callable[..., None] = os.replace
+        monkeypatch.setattr(os, "replace", self._hang)
+
+    def _hang(self, *names: str) -> None:
+        self.reached.set()
+        assert self.free.wait(30)
+        self._replace(*names)
+
+
+def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the system's clock: while a file is being written, raising and lowering go on."""
+    monkeypatch.setattr("htppower.status_file.PERIOD_US", 1_000)
+    recorder = RecordingBackend(SimulatedHtp(arch=75))
+    with VoteController(recorder, handle_sigterm=False) as controller:
+        session = controller.session("high_performance")
+        controller.serve_status(path)
+        disk = StuckDisk(monkeypatch)
+        with session.inference():
+            assert disk.reached.wait(30)
+            before = len(recorder.calls)
+        with session.inference():
+            pass
+        assert len(recorder.calls) == before + 3
+        disk.free.set()
+    assert read(path)["closed"] is True
+
+
+def _write_in_child(controller: VoteController) -> None:
+    controller.close()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_writes_nothing(bench: Bench, path: Path) -> None:
+    """A child that closes the controller it has inherited leaves the parent's file alone."""
+    bench.controller.serve_status(path)
+    inode = path.stat().st_ino
+    child = multiprocessing.get_context("fork").Process(target=_write_in_child, args=(bench.controller,))
+    child.start()
+    child.join(30)
+    assert (child.exitcode, path.stat().st_ino, read(path)["closed"]) == (0, inode, False)
