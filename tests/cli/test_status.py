@@ -1,0 +1,242 @@
+"""``htppower status``: what another process has voted, live or as it was last."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import freezegun
+import pytest
+from bench import Bench
+from terminal import CTRL_C, Terminal
+
+from htppower.backends import SimulatedHtp
+from htppower.cli.status_command import Watch
+from htppower.cli.status_document import read_status
+from htppower.cli.status_text import span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from command import Command
+
+SECOND_US = 1_000_000
+WRITTEN = "2026-01-01T12:00:00.000+00:00"
+HOST = """
+import sys
+from htppower import VoteController
+controller = VoteController("simulated")
+session = controller.session("burst", owner="camera")
+with session.inference():
+    with controller.serve_status(sys.argv[1]):
+        print("served", flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Yield a status with something in every part, as a process of another machine wrote it."""
+    monkeypatch.chdir(tmp_path)
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2, platform="qnx"))
+    camera = bench.controller.session("burst", owner="camera", core_ids=(0, 1))
+    tracker = bench.controller.session("balanced", owner="tracker")
+    failing = bench.controller.session("burst")
+    tracker.hold("burst", reason="camera preview", timeout_us=60 * SECOND_US)
+    bench.controller.cap("high_performance", reason="battery low")
+    bench.infer(camera)
+    with tracker.inference(), tracker.inference():
+        bench.infer(camera, 20_000)
+        bench.simulated.fail_next(1009)
+        bench.infer(failing)
+        bench.time.advance_us(SECOND_US)
+        bench.controller.serve_status("status.json").disown()
+    bench.controller.close()
+    path = tmp_path / "status.json"
+    rewrite(path, written=WRITTEN, pid=4242, started_ticks=1, place="another boot", htppower="0.1.0")
+    return path
+
+
+@pytest.fixture
+def _noon() -> Iterator[None]:
+    """Keep the wall clock 400 ms after the file was written."""
+    with freezegun.freeze_time("2026-01-01 12:00:00.4"):
+        yield
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process that serves its status in ``status.json``; it ends when its input does."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOST, str(tmp_path / "status.json")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "served\n"
+        yield process
+        process.kill()
+
+
+def rewrite(path: Path, **fields: object) -> None:
+    """Write a status again with other values."""
+    document = {**json.loads(path.read_text(encoding="ascii")), **fields}
+    path.write_text(json.dumps(document), encoding="ascii")
+
+
+@pytest.mark.usefixtures("served", "_noon")
+def test_text(command: Command) -> None:
+    """The text is the reviewed one: what is voted, since when and why, in 80 columns."""
+    command.assert_golden("status.txt", "status", "status.json")
+    assert max(map(len, command.output("status", "status.json").splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("served", "_noon")
+def test_json(command: Command) -> None:
+    """The JSON is the file's, with how old it is and what is known of the process."""
+    command.assert_golden("status.json", "status", "status.json", "--format", "json")
+
+
+def test_durations_in_words() -> None:
+    """Each duration is told in the unit that suits it."""
+    spans = [span(each) for each in (0, 999, 1_000, 210_400, 1_500_000, 300_000_000, 9_000_000_000, 10**12)]
+    assert spans == ["0 us", "999 us", "1 ms", "210 ms", "1.5 s", "5 min", "2.5 h", "12 days"]
+
+
+def test_the_life_of_a_process(host: subprocess.Popen[str], command: Command, tmp_path: Path) -> None:
+    """A process that writes is said to run; killed by SIGKILL it is said to be gone, before and after it is reaped."""
+    path = str(tmp_path / "status.json")
+    assert f"by process {host.pid}, which is running" in command.output("status", path)
+    os.kill(host.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, host.pid, os.WEXITED | os.WNOWAIT)
+    gone = f"process {host.pid} is gone: this is what it wrote last"
+    assert gone in command.output("status", path)
+    host.wait()
+    assert gone in command.output("status", path)
+    assert "RAISED" in command.output("status", path)
+
+
+def test_a_process_that_ends_well_closes_its_status(
+    host: subprocess.Popen[str], command: Command, tmp_path: Path
+) -> None:
+    """Its status says that it is closed, not that the process is gone."""
+    host.communicate("")
+    assert f"closed: this is what process {host.pid} wrote last" in command.output(
+        "status", str(tmp_path / "status.json")
+    ).replace("\n" + 13 * " ", " ")
+
+
+def test_a_pid_that_was_given_again_is_another_process(command: Command, tmp_path: Path) -> None:
+    """A live process that has the pid by now, but was started at another time, is not taken for the writer."""
+    bench = Bench.make()
+    path = tmp_path / "status.json"
+    bench.controller.serve_status(path).disown()
+    bench.controller.close()
+    assert f"by process {os.getpid()}, which is running" in command.output("status", str(path))
+    rewrite(path, started_ticks=1)
+    assert f"process {os.getpid()} is gone" in command.output("status", str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        ("", "is not JSON"),
+        ("profile: burst", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is no status of htppower"),
+        ('{"format_version": 1}', "is no status of htppower"),
+        ('{"kind": "htppower status", "format": 2, "htppower": "9.1"}', "has format 2, written by htppower 9.1"),
+        ('{"kind": "htppower status", "format": 1}', "htppower is missing"),
+    ],
+)
+def test_what_is_no_status(command: Command, tmp_path: Path, content: str | None, said: str) -> None:
+    """It is told in a line, with exit code 2, and what to do."""
+    path = tmp_path / "s\x1b[31m"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    for more in ((), ("--watch",)):
+        result = command.run("status", str(path), *more)
+        assert (result.exit_code, said in result.stderr, len(result.stderr.splitlines())) == (2, True, 1)
+        assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"written": "yesterday"}, "written is no time"),
+        ({"written": "2026-01-01T12:00:00"}, "written is no time"),
+        ({"pid": -1}, "pid no process"),
+        ({"pid": True}, "pid is no number"),
+        ({"time_us": 1 << 70}, "time_us is no number"),
+        ({"sessions": {}}, "sessions is no list"),
+        ({"sessions": [1]}, "sessions[0] is no object"),
+        ({"caps": [{"profile": 3}]}, "caps[0].profile is no text"),
+        ({"orphans": ["1"]}, "orphans[0] is no number"),
+        ({"backend": None}, "backend is no object"),
+    ],
+)
+def test_a_status_with_something_else_in_a_field(
+    command: Command, served: Path, fields: dict[str, Any], said: str
+) -> None:
+    """The field is named, with exit code 2."""
+    rewrite(served, **fields)
+    result = command.run("status", str(served))
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_hostile_texts_do_nothing_to_a_terminal(command: Command, served: Path) -> None:
+    """Control characters are shown as escapes, wherever they stand."""
+    text = served.read_text(encoding="ascii")
+    served.write_text(text.replace('"burst"', '"\\u001b[2J\\n"').replace('"camera"', '"\\u202e"'), encoding="ascii")
+    output = command.output("status", str(served))
+    assert (r"\x1b[2J\n" in output, r"\u202e" in output) == (True, True)
+    assert all(line.isprintable() for line in output.splitlines())
+
+
+def test_fields_to_come_are_let_pass(command: Command, served: Path) -> None:
+    """A field that is not known, of a later version with the same format, is no error."""
+    rewrite(served, later={"x": 1})
+    assert command.run("status", str(served)).exit_code == 0
+
+
+@pytest.mark.usefixtures("_noon")
+def test_watching_on_a_pipe(served: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each change is a block; a file that is gone or no status is told once, and waited for."""
+    watch = Watch(served, read_status(served), "json", terminal=False)
+    whole = served.read_text(encoding="ascii")
+
+    def looked() -> tuple[list[bool], list[str]]:
+        for _ in range(2):
+            watch.look(0)
+        output, errors = capsys.readouterr()
+        return [json.loads(line)["closed"] for line in output.splitlines()], errors.splitlines()
+
+    assert looked() == ([False], [])
+    served.unlink()
+    output, (said,) = looked()
+    assert (output, "No such file" in said) == ([], True)
+    served.write_text(whole[:100], encoding="ascii")
+    output, (said,) = looked()
+    assert (output, "is not JSON" in said) == ([], True)
+    served.write_text(whole.replace('"closed": false', '"closed": true'), encoding="ascii")
+    assert looked() == ([True], [])
+
+
+def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> None:
+    """The screen shows the process live, then that it is gone; Ctrl-C ends it with exit code 130."""
+    command = [sys.executable, "-m", "htppower", "status", str(tmp_path / "status.json"), "--watch"]
+    terminal = Terminal(command, {**os.environ, "COLUMNS": "80", "LINES": "50"})
+    terminal.until(lambda: b"which is running" in terminal.read())
+    host.kill()
+    host.wait()
+    terminal.until(lambda: b"is gone" in terminal.read())
+    terminal.press(CTRL_C)
+    assert terminal.wait() == 130
+    assert b"Traceback" not in terminal.output
