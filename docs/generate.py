@@ -22,13 +22,15 @@ from docs import review_parts, rule_examples
 from htppower import events, machine, rules
 from htppower.cases import Applied
 from htppower.cli import main as command
+from htppower.cores import CoreStatus
 from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.docstrings import said_of_fields, summary
 from htppower.fields import profile_fields, spell, vote_fields
 from htppower.files import Folders, shipped_folder
 from htppower.hosts.qnn_modes import MODES, provider_options
 from htppower.loading import load_power_state, load_profile, profile_names
-from htppower.status import ControllerStatus, SessionStatus
+from htppower.status import ControllerStatus, ProcessSetting, SessionStatus
+from htppower.status_form import STATUS, described
 from htppower.vote_tests.fields import ExpectFields, StepFields
 from htppower.votes import VoltageRange
 from htppower.wanted import tags
@@ -303,6 +305,9 @@ _PARTS: dict[str, Callable[[], str]] = {
     "causes": _causes,
     "controller-status": lambda: _attributes(ControllerStatus),
     "session-status": lambda: _attributes(SessionStatus),
+    "core-status": lambda: _attributes(CoreStatus),
+    "process-setting": lambda: _attributes(ProcessSetting),
+    "status-json": lambda: _table(("Field", "Meaning"), [(f"`{name}`", said) for name, said in described(STATUS)]),
     "show-camera": lambda: _console("show", "camera.yaml", words=("show", _CAMERA)),
     "dry-run": lambda: _console("profile", "burst", "--dry-run"),
     "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),

@@ -16,9 +16,12 @@ import yaml
 from htppower import events, machine
 from htppower.cases import Applied
 from htppower.codes import code_name
+from htppower.cores import CoreStatus
 from htppower.files import shipped_folder
 from htppower.profiles import SHIPPED_PROFILES
 from htppower.rules import HVX_HMX_VALIDITY, RULES
+from htppower.status import ControllerStatus, ProcessSetting, SessionStatus
+from htppower.status_form import STATUS, described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +74,8 @@ def _own_sigterm() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "page",
-    ["asyncio.md", "embedding.md", "holds.md", "index.md", "metrics.md", "onnxruntime.md", "testing.md", "threads.md"],
+    "page",
+    ["asyncio.md", "embedding.md", "holds.md", "index.md", "metrics.md", "onnxruntime.md", "status.md", "testing.md", "threads.md"],
 )
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:
@@ -177,6 +181,29 @@ def test_the_events_table_names_every_event_and_field() -> None:
     for kind in kinds:
         own = {field.name for field in attrs.fields(kind)} - common
         assert own <= set(re.findall(r"\w+", table[kind.__name__])), kind.__name__
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("embedding.md", ControllerStatus),
+        ("embedding.md", SessionStatus),
+        ("status.md", CoreStatus),
+        ("status.md", ProcessSetting),
+    ],
+)
+def test_the_pages_name_every_field_of_a_status(page: str, kind: Any) -> None:
+    """Each field of the status in Python has a row with its meaning."""
+    named = {name for row in rows(read(page)) if len(row) == 2 and row[1] for name in row[0].split(", ")}
+    assert {field.name for field in attrs.fields(kind)} <= named
+
+
+def test_the_status_page_names_every_field_of_the_file() -> None:
+    """Each field of the status as JSON has a row with its meaning."""
+    said = {row[0]: row[1] for row in rows(read("status.md")) if len(row) == 2}
+    assert {name: said.get(name) for name, _ in described(STATUS)} == {
+        name: meaning.replace("`", "") for name, meaning in described(STATUS)
+    }
 
 
 def test_no_page_names_a_place_outside_the_project() -> None:

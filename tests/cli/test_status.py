@@ -112,7 +112,9 @@ def test_durations_in_words() -> None:
 def test_the_life_of_a_process(host: subprocess.Popen[str], command: Command, tmp_path: Path) -> None:
     """A process that writes is said to run; killed by SIGKILL it is said to be gone, before and after it is reaped."""
     path = str(tmp_path / "status.json")
-    assert f"by process {host.pid}, which is running" in command.output("status", path)
+    text = command.output("status", path)
+    assert f"by process {host.pid}, which is running" in text
+    assert "rpc_polling_time_us: 9999, held by session 1 (camera)" in text
     os.kill(host.pid, signal.SIGKILL)
     os.waitid(os.P_PID, host.pid, os.WEXITED | os.WNOWAIT)
     gone = f"process {host.pid} is gone: this is what it wrote last"
