@@ -9,16 +9,20 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
-from htppower import SessionClosed, VoteController
-from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower import SessionClosed, VoteController, load_profile
+from htppower.backends import SimulatedHtp
+from htppower.events import Cause, Event, Transition
 from htppower.status_form import STATUS, described, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from htppower.status_file import StatusFile
 
 SECOND_US = 1_000_000
 
@@ -229,33 +233,40 @@ class StuckDisk:
 
 
 def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock: while a file is being written, raising and lowering go on."""
+    """On the system's clock: while a file is being written, raising goes on, and so does lowering by the timer."""
     monkeypatch.setattr("htppower.status_file.PERIOD_US", 1_000)
-    recorder = RecordingBackend(SimulatedHtp(arch=75))
-    with VoteController(recorder, handle_sigterm=False) as controller:
-        session = controller.session("high_performance")
+    profile = load_profile("burst")
+    assert profile.relax is not None
+    soon = attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_inference_us=20_000))
+    lowered = threading.Event()
+
+    def note(event: Event) -> None:
+        if isinstance(event, Transition) and event.cause is Cause.SUSTAIN_EXPIRED:
+            lowered.set()
+
+    with VoteController("simulated", handle_sigterm=False) as controller:
+        session = controller.session(soon)
+        controller.subscribe(note, (Transition,))
         controller.serve_status(path)
         disk = StuckDisk(monkeypatch)
         with session.inference():
             assert disk.reached.wait(30)
-            before = len(recorder.calls)
-        with session.inference():
-            pass
-        assert len(recorder.calls) == before + 3
+        assert lowered.wait(5)
         disk.free.set()
     assert read(path)["closed"] is True
 
 
-def _write_in_child(controller: VoteController) -> None:
+def _end_in_child(controller: VoteController, served: StatusFile) -> None:
+    served.close()
     controller.close()
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_writes_nothing(bench: Bench, path: Path) -> None:
     """A child that closes the controller it has inherited leaves the parent's file alone."""
-    bench.controller.serve_status(path)
+    served = bench.controller.serve_status(path)
     inode = path.stat().st_ino
-    child = multiprocessing.get_context("fork").Process(target=_write_in_child, args=(bench.controller,))
+    child = multiprocessing.get_context("fork").Process(target=_end_in_child, args=(bench.controller, served))
     child.start()
     child.join(30)
     assert (child.exitcode, path.stat().st_ino, read(path)["closed"]) == (0, inode, False)
