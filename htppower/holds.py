@@ -91,11 +91,12 @@ class Cap:
     It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
     """
 
-    __slots__ = ("_chooser", "_claim")
+    __slots__ = ("_chooser", "_claim", "_time")
 
-    def __init__(self, chooser: Chooser, claim: Claim) -> None:
+    def __init__(self, chooser: Chooser, claim: Claim, time: Time) -> None:
         self._chooser = chooser
         self._claim = claim
+        self._time = time
 
     @property
     def profile(self) -> Profile:
@@ -122,7 +123,11 @@ class Cap:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.lift()
+        if kind is GeneratorExit:
+            # As for a hold.
+            self._time.call_soon(self.lift)
+        else:
+            self.lift()
 
     def __repr__(self) -> str:
         """Return profile and reason."""

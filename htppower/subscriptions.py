@@ -38,13 +38,16 @@ class Subscription:
 
     def hand(self, event: Event) -> None:
         """Hand an event over without waiting; leave it out where too many wait already."""
-        if not self._wants(event):
-            return
-        if self._worker.pending >= MOST_PENDING:
-            # Told by the worker: the controller's lock is held here, and a log may be what is slow.
-            self.lost += 1
-        else:
-            self._worker.post(lambda: self._tell(event))
+        try:
+            if not self._wants(event):
+                return
+            full = self._worker.pending >= MOST_PENDING
+            if not full:
+                self._worker.post(lambda: self._tell(event))
+        except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
+            full = True
+        # Told by the worker: the controller's lock is held here, and a log may be what is slow.
+        self.lost += full
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until the subscriber has been told everything; return whether it has within the time."""

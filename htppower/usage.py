@@ -268,10 +268,8 @@ class Usage:
                 self._keep_until_us = max(self._keep_until_us, now_us + self._plan.after_init_us)
             else:
                 self._keep_until_us = now_us
-        if phase is Phase.INIT:
-            self._keeper.settle(self, Cause.INIT_ENDED, phase, quiet=quiet, doubt=True)
-        else:
-            self._keeper.settle(self, Cause.DEINIT_ENDED, phase, quiet=quiet)
+        doubt = phase is Phase.INIT
+        self._keeper.settle(self, Cause.INIT_ENDED if doubt else Cause.DEINIT_ENDED, phase, quiet=quiet, doubt=doubt)
 
     def _arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""

@@ -74,8 +74,17 @@ def _own_sigterm() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "page",
-    "page",
-    ["asyncio.md", "embedding.md", "holds.md", "index.md", "metrics.md", "onnxruntime.md", "status.md", "testing.md", "threads.md"],
+    [
+        "asyncio.md",
+        "embedding.md",
+        "holds.md",
+        "index.md",
+        "metrics.md",
+        "onnxruntime.md",
+        "status.md",
+        "testing.md",
+        "threads.md",
+    ],
 )
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:
