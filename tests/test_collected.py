@@ -1,0 +1,79 @@
+"""What a collected generator held: it is given up without a lock, whatever the thread was about."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import MAX_CORNER, Bench
+
+from htppower import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from htppower.session import Session
+
+
+def dropped_in_a_cycle(held: AbstractContextManager[Any]) -> None:
+    """Leave a generator that has entered the context manager to the garbage collector."""
+
+    def holding() -> Iterator[Any]:
+        with held:
+            yield
+
+    cycle: list[Any] = [holding()]
+    next(cycle[0])
+    cycle.append(cycle)
+
+
+def collect_under_locks(session: Session, bench: Bench) -> None:
+    """Collect garbage while this thread holds the locks of the session and of the controller."""
+    with bench.controller._keeper.lock, session._lock:
+        gc.collect()
+
+
+@pytest.mark.parametrize(
+    ("what", "given_up"),
+    [
+        (lambda bench, session: session.inference(), lambda bench, session: session.in_flight == 0),
+        (lambda bench, session: session.init(), lambda bench, session: session._preparing == 0),
+        (lambda bench, session: session.hold("balanced", reason="test"), lambda bench, session: not session.holds),
+        (
+            lambda bench, session: bench.controller.cap("balanced", reason="test"),
+            lambda bench, session: not bench.controller.caps,
+        ),
+        (lambda bench, session: session, lambda bench, session: session.state is State.DESTROYED),
+        (lambda bench, session: bench.controller, lambda bench, session: session.state is State.DESTROYED),
+    ],
+    ids=["inference", "init", "hold", "cap", "session", "controller"],
+)
+def test_what_a_collected_generator_held_is_given_up_soon(
+    what: Callable[[Bench, Session], AbstractContextManager[Any]], given_up: Callable[[Bench, Session], bool]
+) -> None:
+    """Collected while the thread holds every lock, it takes none of them, and is given up when time next moves on."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    gc.disable()
+    try:
+        dropped_in_a_cycle(what(bench, session))
+        assert not given_up(bench, session)
+        collect_under_locks(session, bench)
+        assert not given_up(bench, session)
+    finally:
+        gc.enable()
+    bench.time.advance_us(0)
+    assert given_up(bench, session)
+
+
+def test_the_votes_of_a_collected_inference_come_down() -> None:
+    """The inference of a collected generator ends as any other: the votes are lowered after the sustain time."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    dropped_in_a_cycle(session.inference())
+    assert bench.effective().core_target == MAX_CORNER
+    gc.collect()
+    bench.time.advance_us(300_000)
+    assert session.state is State.LOWERED
