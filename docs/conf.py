@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|TracerProvider)"),
     (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place)"),
-    (r"py:.*", r"(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
+    (r"py:.*", r"(.*\.)?(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
 ]
 
 _SHARED = re.compile(r"^( +)((?:\w+, )+\w+): ")
