@@ -75,7 +75,7 @@ class Chooser:
         """
         with self._keeper.lock:
             self._keeper.require_open(session)
-            claim = self._claim(profile, reason, timeout_us)
+            claim = self._claim("hold", profile, reason, timeout_us)
             if session.state is State.DESTROYED:
                 # The process is being ended, or is a forked child: let it pass, without effect.
                 return claim
@@ -124,7 +124,7 @@ class Chooser:
     def set_cap(self, profile: Profile, reason: str) -> Claim:
         """Limit every session, and return the cap."""
         with self._keeper.lock:
-            claim = self._claim(profile, reason, None)
+            claim = self._claim("cap", profile, reason, None)
             self.caps = (*self.caps, claim)
             self._journal.tell(CapSet, None, cap=profile.name, reason=reason)
             try:
@@ -153,10 +153,12 @@ class Chooser:
             watch.detach()
         self._journal.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
-    def _claim(self, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
+    def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
         self._planner.plan(profile)
         now_us = self._time.now_us
-        return Claim(next(self._numbers), profile, reason, now_us, None if timeout_us is None else now_us + timeout_us)
+        return Claim(
+            next(self._numbers), kind, profile, reason, now_us, None if timeout_us is None else now_us + timeout_us
+        )
 
     def _choose(self, session: Usage, cause: Cause, reason: str | None) -> VoteRejected | None:
         chosen, session.decided_by = in_use(session.own, session.holds, self.caps)

@@ -25,6 +25,8 @@ Token = TypeVar("Token")
 
 def voting(session: Usage, controller: Controller, function: Function) -> Function:
     """Return a function of the same kind of which every call is an inference of the session."""
+    if not callable(function):
+        raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
     wrapped: Any
     if _is(inspect.isasyncgenfunction, function):
         wrapped = _async_stream(session, controller, function)
@@ -39,6 +41,8 @@ def voting(session: Usage, controller: Controller, function: Function) -> Functi
 
 def voting_stream(session: Usage, tokens: Iterable[Token]) -> Generator[Token, None, None]:
     """Return the tokens of an iterator; they are one inference of the session."""
+    if not hasattr(tokens, "__iter__"):
+        raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
 
     def stream() -> Iterable[Token]:
         return tokens

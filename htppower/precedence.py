@@ -27,6 +27,7 @@ class Claim:
 
     Attributes:
         number: one more than the claim before it.
+        kind: ``hold`` or ``cap``.
         profile: the profile.
         reason: what it was asked for, as shown in status and events.
         since_us: since when, by the controller's clock.
@@ -34,7 +35,8 @@ class Claim:
     """
 
     number: int
-    profile: Profile
+    kind: str
+    profile: Profile = attrs.field(repr=lambda profile: profile.name)
     reason: str
     since_us: int
     until_us: int | None = None

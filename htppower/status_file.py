@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.machine import State
-from htppower.status_json import status_document, without_times
+from htppower.status_json import KIND, status_document, without_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from htppower.timing import Time
 
 _LOGGER = logging.getLogger("htppower")
+
+# The kind stands near the beginning of a status.
+_ENOUGH_TO_TELL = 4096
 
 PERIOD_US = 1_000_000
 # How long closing waits for the disk.
@@ -183,6 +186,10 @@ def _require_file(path: Path, target: str) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
         raise ValueError(f"{path} is no file: name one, which is replaced by each status")
+    with open(target, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+        held = file.read(_ENOUGH_TO_TELL)
+    if held and KIND not in held:
+        raise ValueError(f"{path} holds something else than a status: remove it, or name another file")
 
 
 def _replace(path: Path, target: str, text: str) -> None:

@@ -78,14 +78,13 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 def _session(session: SessionStatus) -> dict[str, Any]:
     decides, failed, call = session.decided_by, session.last_error, session.last_call
-    kind = "hold" if decides in session.holds else "cap"
     return {
         "number": session.number,
         "owner": None if session.owner is None else str(session.owner),
         "profile": session.profile,
         "own_profile": session.own_profile,
         "holds": [_claim(hold) for hold in session.holds],
-        "decided_by": None if decides is None else {"kind": kind, **_claim(decides)},
+        "decided_by": None if decides is None else {"kind": decides.kind, **_claim(decides)},
         "state": session.state.value,
         "since_us": session.since_us,
         "cause": None if session.cause is None else session.cause.value,

@@ -86,9 +86,9 @@ class ThermalCap:
     """Caps every session of a controller while the device is hot.
 
     It sets the cap once the hottest zone is above ``above_c``, and lifts it once that is below ``below_c``; between
-    the two nothing changes. It looks when it is made, then a period after each look was done, and changes at most once
-    a look: so two changes are a period apart or more. The zones are read on a thread of its own, since a sensor may
-    answer slowly.
+    the two nothing changes. It looks soon after it is made, then a period after each look was done, and changes at most
+    once a look: so two changes are a period apart or more. The zones are read on a thread of its own, since a sensor
+    may answer slowly.
 
     A zone that can't be read is left out, and logged once until it can be read again. Where none can, the cap stays as
     it is: no reading is no proof of cooling, nor of heat.

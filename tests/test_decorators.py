@@ -183,3 +183,20 @@ def test_streams_inside_a_window_make_no_call(bench: Bench) -> None:
     assert len(bench.sets) == 1
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert_down(bench, session)
+
+
+@pytest.mark.parametrize("wrong", [3, classmethod(lambda cls: cls)])
+def test_what_can_not_be_called_is_refused_where_it_is_decorated(bench: Bench, wrong: Any) -> None:
+    """A TypeError says so at once, and no vote is cast."""
+    session = bench.controller.session("burst")
+    with pytest.raises(TypeError, match="can't be called"):
+        session.votes(wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, None, len])
+def test_what_gives_no_tokens_is_refused_before_it_is_voted_for(bench: Bench, wrong: Any) -> None:
+    """A TypeError says so at the call, and no vote is cast."""
+    session = bench.controller.session("burst")
+    with pytest.raises(TypeError, match="gives no tokens"):
+        session.stream(wrong)
+    assert bench.sets == []

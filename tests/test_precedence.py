@@ -21,7 +21,7 @@ BURST, BALANCED, POWER_SAVER = (load_profile(name) for name in ("burst", "balanc
 
 def claims(*profiles: Profile) -> tuple[Claim, ...]:
     """Return claims of these profiles, numbered in their order."""
-    return tuple(Claim(number, profile, "test", 0) for number, profile in enumerate(profiles, 1))
+    return tuple(Claim(number, "hold", profile, "test", 0) for number, profile in enumerate(profiles, 1))
 
 
 def clocks(core: str, bus: str, **votes: object) -> Profile:

@@ -270,3 +270,16 @@ def test_a_forked_child_writes_nothing(bench: Bench, path: Path) -> None:
     child.start()
     child.join(30)
     assert (child.exitcode, path.stat().st_ino, read(path)["closed"]) == (0, inode, False)
+
+
+def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    """Notes of one's own are not replaced by a status; a status, or an empty file, is."""
+    bench = Bench.make()
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="something else"):
+        bench.controller.serve_status(notes)
+    assert notes.read_text(encoding="utf-8") == "mine"
+    notes.write_text("", encoding="utf-8")
+    bench.controller.serve_status(notes).close()
+    bench.controller.serve_status(notes).close()

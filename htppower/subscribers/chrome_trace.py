@@ -57,7 +57,7 @@ class ChromeTrace:
 
     Raises:
         OSError: the file can't be written.
-        ValueError: ``max_bytes`` or ``keep`` is too small.
+        ValueError: ``max_bytes`` or ``keep`` is too small, or there is something of that name that is no file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 64 * 1024 * 1024, keep: int = 3) -> None:
@@ -67,6 +67,8 @@ class ChromeTrace:
             raise ValueError(f"keep is {keep}: give 0 or more")
         # Absolute: the process may change its folder.
         self._path = Path(path).absolute()
+        if self._path.exists() and not self._path.is_file():
+            raise ValueError(f"{self._path} is there and no file: name a file for the trace")
         self._max_bytes = max_bytes
         self._keep = keep
         self._lock = threading.Lock()

@@ -75,7 +75,12 @@ class PrometheusMetrics:
         self._lock = threading.Lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
         # Registered first: where that fails, nothing is left subscribed. A registry asks it for its names.
-        self._registry.register(self)
+        try:
+            self._registry.register(self)
+        except ValueError:
+            raise ValueError(
+                "this registry has the metrics of a controller already: close those, or give another registry"
+            ) from None
         self._unsubscribe = controller.subscribe(self._counted)
 
     def close(self) -> None:

@@ -262,3 +262,10 @@ def test_closed_it_writes_nothing(bench: Bench, tmp_path: Path) -> None:
     before = _read(tmp_path / "trace.json")
     bench.controller.session("burst")
     assert _read(tmp_path / "trace.json") == before
+
+
+def test_a_folder_is_left_where_it_is(tmp_path: Path) -> None:
+    """A path that is a folder is refused; nothing is moved."""
+    with pytest.raises(ValueError, match="no file"):
+        ChromeTrace(tmp_path)
+    assert tmp_path.is_dir()
