@@ -63,11 +63,14 @@ class VoteController(Engine):
             VoteRejected: an id can't be created, such as on an unknown core (13001). Where the DSP is out of reach,
                 the session opens as UNKNOWN instead.
             SessionClosed: the controller is closed.
+            TypeError: the owner is no text.
             ValueError: no core, or one twice.
         """
         cores = tuple(core_ids)
         if not cores or len(set(cores)) < len(cores):
             raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
+        if owner is not None and not isinstance(owner, str):
+            raise TypeError(f"owner is {owner!r}: a text, or None")
         own = self._load(profile)
         with self._keeper.lock:
             self._require_open()
@@ -97,7 +100,7 @@ class VoteController(Engine):
             SessionClosed: the controller is closed.
             ValueError: no reason.
         """
-        if not reason:
+        if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
         loaded = self._load(profile)
         with self._keeper.lock:
@@ -128,7 +131,7 @@ class VoteController(Engine):
         asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
         if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
             raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
-        return self._journal.subscribe(self._keeper.lock, subscriber, lambda event: isinstance(event, asked))
+        return self._journal.subscribe(lambda: self._keeper.lock, subscriber, lambda event: isinstance(event, asked))
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""

@@ -67,8 +67,9 @@ class Engine:
         self._keeper = Keeper(self._caster, self._planner, self._journal, self._time, raises=self._raises)
         self._chooser = Chooser(self._keeper, self._planner, self._journal, self._time)
         self._off_thread = ThreadWorker("htppower-async")
-        self._followers: list[Callable[[], object]] = []
-        self._serving = Serving(self.status, partial(self._journal.subscribe, self._keeper.lock), self._time)
+        # What is called when the controller is closed, and what in a forked child.
+        self._followers: list[tuple[Callable[[], object], Callable[[], object]]] = []
+        self._serving = Serving(self.status, partial(self._journal.subscribe, lambda: self._keeper.lock), self._time)
         self._opened = 0
         self._closed = False
         self._ended = False
@@ -152,10 +153,17 @@ class Engine:
             self._planner.plan(loaded)
         return loaded
 
-    def follow(self, closed: Callable[[], object]) -> Callable[[], None]:
-        """Call back once the sessions are closed, with no lock held; return what ends that."""
-        self._followers.append(closed)
-        return lambda: self._followers.remove(closed) if closed in self._followers else None
+    def follow(self, closed: Callable[[], object], disowned: Callable[[], object]) -> Callable[[], None]:
+        """Call back once the sessions are closed, or in a forked child, with no lock held; return what ends that.
+
+        Raises:
+            SessionClosed: the controller is closed.
+        """
+        follower = (closed, disowned)
+        with self._keeper.lock:
+            self._require_open()
+            self._followers.append(follower)
+        return lambda: self._followers.remove(follower) if follower in self._followers else None
 
     def off_thread(self, action: Callable[[], object]) -> None:
         """Run an action that may wait for a native call on another thread; on the caller's once this is closed."""
@@ -178,18 +186,20 @@ class Engine:
         self._off_thread = ThreadWorker("htppower-async")
         self._off_thread.close()
         self._serving.disown()
+        for _, disowned in self._followers:
+            disowned()
         self._journal.disown()
         self._keeper.disown()
 
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""
         self._lifetime.end()
-        for follower in tuple(self._followers):
+        for closed, _ in tuple(self._followers):
             try:
-                follower()
+                closed()
             except Exception:
                 # It must not keep the rest from being let go of.
-                _LOGGER.exception("%r failed at the end of a controller", follower)
+                _LOGGER.exception("%r failed at the end of a controller", closed)
         self._off_thread.close()
         self._serving.close()
         self._journal.flush(LONGEST_FLUSH_S)

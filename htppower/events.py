@@ -132,6 +132,8 @@ class Transition(Event):
         cause: why.
         phase: the phase that began or ended, or None.
         error: for ``lose``, the native call that failed; None where another session's call told of the loss.
+        attempted: for ``lose``, the transition of which the call failed; None where another session's call told of the
+            loss.
         lasted_us: how long the session was in the state before.
         late_us: for a lowering by the sustain timer or in the background, by how much it began after its deadline; one
             in the background is due when the inference ends. None otherwise.
@@ -143,6 +145,7 @@ class Transition(Event):
     cause: Cause
     phase: Phase | None
     error: VoteRejected | None = None
+    attempted: Trigger | None = None
     lasted_us: int = 0
     late_us: int | None = None
 

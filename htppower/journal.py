@@ -46,16 +46,21 @@ class Journal:
 
     def subscribe(
         self,
-        lock: AbstractContextManager[object],
+        lock: Callable[[], AbstractContextManager[object]],
         subscriber: Callable[[Event], object],
         wants: Callable[[Event], bool],
     ) -> Callable[[], None]:
-        """Add a subscriber under the controller's lock; return what removes it, and waits until it was told."""
-        with lock:
+        """Add a subscriber under the controller's lock; return what removes it, and waits until it was told.
+
+        The lock is asked for each time: a forked child has another.
+        """
+        with lock():
             subscription = self.add(subscriber, wants)
 
         def unsubscribe() -> None:
-            with lock:
+            with lock():
+                if subscription not in self._subscriptions:
+                    return
                 self.remove(subscription)
             subscription.flush(LONGEST_FLUSH_S)
 
@@ -137,6 +142,7 @@ class Journal:
         phase: Phase | None,
         *,
         error: VoteRejected | None = None,
+        attempted: Trigger | None = None,
         lasted_us: int = 0,
         late_us: int | None = None,
     ) -> None:
@@ -150,6 +156,7 @@ class Journal:
             cause=cause,
             phase=phase,
             error=error,
+            attempted=attempted,
             lasted_us=lasted_us,
             late_us=late_us,
         )

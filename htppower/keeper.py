@@ -8,7 +8,7 @@ come here, so that none of them needs rules of its own.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.codes import LINK_LOST, TRANSPORT
 from htppower.errors import SessionClosed, VoteRejected, kept
@@ -204,12 +204,12 @@ class Keeper(Restorer):
         try:
             self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
         except VoteRejected as error:
-            self._lose(session, kept(error), cause, phase)
+            self._lose(session, kept(error), cause, phase, trigger)
             self._recover(error)
             return error
         except BaseException:
             # Ctrl-C, most of all: whether the call was made is not known. It is passed on, and the votes seen to later.
-            self._lose(session, None, cause, phase)
+            self._lose(session, None, cause, phase, trigger)
             self._backoff.failed(None)
             raise
         session.error = None
@@ -220,33 +220,30 @@ class Keeper(Restorer):
             self._backoff.recovered()
         return None
 
-    def _lose(self, session: Usage, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
+    def _lose(
+        self,
+        session: Usage,
+        error: VoteRejected | None,
+        cause: Cause,
+        phase: Phase | None,
+        attempted: Trigger | None = None,
+    ) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
         session.error = error or session.error
         session.set_ready(False)
         self._caster.forget(session)
         self._machine.fire(session, Trigger.LOSE, _already_failed)
-        self._moved(session, Trigger.LOSE, source, cause, phase, error=error)
+        self._moved(session, Trigger.LOSE, source, cause, phase, error=error, attempted=attempted)
 
     def _moved(
-        self,
-        session: Usage,
-        trigger: Trigger,
-        source: State,
-        cause: Cause,
-        phase: Phase | None,
-        *,
-        error: VoteRejected | None = None,
-        late_us: int | None = None,
+        self, session: Usage, trigger: Trigger, source: State, cause: Cause, phase: Phase | None, **details: Any
     ) -> None:
-        """Note and tell that a session has changed its state."""
+        """Note and tell that a session has changed its state; the details are those of the journal's transition."""
         if session.state is not State.RAISED:
             self._tell_saves(session)
         lasted_us = session.record.moved(source, session.state, self._time.now_us, cause)
-        self._journal.transition(
-            session, trigger, source, cause, phase, error=error, lasted_us=lasted_us, late_us=late_us
-        )
+        self._journal.transition(session, trigger, source, cause, phase, lasted_us=lasted_us, **details)
         if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
             self._journal.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)
 
@@ -265,7 +262,7 @@ class Keeper(Restorer):
             self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
         except BaseException:
             if source is not State.UNVOTED:
-                self._lose(session, None, cause, None)
+                self._lose(session, None, cause, None, trigger)
             self._backoff.failed(None)
             raise
         if session.state is State.DESTROYED:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from htppower.backoff import Backoff
 from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION
 from htppower.events import Cause
-from htppower.machine import State
+from htppower.machine import State, Trigger
 
 if TYPE_CHECKING:
     from htppower.caster import Caster
@@ -37,7 +37,14 @@ class Restorer(abc.ABC):
         """Fire the transition to what a session should have, if there is one; return the call that failed."""
 
     @abc.abstractmethod
-    def _lose(self, session: Usage, error: VoteRejected | None, cause: Cause, phase: Phase | None) -> None:
+    def _lose(
+        self,
+        session: Usage,
+        error: VoteRejected | None,
+        cause: Cause,
+        phase: Phase | None,
+        attempted: Trigger | None = None,
+    ) -> None:
         """Take in that nothing is known of a session's votes any more."""
 
     @abc.abstractmethod

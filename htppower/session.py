@@ -14,7 +14,7 @@ from htppower.usage import Usage
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Generator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterable
     from types import TracebackType
 
     from typing_extensions import Self
@@ -172,13 +172,17 @@ class Session(Usage):
             ValueError: no reason, or a timeout below 1 us.
             TypeError: the owner can't be referred to weakly.
         """
-        if not reason:
+        if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the hold is for, as status and events are to show it")
         if timeout_us is not None and timeout_us < 1:
             raise ValueError(f"timeout_us is {timeout_us}: 1 or more, or None for a hold without one")
         if owner is not None:
             weakref.ref(owner)
         return self._controller.hold(self, profile, reason, timeout_us, owner)
+
+    def run_soon(self, action: Callable[[], object]) -> None:
+        """Run an action on another thread; takes no lock, so that it may be called in a garbage collection."""
+        self._time.call_soon(lambda: self._controller.off_thread(action))
 
     def close(self) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.

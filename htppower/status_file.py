@@ -18,6 +18,7 @@ from htppower.status_json import KIND, status_document, without_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
 
     from typing_extensions import Self
 
@@ -39,7 +40,7 @@ class StatusFile:
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
-    second while a session is raised or an inference is in flight, which may change without an event. Otherwise no
+    second while a session is raised or an inference was seen in flight, which may change without an event. Otherwise no
     timer runs. A file that can't be written is logged as a WARNING, once, and is tried again at the next change.
 
     Args:
@@ -116,8 +117,14 @@ class StatusFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is GeneratorExit:
+            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
+            self._time.call_soon(lambda: self._worker.post(self.close))
+        else:
+            self.close()
 
     def _changed(self, _event: Event) -> None:
         self._arm()

@@ -90,8 +90,8 @@ class ThermalCap:
     once a look: so two changes are a period apart or more. The zones are read on a thread of its own, since a sensor
     may answer slowly.
 
-    A zone that can't be read is left out, and logged once until it can be read again. Where none can, the cap stays as
-    it is: no reading is no proof of cooling, nor of heat.
+    A zone that can't be read is logged once until it can be read again. It sets no cap, and one that was not below
+    ``below_c`` when it was last read lets none be lifted: no reading is no proof of cooling, nor of heat.
 
     It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
 
@@ -139,8 +139,10 @@ class ThermalCap:
         self._closed = False
         self._seen: tuple[int, Zone | None, float | None] | None = None
         self._unread: frozenset[Zone] = frozenset()
+        # The zones that were not below ``below_c`` when they were last read.
+        self._warm: set[Zone] = set()
         self._worker = self._time.worker("htppower-thermal")
-        self._unfollow = controller.follow(self.close)
+        self._unfollow = controller.follow(self.close, self._disown)
         self._time.start()
         self._worker.post(self._look)
 
@@ -176,7 +178,17 @@ class ThermalCap:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is GeneratorExit:
+            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
+            self._time.call_soon(self.close)
+        else:
+            self.close()
+
+    def _disown(self) -> None:
+        """In a forked child: the cap is the parent's, and nobody looks."""
+        self._lock = threading.RLock()
+        self._closed = True
+        self._cap = None
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""
@@ -185,6 +197,8 @@ class ThermalCap:
             if self._closed:
                 return
             self._tell_failures(failures, none_read=not readings)
+            self._warm.difference_update(zone for zone, _ in readings)
+            self._warm.update(zone for zone, temperature_c in readings if temperature_c >= self._below_c)
             hottest = max(readings, key=lambda reading: reading[1], default=None)
             self._seen = (self._time.now_us, *(hottest or (None, None)))
             try:
@@ -212,7 +226,7 @@ class ThermalCap:
             self._cap = self._controller.cap(self._profile, reason=reason)
             if self._closed:
                 self._lift()
-        elif self._cap is not None and temperature_c < self._below_c:
+        elif self._cap is not None and not self._warm:
             self._lift()
 
     def _lift(self) -> None:

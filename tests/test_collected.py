@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import MAX_CORNER, Bench
 
-from htppower import State
+from htppower import State, ThermalCap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,10 +31,35 @@ def dropped_in_a_cycle(held: AbstractContextManager[Any]) -> None:
     cycle.append(cycle)
 
 
+def _hot(bench: Bench) -> ThermalCap:
+    """Return a thermal cap that is set."""
+    with tempfile.TemporaryDirectory() as root:
+        zone = Path(root) / "thermal_zone0"
+        zone.mkdir()
+        (zone / "type").write_text("npu", encoding="utf-8")
+        (zone / "temp").write_text("90000", encoding="utf-8")
+        return ThermalCap(bench.controller, above_c=80, below_c=70, root=root)
+
+
 def collect_under_locks(session: Session, bench: Bench) -> None:
     """Collect garbage while this thread holds the locks of the session and of the controller."""
     with bench.controller._keeper.lock, session._lock:
         gc.collect()
+
+
+def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp_path: Path) -> None:
+    """Collected while the thread holds every lock, it is closed when time next moves on."""
+    session = bench.controller.session("burst")
+    served = bench.controller.serve_status(tmp_path / "status.json")
+    gc.disable()
+    try:
+        dropped_in_a_cycle(served)
+        collect_under_locks(session, bench)
+        assert not served.closed
+    finally:
+        gc.enable()
+    bench.time.advance_us(0)
+    assert served.closed
 
 
 @pytest.mark.parametrize(
@@ -47,8 +74,9 @@ def collect_under_locks(session: Session, bench: Bench) -> None:
         ),
         (lambda bench, session: session, lambda bench, session: session.state is State.DESTROYED),
         (lambda bench, session: bench.controller, lambda bench, session: session.state is State.DESTROYED),
+        (lambda bench, session: _hot(bench), lambda bench, session: not bench.controller.caps),
     ],
-    ids=["inference", "init", "hold", "cap", "session", "controller"],
+    ids=["inference", "init", "hold", "cap", "session", "controller", "thermal cap"],
 )
 def test_what_a_collected_generator_held_is_given_up_soon(
     what: Callable[[Bench, Session], AbstractContextManager[Any]], given_up: Callable[[Bench, Session], bool]

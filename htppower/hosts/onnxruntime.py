@@ -210,7 +210,11 @@ class VotingSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is GeneratorExit:
+            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
+            self._votes.run_soon(self.close)
+        else:
+            self.close()
 
     def __repr__(self) -> str:
         """Return the votes' session."""

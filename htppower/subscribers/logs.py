@@ -12,7 +12,6 @@ from htppower.events import (
     CallMade,
     CapLifted,
     CapSet,
-    Cause,
     Degraded,
     HoldBegan,
     HoldEnded,
@@ -28,16 +27,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 _LOGGER.addHandler(logging.NullHandler())
 
-# A vote that was to be lowered and may still be up.
-LOWERINGS = frozenset(
-    {
-        Cause.INIT_ENDED,
-        Cause.INFERENCE_ENDED,
-        Cause.SUSTAIN_EXPIRED,
-        Cause.DEINIT_ENDED,
-        Cause.SESSION_CLOSED,
-    }
-)
+# A failed one of these leaves a vote that was to come down, and may still be up.
+LOWERINGS = frozenset({Trigger.LOWER, Trigger.RELEASE, Trigger.DESTROY})
 # What an operator asks for, or waits for, and what is rare enough to be read.
 _NOTEWORTHY = (Recovered, HoldBegan, HoldEnded, CapSet, CapLifted)
 
@@ -69,7 +60,7 @@ def level_of(event: Event) -> int:
     if isinstance(event, Degraded):
         return logging.WARNING
     if isinstance(event, Transition) and event.trigger is Trigger.LOSE:
-        return logging.ERROR if event.cause in LOWERINGS else logging.WARNING
+        return logging.ERROR if event.attempted in LOWERINGS else logging.WARNING
     return logging.INFO if isinstance(event, _NOTEWORTHY) else logging.DEBUG
 
 
