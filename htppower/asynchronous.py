@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class AsyncInference:
     """The asynchronous context manager of one inference. Made by ``Session.ainference``.
 
-    A coroutine that is cancelled while the raise is on its way has not begun its inference: the raise goes on, and is
-    lowered after it. One that is dropped with its inference, as when its loop is closed, ends it, too.
+    A coroutine that is cancelled before the votes are in force has not begun its inference: a raise that is under way
+    goes on and is lowered after it; one that still waits is dropped. Where the loop is closed during the raise, it is
+    lowered after it, too. A coroutine that is dropped with its inference ends it when it is collected.
     """
 
     __slots__ = ("_controller", "_inside", "_session", "_taken")
@@ -83,15 +84,17 @@ class AsyncInference:
 class _Errand:
     """An action on the controller's thread, and the coroutine that waits for it.
 
-    The action is carried out even if the coroutine no longer waits. Whoever of the two is first takes ``_turn``, and
-    the other knows by that; ``pop`` is atomic and takes no lock, so that the coroutine may be garbage collected.
+    Whoever of the two is first takes ``_turn``, and the other knows by that. An inference that was begun for nobody is
+    ended by whoever takes ``_owed``. ``pop`` is atomic and takes no lock, so that the coroutine may be garbage
+    collected.
 
     Args:
-        action: what may wait for a native call.
-        begins: the session of which it begins an inference, to be ended where nobody waits for it any more.
+        action: what may wait for a native call. It is carried out even if the coroutine no longer waits.
+        begins: the session of which it begins an inference, to be ended where nobody waits for it any more, and not to
+            be begun where nobody does from the outset.
     """
 
-    __slots__ = ("_action", "_answer", "_begins", "_error", "_loop", "_turn")
+    __slots__ = ("_action", "_answer", "_begins", "_error", "_loop", "_owed", "_turn")
 
     def __init__(self, action: Callable[[], object], begins: Usage | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
@@ -100,6 +103,7 @@ class _Errand:
         self._begins = begins
         self._error: BaseException | None = None
         self._turn = [None]
+        self._owed = [None]
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()
 
@@ -109,32 +113,40 @@ class _Errand:
         try:
             await self._answer
         except BaseException:
-            # Cancelled, or closed. Where it is over already, the thread can't see to the end of the inference.
-            if not self._takes_turn() and self._error is None and self._begins is not None:
-                self._begins.end_soon()
+            # Cancelled, or closed. Where the action is over already, the thread may see to nothing any more.
+            if not _takes(self._turn) and (begun := self._take_begun()) is not None:
+                begun.end_soon()
             raise
         if self._error is not None:
             raise self._error
 
     def _run(self) -> None:
+        if self._begins is not None and not self._turn:
+            return
         try:
             self._action()
         except BaseException as error:  # noqa: BLE001 - raised in the coroutine
             self._error = error
-        if self._takes_turn():
-            # A loop that was closed resumes nobody: the coroutine is collected, and ends what has begun.
+        if _takes(self._turn):
+            # A loop that was closed resumes nobody, and the coroutine may be kept for as long as its host likes.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._deliver)
-        elif self._error is None and self._begins is not None:
-            self._begins.end()
+                return
+        if (begun := self._take_begun()) is not None:
+            begun.end()
 
     def _deliver(self) -> None:
         if not self._answer.done():
             self._answer.set_result(None)
 
-    def _takes_turn(self) -> bool:
-        try:
-            self._turn.pop()
-        except IndexError:
-            return False
-        return True
+    def _take_begun(self) -> Usage | None:
+        """Return the session of which the action has begun an inference, to the first who asks once it is over."""
+        return self._begins if self._error is None and _takes(self._owed) else None
+
+
+def _takes(token: list[None]) -> bool:
+    try:
+        token.pop()
+    except IndexError:
+        return False
+    return True

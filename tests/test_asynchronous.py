@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from gates import LONG_S, Gate, cancelled, until
@@ -15,6 +15,8 @@ from htppower.backends import SimulatedHtp
 from htppower.codes import FAILED
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from htppower import Session
 
 ASYNC_THREAD = "htppower-async"
@@ -204,10 +206,50 @@ def test_cancelled_during_the_lowering(gate: Gate) -> None:
     gate.assert_down(session)
 
 
-@pytest.mark.parametrize("during_raise", [True, False])
-def test_a_coroutine_that_is_closed_with_its_loop(gate: Gate, during_raise: bool) -> None:
-    """A coroutine that its loop never resumes ends its inference when it is collected, during the raise or after it."""
+def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
+    """Of 200 cancelled requests the one that is under way is raised and lowered; those that wait make no call."""
     session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        gate.backend.shut()
+        tasks = [asyncio.create_task(infer(session)) for _ in range(200)]
+        await until(lambda: gate.backend.reached.is_set() and gate.posts == 200)
+        for task in tasks:
+            assert await cancelled(task)
+        gate.backend.opened.set()
+
+    asyncio.run(scenario())
+    gate.assert_down(session)
+    assert (gate.sets, session.begun) == (2, 0)
+
+
+def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
+    """A lowering is made though its coroutine is cancelled before it starts."""
+    session = gate.controller.session("balanced")
+
+    async def scenario() -> None:
+        leave, busy = asyncio.Event(), threading.Event()
+
+        async def held() -> None:
+            async with session.ainference():
+                await leave.wait()
+
+        task = asyncio.create_task(held())
+        await until(lambda: session.state is State.RAISED)
+        gate.controller.off_thread(lambda: busy.wait(LONG_S))
+        leave.set()
+        await until(lambda: gate.posts == 3)
+        assert await cancelled(task)
+        assert gate.sets == 1
+        busy.set()
+
+    asyncio.run(scenario())
+    gate.assert_down(session)
+    assert gate.sets == 2
+
+
+def raising(gate: Gate, session: Session) -> tuple[asyncio.AbstractEventLoop, Coroutine[Any, Any, None]]:
+    """Return a loop that is not running, and a coroutine of it of which the raise waits at the gate."""
     loop = asyncio.new_event_loop()
     gate.backend.shut()
     waiting = infer_forever(session)
@@ -217,15 +259,58 @@ def test_a_coroutine_that_is_closed_with_its_loop(gate: Gate, during_raise: bool
 
     loop.run_until_complete(step())
     assert gate.backend.reached.wait(LONG_S)
+    return loop, waiting
+
+
+def test_a_loop_that_is_closed_during_the_raise(gate: Gate) -> None:
+    """The inference ends after the raise though its coroutine is kept, and does not end again when that is closed."""
+    session = gate.controller.session("balanced")
+    loop, waiting = raising(gate, session)
     loop.close()
-    if during_raise:
+    gate.backend.opened.set()
+    gate.assert_down(session)
+    waiting.close()
+    gate.assert_down(session)
+    assert gate.sets == 2
+
+
+def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
+    """A coroutine that is closed with its loop while the raise is under way has its inference ended after it."""
+    session = gate.controller.session("balanced")
+    loop, waiting = raising(gate, session)
+    loop.close()
+    waiting.close()
+    gate.backend.opened.set()
+    gate.assert_down(session)
+    assert gate.sets == 2
+
+
+def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where both the thread and the coroutine find that nobody goes on, the inference ends once."""
+    session = gate.controller.session("balanced")
+    loop, waiting = raising(gate, session)
+
+    def refuse(*_: object) -> None:
         waiting.close()
+        raise RuntimeError("Event loop is closed")
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", refuse)
+    gate.backend.opened.set()
+    gate.assert_down(session)
+    assert gate.sets == 2
+    loop.close()
+
+
+def test_a_coroutine_that_is_collected_after_the_raise(gate: Gate) -> None:
+    """A coroutine that its loop was told to resume and never does ends its inference when it is collected."""
+    session = gate.controller.session("balanced")
+    loop, waiting = raising(gate, session)
     gate.backend.opened.set()
     gate.drain()
-    if not during_raise:
-        assert session.in_flight == 1
-        del waiting
-        gc.collect()
+    loop.close()
+    assert session.in_flight == 1
+    del waiting
+    gc.collect()
     gate.assert_down(session)
 
 
