@@ -50,9 +50,13 @@ class ChromeTrace:
     and a new one begins; a file that an earlier run left is moved on likewise. Times are those of the controller's
     clock. What can't be written, as on a full disk or where the folder is gone, is left out: the log says so once.
 
+    Where the disk is so slow that events are lost (``events_lost`` of the status), the end of a session may be among
+    them: its track then stays in the last state that was told, in later files, too.
+
     Args:
         path: the file, such as ``trace.json``.
-        max_bytes: how large a file becomes, at least 4096.
+        max_bytes: how large a file becomes, at least 4096. What a file begins with, the names and states of all
+            tracks, leaves room for events of half of it: with very many open sessions a file becomes larger.
         keep: how many older files are kept, 0 or more.
 
     Raises:
@@ -70,6 +74,8 @@ class ChromeTrace:
         if self._path.exists() and not self._path.is_file():
             raise ValueError(f"{self._path} is there and no file: name a file for the trace")
         self._max_bytes = max_bytes
+        # How large this file becomes: more where the tracks it begins with leave too little room for events.
+        self._full_bytes = max_bytes
         self._keep = keep
         self._lock = threading.Lock()
         self._tracks: dict[int, _Track] = {}
@@ -111,7 +117,7 @@ class ChromeTrace:
         elements = _json(made)
         if self._file is None or not self._file.is_in_place:
             self._begin(now_us, made)
-        elif self._file.size_with(elements) <= self._max_bytes:
+        elif self._file.size_with(elements) <= self._full_bytes:
             self._file.add(elements)
         else:
             ends = [event("E", str(track.state), now_us, _tid(number), {}) for number, track in self._tracks.items()]
@@ -130,6 +136,8 @@ class ChromeTrace:
         for number, track in self._tracks.items():
             first += _header(number, track.name)
             first.append(event("B", str(track.state), now_us, _tid(number), {}))
+        header = _json(first)
+        self._full_bytes = max(self._max_bytes, len(header) + self._max_bytes // 2)
         self._file = TraceFile(self._path, _json([*first, *made]))
 
     def _move_on(self) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
     from htppower.controller import VoteController
+    from htppower.status import ControllerStatus
 
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
@@ -49,7 +50,7 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
         What ends the subscription, and the spans that are open.
     """
     tracer = trace.get_tracer("htppower", htppower.__version__, tracer_provider)
-    spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000)
+    spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
     unsubscribe = controller.subscribe(spans)
 
     def end() -> None:
@@ -59,28 +60,60 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
     return end
 
 
+@attrs.define(eq=False)
+class _Raised:
+    """The open span of a session, with what the inferences in it did without so far."""
+
+    span: Span
+    inferences_saved: int = 0
+    calls_saved: int = 0
+
+
+@attrs.frozen
+class _Check:
+    """What a status said after events were lost.
+
+    Attributes:
+        time_us: when it was taken.
+        sessions: the numbers of the open sessions.
+        over: spans of votes that were no longer up. The event that ends one may be lost, or still be under way.
+    """
+
+    time_us: int
+    sessions: frozenset[int]
+    over: dict[int, _Raised]
+
+
 class _Spans:
     """The subscriber, with the spans that are open.
 
     Args:
         tracer: makes spans.
         offset_ns: what the wall clock is ahead of the controller's.
+        status: asked when events were lost.
     """
 
-    def __init__(self, tracer: Tracer, offset_ns: int) -> None:
+    def __init__(self, tracer: Tracer, offset_ns: int, status: Callable[[], ControllerStatus]) -> None:
         self._tracer = tracer
         self._offset_ns = offset_ns
         self._lock = threading.Lock()
         self._closed = False
-        self._raised: dict[int, Span] = {}
+        self._status = status
+        self._order = 0
+        self._lost = False
+        self._check: _Check | None = None
+        self._raised: dict[int, _Raised] = {}
         # Calls that may turn out to be those of a raise, whose span is told of after them.
         self._waiting: dict[int, list[CallMade]] = {}
 
     def __call__(self, event: Event) -> None:
         """Make of an event what it is in spans."""
+        # Without our lock: a status waits for the controller's.
+        self._look_for_losses(event)
         with self._lock:
             if self._closed:
                 return
+            self._settle(event.time_us)
             if isinstance(event, CallMade):
                 self._called(event)
             elif isinstance(event, Transition):
@@ -92,9 +125,35 @@ class _Spans:
         """End the spans that are open."""
         with self._lock:
             self._closed = True
-            for span in self._raised.values():
-                span.end(self._ns(now_us))
+            for raised in self._raised.values():
+                raised.span.end(self._ns(now_us))
             self._raised.clear()
+
+    def _look_for_losses(self, event: Event) -> None:
+        """Where events were lost, ask what is so; not again before the events up to that have come."""
+        self._lost = self._lost or 0 < self._order < event.order - 1
+        self._order = event.order
+        if not self._lost or self._check is not None:
+            return
+        self._lost = False
+        status = self._status()
+        up = {session.number for session in status.sessions if session.state is State.RAISED}
+        with self._lock:
+            over = {number: raised for number, raised in self._raised.items() if number not in up}
+        self._check = _Check(status.time_us, frozenset(session.number for session in status.sessions), over)
+
+    def _settle(self, now_us: int) -> None:
+        """Once all events before a check have come, end what it found to be over and none of them ended."""
+        check = self._check
+        if check is None or now_us <= check.time_us:
+            return
+        self._check = None
+        for number, raised in check.over.items():
+            if self._raised.get(number) is raised:
+                del self._raised[number]
+                raised.span.end(self._ns(check.time_us))
+        for number in self._waiting.keys() - check.sessions:
+            self._pass_on(number)
 
     def _called(self, call: CallMade) -> None:
         may_raise = call.code == SUCCESS and call.function != "destroyPowerConfigId" and call.session
@@ -105,17 +164,17 @@ class _Spans:
         self._child(call)
 
     def _moved(self, event: Transition) -> None:
-        span = self._raised.get(event.session)
+        raised = self._raised.get(event.session)
         if event.dest is State.RAISED:
-            if event.source is State.RAISED and span is not None:
-                self._add(span, event, str(event.trigger))
+            if event.source is State.RAISED and raised is not None:
+                self._add(raised.span, event, str(event.trigger))
             else:
                 self._begin(event)
             return
         self._pass_on(event.session)
-        if span is not None:
+        if raised is not None:
             del self._raised[event.session]
-            self._end(span, event)
+            self._end(raised.span, event)
 
     def _begin(self, event: Transition) -> None:
         """Begin the span where its first call began, and give it the calls."""
@@ -127,14 +186,15 @@ class _Spans:
         stale = self._raised.get(event.session)
         if stale is not None:
             # The event that ended it was lost.
-            stale.end(self._ns(begin_us))
-        self._raised[event.session] = self._tracer.start_span(
+            stale.span.end(self._ns(begin_us))
+        span = self._tracer.start_span(
             "htppower raised",
             Context(),
             SpanKind.INTERNAL,
             attributes,
             start_time=self._ns(begin_us),
         )
+        self._raised[event.session] = _Raised(span)
         self._pass_on(event.session)
 
     def _end(self, span: Span, event: Transition) -> None:
@@ -147,15 +207,18 @@ class _Spans:
 
     def _note(self, event: Event) -> None:
         """Note on the span what else happens; where none is open, it says nothing of a time that votes are up."""
-        span = self._raised.get(event.session)
-        if span is None:
+        raised = self._raised.get(event.session)
+        if raised is None:
             # The calls that opened a session are no raise's.
             self._pass_on(event.session)
         elif isinstance(event, CallsSaved):
-            span.set_attribute("htppower.inferences_saved", event.inferences)
-            span.set_attribute("htppower.calls_saved", event.calls)
+            # A change of the profile tells of them, too, and the votes stay up.
+            raised.inferences_saved += event.inferences
+            raised.calls_saved += event.calls
+            raised.span.set_attribute("htppower.inferences_saved", raised.inferences_saved)
+            raised.span.set_attribute("htppower.calls_saved", raised.calls_saved)
         else:
-            self._add(span, event, type(event).__name__)
+            self._add(raised.span, event, type(event).__name__)
 
     def _add(self, span: Span, event: Event, name: str) -> None:
         values = event.degradation if isinstance(event, Degraded) else event
@@ -179,7 +242,7 @@ class _Spans:
             attributes["htppower.votes"] = str(call.votes)
         span = self._tracer.start_span(
             call.function,
-            Context() if parent is None else trace.set_span_in_context(parent, Context()),
+            Context() if parent is None else trace.set_span_in_context(parent.span, Context()),
             SpanKind.CLIENT,
             attributes,
             start_time=self._ns(call.time_us - call.duration_us),
@@ -195,5 +258,5 @@ class _Spans:
 def _who(event: Event) -> dict[str, str | int]:
     who: dict[str, str | int] = {"htppower.session": event.session, "htppower.profile": event.profile}
     if event.owner is not None:
-        who["htppower.owner"] = event.owner
+        who["htppower.owner"] = str(event.owner)
     return who

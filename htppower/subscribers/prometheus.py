@@ -97,24 +97,14 @@ class PrometheusMetrics:
     def collect(self) -> Iterator[Metric]:
         """Return every metric, as a scrape asks for them; takes one ``status()``."""
         # No lock of ours is held meanwhile: who delivers an event may hold the controller's.
+        # The sums before the status: a stay that ends in between is in neither for a moment, and never in both.
+        ended_us = self._counted.state_us()
         status = self._controller.status()
         yield from self._counted.collect()
-        for sample in (self._state_seconds(status), *controller_samples(status)):
+        for sample in (_state_seconds(ended_us, status), *controller_samples(status)):
             yield _family(self._risen(sample) if sample.rises else sample)
         if self._per_session:
             yield from map(_family, session_samples(status))
-
-    def _state_seconds(self, status: ControllerStatus) -> Sample:
-        """Return the time in each state over all sessions ever: what events told, and the stays that have not ended."""
-        sums = self._counted.state_us()
-        for session in status.sessions:
-            sums[session.state] += status.time_us - session.since_us
-        return Sample(
-            "htppower_state_seconds_total",
-            "Time in a state, over all sessions, also closed ones.",
-            ("state",),
-            {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
-        )
 
     def _risen(self, sample: Sample) -> Sample:
         """Return a total that is not lower than it ever was.
@@ -198,6 +188,19 @@ class _Counted:
             self._lateness.observe(event.late_us / _US)
         if event.trigger is Trigger.LOSE:
             self._failures.labels(_kind(event.cause)).inc()
+
+
+def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
+    """Return the time in each state over all sessions ever: what events told, and the stays that have not ended."""
+    sums = ended_us.copy()
+    for session in status.sessions:
+        sums[session.state] += status.time_us - session.since_us
+    return Sample(
+        "htppower_state_seconds_total",
+        "Time in a state, over all sessions, also closed ones.",
+        ("state",),
+        {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
+    )
 
 
 def _kind(cause: Cause) -> str:

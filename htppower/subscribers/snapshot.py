@@ -92,4 +92,4 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
 
 
 def _labels(session: SessionStatus) -> tuple[str, str]:
-    return str(session.number), session.owner or ""
+    return str(session.number), "" if session.owner is None else str(session.owner)

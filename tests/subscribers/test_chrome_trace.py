@@ -145,6 +145,20 @@ def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> Non
         assert ended is not None
 
 
+def test_many_tracks_leave_room_for_events(bench: Bench, tmp_path: Path) -> None:
+    """Where the names of the tracks alone fill a file, it becomes larger, rather than each event beginning another."""
+    trace = ChromeTrace(tmp_path / "trace.json", max_bytes=4096, keep=1000)
+    sessions = [bench.controller.session("high_performance") for _ in range(30)]
+    bench.controller.subscribe(trace)
+    for session in sessions:
+        bench.infer(session)
+    before = len(list(tmp_path.iterdir()))
+    for session in sessions[:5]:
+        bench.infer(session)
+    trace.close()
+    assert len(list(tmp_path.iterdir())) - before <= 5
+
+
 def test_what_an_earlier_run_left_is_kept(tmp_path: Path) -> None:
     """A trace that is there moves on whole, and the new one begins anew; with keep=0 it is replaced."""
     path = tmp_path / "trace.json"

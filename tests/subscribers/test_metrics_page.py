@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry
 
 from htppower.subscribers import opentelemetry
-from htppower.subscribers.prometheus import PrometheusMetrics
+from htppower.subscribers.prometheus import PrometheusMetrics, _state_seconds
 from htppower.subscribers.snapshot import controller_samples, session_samples
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def test_the_tables_have_every_metric_with_type_labels_and_unit(bench: Bench) ->
         for metric in metrics._counted._metrics
     }
     status = bench.controller.status()
-    for sample in (metrics._state_seconds(status), *controller_samples(status), *session_samples(status)):
+    for sample in (
+        _state_seconds(metrics._counted.state_us(), status),
+        *controller_samples(status),
+        *session_samples(status),
+    ):
         labels[sample.name] = sample.labels
     assert said == {name: (kind, labels[name]) for name, kind in types.items()}
     assert {row[0].strip("`") for row in rows if row[3] == "s"} == {name for name in types if "_seconds" in name}

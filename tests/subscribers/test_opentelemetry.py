@@ -14,7 +14,8 @@ from opentelemetry.trace import StatusCode
 
 from htppower import VoteRejected
 from htppower.codes import FAILED, INVALID_INPUT
-from htppower.subscribers.opentelemetry import subscribe
+from htppower.events import Event, HoldBegan
+from htppower.subscribers.opentelemetry import _Spans, subscribe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,6 +173,87 @@ def test_a_session_that_could_not_be_opened_leaves_nothing_waiting(bench: Bench,
     with pytest.raises(VoteRejected):
         bench.controller.session("burst")
     assert len(exported.spans("createPowerConfigId")) == 3
+
+
+def test_saves_before_and_after_a_change_of_the_profile_add_up(bench: Bench, exported: Exported) -> None:
+    """A session that uses another profile while its votes are up has the saves of both in its span."""
+    session = bench.controller.session("burst")
+    for _ in range(3):
+        bench.infer(session)
+    with session.inference():
+        session.use("sustained_high_performance")
+    for _ in range(2):
+        bench.infer(session)
+    saved = bench.controller.status().sessions[0].calls_saved
+    session.close()
+    (span,) = exported.spans("htppower raised")
+    assert _said(span)["htppower.calls_saved"] == saved
+    assert _said(span)["htppower.inferences_saved"] == saved // 2
+
+
+class _Lossy:
+    """A controller whose subscriber is not told of some events."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.losing = False
+        self.status = bench.controller.status
+        self._subscribe = bench.controller.subscribe
+
+    def subscribe(self, subscriber: Callable[[Event], object]) -> Callable[[], None]:
+        """Subscribe it to what is told while nothing is lost."""
+
+        def tell(event: Event) -> None:
+            if not self.losing:
+                subscriber(event)
+
+        return self._subscribe(tell)
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_a_span_whose_end_was_lost_ends(bench: Bench, *, close: bool) -> None:
+    """After a gap, the span of votes that are not up any more ends when that was found; others go on."""
+    exporter, provider, lossy = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), _Lossy(bench)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    end = subscribe(lossy, provider)  # type: ignore[arg-type]
+    exported = Exported(exporter, end)
+    first, second = bench.controller.session("burst"), bench.controller.session("burst")
+    with second.inference():
+        bench.infer(first)
+        bench.time.advance_us(1000)
+        lossy.losing = True
+        if close:
+            first.close()
+        else:
+            bench.time.advance_us(300_000)
+        lossy.losing = False
+        found_us = bench.time.now_us
+        bench.controller.cap("burst", reason="first after the gap").lift()
+        assert exported.spans("htppower raised") == []
+        bench.time.advance_us(1000)
+        bench.controller.cap("burst", reason="later").lift()
+        (span,) = exported.spans("htppower raised")
+        assert _said(span)["htppower.session"] == 1
+        assert _times_us(span, span.start_time or 0) == (0, found_us)
+    end()
+    assert len(exported.spans("htppower raised")) == 2
+
+
+def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
+    """An end that still waits to be told when a gap is seen ends the span itself, with its time and cause."""
+    exporter, provider, events = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), list[Event]()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    bench.controller.subscribe(events.append)
+    spans = _Spans(provider.get_tracer("x"), 0, bench.controller.status)
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    session.hold("burst", reason="lost").release()
+    bench.time.advance_us(300_000)
+    session.close()
+    for event in events:
+        if not isinstance(event, HoldBegan):
+            spans(event)
+    (span,) = Exported(exporter, lambda: None).spans("htppower raised")
+    assert _said(span)["htppower.end_cause"] == "sustain expired"
 
 
 def test_without_a_provider_nothing_is_needed(bench: Bench) -> None:

@@ -8,15 +8,19 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from bench import Bench
 from prometheus_client import CollectorRegistry, generate_latest
 
 from htppower.codes import FAILED, SYSTEM_COMMUNICATION
 from htppower.subscribers.prometheus import PrometheusMetrics
+from htppower.subscribers.snapshot import session_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from htppower.status import ControllerStatus
 
 CALLS = "htppower_calls_total"
 
@@ -200,6 +204,35 @@ def test_a_total_waits_for_events_that_are_under_way(bench: Bench) -> None:
     session.close()
     assert scraped("htppower_state_seconds_total", state="RAISED") == 1
     scraped.metrics.close()
+
+
+@pytest.mark.parametrize("ends", ["before the status", "after the status"])
+def test_a_stay_that_ends_during_a_scrape_counts_once_at_most(
+    bench: Bench, scraped: Scraped, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """Votes that come down while a scrape is under way are not counted twice, and right at the next scrape."""
+    name, status = "htppower_state_seconds_total", bench.controller.status
+    phase = bench.controller.session("high_performance").inference()
+    phase.__enter__()
+    bench.time.advance_us(1_000_000)
+
+    def meanwhile() -> ControllerStatus:
+        before = status()
+        phase.__exit__(None, None, None)
+        return status() if ends == "before the status" else before
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench.controller, "status", meanwhile)
+        assert scraped(name, state="RAISED") in (0, 1)
+    assert scraped(name, state="RAISED") == 1
+
+
+def test_an_owner_that_is_no_text_does_not_break_a_scrape(bench: Bench) -> None:
+    """The label is the text of whatever the owner is, also of one that counts as false."""
+    bench.controller.session("burst")
+    status = bench.controller.status()
+    status = attrs.evolve(status, sessions=(attrs.evolve(status.sessions[0], owner=0),))  # type: ignore[arg-type]
+    assert {labels[:2] for sample in session_samples(status) for labels in sample.values} == {("1", "0")}
 
 
 def test_series_of_sessions_can_be_left_out(bench: Bench) -> None:
