@@ -187,7 +187,7 @@ class _Counted:
         if event.late_us is not None:
             self._lateness.observe(event.late_us / _US)
         if event.trigger is Trigger.LOSE:
-            self._failures.labels(_kind(event.cause)).inc()
+            self._failures.labels(_kind(event)).inc()
 
 
 def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
@@ -203,10 +203,10 @@ def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
     )
 
 
-def _kind(cause: Cause) -> str:
-    if cause is Cause.LINK_LOST:
+def _kind(lost: Transition) -> str:
+    if lost.cause is Cause.LINK_LOST:
         return "link"
-    return "lowering" if cause in LOWERINGS else "raise"
+    return "lowering" if lost.attempted in LOWERINGS else "raise"
 
 
 def _counter(name: str, meaning: str, labels: tuple[str, ...] = ()) -> Counter:
