@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING
 from htppower.engine import Engine
 from htppower.events import Event
 from htppower.holds import Cap
+from htppower.scoped import Scoped
 from htppower.session import Session
 from htppower.subscriptions import LONGEST_FLUSH_S
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from htppower.profiles import Profile
     from htppower.status_file import StatusFile
 
 
-class VoteController(Engine):
+class VoteController(Scoped, Engine):
     """Raises the NPU's clocks as long as its sessions need them, and lowers them again.
 
     Use one controller per process and backend: RPC polling acts on the whole process, and is arbitrated here. Close it,
@@ -151,14 +149,8 @@ class VoteController(Engine):
         self._require_open()
         return self._serving.open(path)
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
-            self._time.call_soon(self.close)
-        else:
-            self.close()
+    def _leave_soon(self) -> None:
+        self._time.call_soon(self.close)

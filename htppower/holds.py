@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.events import HoldEnd
+from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -85,7 +86,7 @@ class Hold:
         self._chooser.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
 
 
-class Cap:
+class Cap(Scoped):
     """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
 
     It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
@@ -117,17 +118,11 @@ class Cap:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
         self._chooser.lift_cap(self._claim)
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.lift()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # As for a hold.
-            self._time.call_soon(self.lift)
-        else:
-            self.lift()
+    def _leave_soon(self) -> None:
+        self._time.call_soon(self.lift)
 
     def __repr__(self) -> str:
         """Return profile and reason."""

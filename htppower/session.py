@@ -10,14 +10,12 @@ from htppower.asynchronous import AsyncInference
 from htppower.decorators import Function, Token, voting, voting_async_stream, voting_stream
 from htppower.events import Phase
 from htppower.phases import Inference, Preparation
+from htppower.scoped import Scoped
 from htppower.usage import Usage
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from htppower.events import Degradation
     from htppower.holds import Hold
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.timing import Time
 
 
-class Session(Usage):
+class Session(Scoped, Usage):
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
     All methods may be called from any thread, and phases may overlap.
@@ -194,17 +192,11 @@ class Session(Usage):
         """
         self._controller.close_session(self)
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
-            self._time.call_soon(self.close)
-        else:
-            self.close()
+    def _leave_soon(self) -> None:
+        self._time.call_soon(self.close)
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""

@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.machine import State
+from htppower.scoped import Scoped
 from htppower.status_json import KIND, status_document, without_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from htppower.events import Event
     from htppower.status import ControllerStatus
@@ -36,7 +34,7 @@ PERIOD_US = 1_000_000
 LONGEST_WRITE_S = 1.0
 
 
-class StatusFile:
+class StatusFile(Scoped):
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
@@ -114,17 +112,11 @@ class StatusFile:
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._closed = True
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
-            self._time.call_soon(lambda: self._worker.post(self.close))
-        else:
-            self.close()
+    def _leave_soon(self) -> None:
+        self._time.call_soon(lambda: self._worker.post(self.close))
 
     def _changed(self, _event: Event) -> None:
         self._arm()

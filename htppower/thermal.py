@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import SessionClosed
+from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from htppower.controller import VoteController
     from htppower.holds import Cap
@@ -82,7 +80,7 @@ class ThermalStatus:
     capped: bool
 
 
-class ThermalCap:
+class ThermalCap(Scoped):
     """Caps every session of a controller while the device is hot.
 
     It sets the cap once the hottest zone is above ``above_c``, and lifts it once that is below ``below_c``; between
@@ -172,17 +170,11 @@ class ThermalCap:
             self._unfollow()
             self._lift()
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
-            self._time.call_soon(self.close)
-        else:
-            self.close()
+    def _leave_soon(self) -> None:
+        self._time.call_soon(self.close)
 
     def _disown(self) -> None:
         """In a forked child: the cap is the parent's, and nobody looks."""

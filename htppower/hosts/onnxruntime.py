@@ -24,14 +24,13 @@ from htppower.hosts.qnn_options import (
     refuse_votes_of_session,
 )
 from htppower.hosts.qnn_provider import PROVIDER, ProviderUnavailable, new_session
+from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from onnxruntime import InferenceSession, RunOptions, SessionOptions
-    from typing_extensions import Self
 
     from htppower.session import Session
 
@@ -79,7 +78,7 @@ def load_model(
     return VotingSession(session, votes)
 
 
-class VotingSession:
+class VotingSession(Scoped):
     """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
 
     Args:
@@ -204,17 +203,11 @@ class VotingSession:
             raise AttributeError(name)
         return getattr(self._open(), name)
 
-    def __enter__(self) -> Self:
-        return self
+    def _leave(self) -> None:
+        self.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that closing needs.
-            self._votes.run_soon(self.close)
-        else:
-            self.close()
+    def _leave_soon(self) -> None:
+        self._votes.run_soon(self.close)
 
     def __repr__(self) -> str:
         """Return the votes' session."""

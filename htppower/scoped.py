@@ -1,0 +1,39 @@
+"""What is given up on leaving a ``with`` block, and by a generator that is garbage collected inside one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+
+class Scoped:
+    """A context manager that gives itself up when it is left.
+
+    A generator may be collected anywhere, also where its thread holds a lock that giving up needs: then that is left to
+    another thread.
+    """
+
+    __slots__ = ()
+
+    def _leave(self) -> None:
+        """Give up."""
+        raise NotImplementedError
+
+    def _leave_soon(self) -> None:
+        """Give up on another thread; take no lock."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is GeneratorExit:
+            self._leave_soon()
+        else:
+            self._leave()
