@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Scoped:
+class Scoped(abc.ABC):
     """A context manager that gives itself up when it is left.
 
     A generator may be collected anywhere, also where its thread holds a lock that giving up needs: then that is left to
@@ -19,13 +20,13 @@ class Scoped:
 
     __slots__ = ()
 
+    @abc.abstractmethod
     def _leave(self) -> None:
         """Give up."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _leave_soon(self) -> None:
         """Give up on another thread; take no lock."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
