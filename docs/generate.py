@@ -19,27 +19,29 @@ from typing import TYPE_CHECKING, Any
 from click.testing import CliRunner
 
 from docs import review_parts, rule_examples
-from htppower import events, machine, rules
-from htppower.cases import Applied
-from htppower.cli import main as command
-from htppower.cores import CoreStatus
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.docstrings import said_of_fields, summary
-from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import Folders, shipped_folder
+from htppower import events
+from htppower.cli.main import main as command
+from htppower.control import state_machine
+from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
+from htppower.control.status.cores import CoreStatus
+from htppower.control.status.json_form import STATUS, described
 from htppower.hosts.qnn_modes import MODES, provider_options
-from htppower.loading import load_power_state, load_profile, profile_names
-from htppower.status import ControllerStatus, ProcessSetting, SessionStatus
-from htppower.status_form import STATUS, described
-from htppower.vote_tests.fields import ExpectFields, StepFields
-from htppower.votes import VoltageRange
-from htppower.wanted import tags
+from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.field_limits import tags
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.loading import load_power_state, load_profile, profile_names
+from htppower.review.json_schema.docstrings import said_of_fields, summary
+from htppower.review.vote_tests.fields import ExpectFields, StepFields
+from htppower.rules import table as rules
+from htppower.rules.case import Applied
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import VoltageRange
 
 if TYPE_CHECKING:
     import enum
     from collections.abc import Callable, Iterable
 
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
 
 DOCS = Path(__file__).parent
 _STATES = ("relaxed", "released", "extreme_released")
@@ -195,13 +197,13 @@ def _validity() -> str:
 
 
 def _states() -> str:
-    return _table(("State", "Meaning"), [(f"`{state}`", said) for state, said in machine.MEANINGS.items()])
+    return _table(("State", "Meaning"), [(f"`{state}`", said) for state, said in state_machine.MEANINGS.items()])
 
 
 def _transitions() -> str:
     rows = [
         (f"`{row.trigger}`", ", ".join(f"`{state}`" for state in row.sources), f"`{row.dest}`", row.meaning)
-        for row in machine.TRANSITIONS
+        for row in state_machine.TRANSITIONS
     ]
     return _table(("Transition", "From", "To", "What is done"), rows)
 

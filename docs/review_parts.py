@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
-from htppower.cli import main as command
-from htppower.files import shipped_folder
-from htppower.lint import catalogue
+from htppower.cli.main import main as command
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.lint import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

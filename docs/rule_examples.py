@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower import rules
-from htppower.cases import Case
-from htppower.corners import ClkPerfMode, ExpandedCorner
 from htppower.errors import ProfileError
-from htppower.files import shipped_folder
-from htppower.lint import catalogue
-from htppower.loading import load_profile
-from htppower.native import Option
-from htppower.platforms import platform_of
-from htppower.votes import HmxV2, VoteSet
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.loading import load_profile
+from htppower.review.lint import catalogue
+from htppower.rules import table as rules
+from htppower.rules.case import Case
+from htppower.rules.platforms import platform_of
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner
+from htppower.votes.native import Option
+from htppower.votes.vote_set import HmxV2, VoteSet
 
 FILE_RULES = {entry.id: entry.says for entry in catalogue.FILE_RULES}
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.platforms import Platform
+    from htppower.rules.platforms import Platform
 
 
 @attrs.frozen
@@ -170,7 +170,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
 }
 
 
-# The rules of files. The code that reports their breaches is in documents.py, readers.py and files.py.
+# The rules of files. The code that reports their breaches is in strict_yaml.py, typed_fields.py and discovery.py.
 def _missing() -> Example:
     try:
         load_profile("./mine.yaml")

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 
 import attrs
 
-from htppower.machine import MEANINGS, TRANSITIONS, State, Trigger
+from htppower.control.state_machine import MEANINGS, TRANSITIONS, State, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

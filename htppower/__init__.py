@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from htppower import backends as backends
     from htppower import testing as testing
-    from htppower.controller import VoteController as VoteController
+    from htppower.control.controller import VoteController as VoteController
+    from htppower.control.holds import Cap as Cap
+    from htppower.control.holds import Hold as Hold
+    from htppower.control.session import Session as Session
+    from htppower.control.state_machine import State as State
+    from htppower.control.thermal_cap import ThermalCap as ThermalCap
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import HtpPowerError as HtpPowerError
     from htppower.errors import Problem as Problem
@@ -25,41 +30,36 @@ if TYPE_CHECKING:
     from htppower.errors import SessionClosed as SessionClosed
     from htppower.errors import Unavailable as Unavailable
     from htppower.errors import VoteRejected as VoteRejected
-    from htppower.holds import Cap as Cap
-    from htppower.holds import Hold as Hold
-    from htppower.loading import load_profile as load_profile
-    from htppower.loading import profile_names as profile_names
-    from htppower.machine import State as State
-    from htppower.profiles import Lowering as Lowering
-    from htppower.profiles import PowerState as PowerState
-    from htppower.profiles import Profile as Profile
-    from htppower.profiles import Relax as Relax
-    from htppower.session import Session as Session
-    from htppower.thermal import ThermalCap as ThermalCap
+    from htppower.profiles.loading import load_profile as load_profile
+    from htppower.profiles.loading import profile_names as profile_names
+    from htppower.profiles.profile import Lowering as Lowering
+    from htppower.profiles.profile import PowerState as PowerState
+    from htppower.profiles.profile import Profile as Profile
+    from htppower.profiles.profile import Relax as Relax
 
 __version__ = "0.1.0"
 
 _HOME = {
     "BackendUnavailable": "errors",
-    "Cap": "holds",
-    "Hold": "holds",
+    "Cap": "control.holds",
+    "Hold": "control.holds",
     "HtpPowerError": "errors",
-    "Lowering": "profiles",
-    "PowerState": "profiles",
+    "Lowering": "profiles.profile",
+    "PowerState": "profiles.profile",
     "Problem": "errors",
-    "Profile": "profiles",
+    "Profile": "profiles.profile",
     "ProfileError": "errors",
-    "Relax": "profiles",
+    "Relax": "profiles.profile",
     "RuleBreach": "errors",
-    "Session": "session",
+    "Session": "control.session",
     "SessionClosed": "errors",
-    "State": "machine",
-    "ThermalCap": "thermal",
+    "State": "control.state_machine",
+    "ThermalCap": "control.thermal_cap",
     "Unavailable": "errors",
-    "VoteController": "controller",
+    "VoteController": "control.controller",
     "VoteRejected": "errors",
-    "load_profile": "loading",
-    "profile_names": "loading",
+    "load_profile": "profiles.loading",
+    "profile_names": "profiles.loading",
 }
 _SUBMODULES = ("backends", "testing")
 

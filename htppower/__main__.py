@@ -14,7 +14,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    from htppower.cli import main  # noqa: PLC0415 - after the collector is off, since most is allocated here
+    from htppower.cli.main import main  # noqa: PLC0415 - after the collector is off, since most is allocated here
 
     main(prog_name="htppower")
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.codes import code_name, what_to_do
-from htppower.texts import printable
+from htppower.text import printable
+from htppower.votes.native_codes import code_name, what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Step
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 
 class HtpPowerError(Exception):

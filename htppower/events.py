@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from htppower.control.state_machine import State, Trigger
     from htppower.errors import VoteRejected
-    from htppower.machine import State, Trigger
-    from htppower.native import Option
-    from htppower.votes import VoteSet
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 
 class Phase(str, enum.Enum):

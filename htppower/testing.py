@@ -16,7 +16,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from htppower.worker import InlineWorker
+from htppower.control.time.workers import InlineWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,15 +8,15 @@ import attrs
 
 from htppower import Profile, load_profile
 from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
-from htppower.controller import VoteController
-from htppower.corners import ClkPerfMode, ExpandedCorner
+from htppower.control.controller import VoteController
 from htppower.events import Degraded, ReleaseFailed, SessionOpened, Transition
 from htppower.testing import VirtualTime
-from htppower.votes import HmxV2
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner
+from htppower.votes.vote_set import HmxV2
 
 if TYPE_CHECKING:
+    from htppower.control.session import Session
     from htppower.events import Event
-    from htppower.session import Session
 
 # What a bench keeps of what it is told: not each native call, which the recorder has, nor what follows from the rest.
 STATE_EVENTS = (SessionOpened, Transition, Degraded, ReleaseFailed)

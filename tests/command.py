@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
-from htppower.cli import main
-from htppower.files import shipped_folder
+from htppower.cli.main import main
+from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from click.testing import Result

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends import SimulatedHtp
-from htppower.dry_run.workload import VirtualPace, Workload, run
-from htppower.loading import load_profile
+from htppower.profiles.loading import load_profile
+from htppower.review.dry_run.workload import VirtualPace, Workload, run
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
-    from htppower.backends.clocks import Effective
-    from htppower.dry_run.workload import Report
-    from htppower.profiles import Profile
-    from htppower.votes import VoteSet
+    from htppower.backends.simulated.clocks import Effective
+    from htppower.profiles.profile import Profile
+    from htppower.review.dry_run.workload import Report
+    from htppower.votes.vote_set import VoteSet
 
 # Names and summaries that must stay texts.
 HOSTILE = (

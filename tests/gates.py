@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower import Session
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 LONG_S = 30
 

@@ -9,7 +9,7 @@ from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 
 class Interrupted(RecordingBackend):

@@ -7,8 +7,8 @@ from helpers import hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.arbiter import Arbiter
-from htppower.votes import VoteSet
+from htppower.control.process_settings import Arbiter
+from htppower.votes.vote_set import VoteSet
 
 NOTHING = VoteSet()
 OTHER_VOTES = VoteSet(hvx(), hmx(), hmx_timeout_us=5000, ddr_perf_mode=True)

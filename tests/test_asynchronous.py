@@ -12,7 +12,7 @@ from gates import LONG_S, Gate, cancelled, until
 
 from htppower import SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -11,13 +11,13 @@ from bench import Bench
 
 from htppower import Lowering, Profile, State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED
-from htppower.corners import VoltageCorner
+from htppower.control.state_machine import Trigger
 from htppower.events import Cause, Transition
-from htppower.machine import Trigger
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 WAIT_S = 10.0
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from htppower.session import Session
+    from htppower.control.session import Session
 
 
 def dropped_in_a_cycle(held: AbstractContextManager[Any]) -> None:

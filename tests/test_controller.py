@@ -16,8 +16,8 @@ from htppower import (
     load_profile,
 )
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.codes import FAILED, INVALID_INPUT
 from htppower.events import ReleaseFailed
+from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 
 def test_a_session_votes_on_each_of_its_cores() -> None:

@@ -10,9 +10,9 @@ from htppower import (
     State,
 )
 from htppower.backends import SimulatedHtp
-from htppower.codes import UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.corners import ExpandedCorner
 from htppower.events import Degraded
+from htppower.votes.corners import ExpandedCorner
+from htppower.votes.native_codes import UNSUPPORTED, UNSUPPORTED_CONFIG
 
 
 def test_an_explicit_hmx_vote_degrades_below_v75() -> None:

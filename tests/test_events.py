@@ -11,11 +11,11 @@ import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import Lowering, VoteRejected, load_profile
+from htppower.control.time.workers import ThreadWorker
 from htppower.events import CallMade, CallsSaved, Event, Recovered, Transition
-from htppower.worker import ThreadWorker
 
 if TYPE_CHECKING:
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
 
 
 def in_background() -> Profile:

@@ -10,9 +10,9 @@ import pytest
 from bench import Bench
 
 from htppower import SessionClosed
-from htppower.codes import FAILED
-from htppower.corners import VoltageCorner
 from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from bench import MAX_CORNER, Bench, explicit_hmx, voting
 
 from htppower import RuleBreach, State, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED, SUCCESS, UNSUPPORTED
-from htppower.corners import ExpandedCorner, VoltageCorner
 from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native_codes import FAILED, SUCCESS, UNSUPPORTED
 
 NOM_PLUS = VoltageCorner.NOM_PLUS
 

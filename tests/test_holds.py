@@ -8,8 +8,8 @@ import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
 
 from htppower import Hold, ProfileError, State
-from htppower.corners import VoltageCorner
 from htppower.events import Cause, Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged
+from htppower.votes.corners import VoltageCorner
 
 BOTH_ORDERS = ((0, 1), (1, 0))
 NOM_PLUS, TURBO = VoltageCorner.NOM_PLUS, VoltageCorner.TURBO

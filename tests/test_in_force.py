@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.backends.clocks import NO_WISH_US, Client
-from htppower.codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.dry_run.in_force import InForce
+from htppower.backends.simulated.clocks import NO_WISH_US, Client
 from htppower.errors import VoteRejected
-from htppower.votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.review.dry_run.in_force import InForce
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.native_codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION
+from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 DISABLED = VoltageRange.at(VoltageCorner.DISABLE)
 

@@ -16,11 +16,11 @@ from jsonschema import Draft7Validator
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.cli.show import as_yaml
-from htppower.documents import read_document
-from htppower.fields import profile_fields
-from htppower.files import shipped_folder
-from htppower.json_schema import FILES, json_schema
-from htppower.vote_tests.mutants import _VALUES
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.fields import profile_fields
+from htppower.profiles.strict_yaml import read_document
+from htppower.review.json_schema.schema import FILES, json_schema
+from htppower.review.vote_tests.mutants import _VALUES
 
 if TYPE_CHECKING:
     from htppower import Profile

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower.backends import SimulatedHtp
-from htppower.corners import PowerMode, VoltageCorner
+from htppower.control.ledger import Ledger
 from htppower.errors import VoteRejected
-from htppower.ledger import Ledger
-from htppower.native import Option
-from htppower.votes import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.votes.corners import PowerMode, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
 
 ID, OTHER_ID = 1, 2
 NOTHING = VoteSet()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from htppower.lifetime import TOGETHER_S
+from htppower.control.process_exit import TOGETHER_S
 
 HOST = Path(__file__).parent / "processes" / "host.py"
 

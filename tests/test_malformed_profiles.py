@@ -12,8 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from htppower import Problem, Profile, ProfileError, RuleBreach, documents, load_profile, profile_names
-from htppower.files import shipped_folder
+from htppower import Problem, Profile, ProfileError, RuleBreach, load_profile, profile_names
+from htppower.profiles import strict_yaml
+from htppower.profiles.discovery import shipped_folder
 
 MALFORMED = Path(__file__).parent / "malformed"
 
@@ -108,7 +109,7 @@ def test_a_malformed_file_is_refused_for_all_that_is_wrong_with_it(name: str) ->
 @each_file
 def test_the_parser_in_python_finds_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML is built without libyaml, rules and places are the same."""
-    monkeypatch.setattr(documents, "_Loader", yaml.SafeLoader)
+    monkeypatch.setattr(strict_yaml, "_Loader", yaml.SafeLoader)
     assert found_problems(refusal(MALFORMED / name)) == expected_problems(name)
 
 
@@ -212,7 +213,7 @@ def test_an_unknown_name_is_refused_with_the_nearest() -> None:
 def test_a_hostile_file_of_1_mib_is_refused(text: str, tmp_path: Path) -> None:
     """Whatever is repeated up to the largest size is refused, without running out of stack."""
     file = tmp_path / "hostile.yaml"
-    file.write_bytes(text.encode() * (documents.LARGEST_FILE_BYTES // len(text)))
+    file.write_bytes(text.encode() * (strict_yaml.LARGEST_FILE_BYTES // len(text)))
     assert refusal(file).problems
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import htppower
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.profile import SHIPPED_PROFILES
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 TOP = {"htppower", "profiles", "tests", "docs"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from htppower.errors import HtpPowerError
-from htppower.native import Option
-from htppower.platforms import (
+from htppower.rules.platforms import (
     ARCHITECTURES,
     OPERATING_SYSTEMS,
     Platform,
@@ -15,7 +14,8 @@ from htppower.platforms import (
     find_soc,
     platform_of,
 )
-from htppower.socs import SOCS, Soc
+from htppower.rules.socs import SOCS, Soc
+from htppower.votes.native import Option
 
 # Model number, part numbers, Hexagon architecture, VTCM in MB; a dash where the vendor's table leaves it open.
 VENDORS_TABLE = """

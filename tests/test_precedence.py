@@ -10,10 +10,10 @@ from bench import explicit_hmx, voting
 from helpers import corners, hvx
 
 from htppower import Profile, load_profile
-from htppower.corners import ExpandedCorner, VoltageCorner
-from htppower.precedence import Claim, exceeds, in_use, rank
-from htppower.profiles import SHIPPED_PROFILES
-from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.control.precedence import Claim, exceeds, in_use, rank
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange
 
 SHIPPED = [load_profile(name) for name in SHIPPED_PROFILES]
 BURST, BALANCED, POWER_SAVER = (load_profile(name) for name in ("burst", "balanced", "power_saver"))

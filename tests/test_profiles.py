@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.files import shipped_folder
-from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.profiles.discovery import shipped_folder
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange, VoteSet
 
 SHIPPED = shipped_folder()
 

@@ -19,16 +19,16 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from htppower import Cap, Hold, Lowering, Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
-from htppower.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
-from htppower.native import Option
-from htppower.precedence import in_use
-from htppower.votes import HmxV2, VoteSet
+from htppower.control.precedence import in_use
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
+from htppower.votes.vote_set import HmxV2, VoteSet
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from htppower.backends.clocks import Client
+    from htppower.backends.simulated.clocks import Client
 
 CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION, INVALID_INPUT, UNSUPPORTED)
 CORES = (0, 1)

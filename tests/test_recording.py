@@ -11,7 +11,7 @@ from helpers import hmx, hvx
 from htppower.backends import Call, RecordingBackend, SimulatedHtp
 from htppower.errors import VoteRejected
 from htppower.testing import VirtualTime
-from htppower.votes import VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,14 +11,14 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
 
 from htppower import State, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.codes import (
+from htppower.events import Cause, Transition
+from htppower.votes.native_codes import (
     FAILED,
     INVALID_INPUT,
     SYSTEM_COMMUNICATION,
     SYSTEM_COMMUNICATION_FATAL,
     TRANSPORT,
 )
-from htppower.events import Cause, Transition
 
 SECOND_US = 1_000_000
 

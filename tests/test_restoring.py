@@ -10,9 +10,9 @@ from rig import Rig
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
 from htppower.events import Event, Transition
 from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
 
 if TYPE_CHECKING:
     from bench import Bench

@@ -10,12 +10,12 @@ from helpers import corners, hmx, hvx, nothing_set
 
 from htppower import load_profile, profile_names
 from htppower.backends import SimulatedHtp
-from htppower.cases import Applied, Case, Path
-from htppower.corners import ClkPerfMode, VoltageCorner
-from htppower.native import Option
-from htppower.platforms import platform_of
-from htppower.rules import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
-from htppower.votes import HMX_DEFAULT, HmxV2, VoteSet
+from htppower.rules.case import Applied, Case, Path
+from htppower.rules.platforms import platform_of
+from htppower.rules.table import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
+from htppower.votes.corners import ClkPerfMode, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoteSet
 
 BREACHES = {
     "DCVS-1": "error",

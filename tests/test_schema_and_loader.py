@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from htppower import ProfileError, load_profile
-from htppower.documents import read_document
-from htppower.files import Folders, shipped_folder
-from htppower.json_schema import FILES, json_schema
-from htppower.loading import load_power_state
-from htppower.vote_tests.files import load_test
+from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.loading import load_power_state
+from htppower.profiles.strict_yaml import read_document
+from htppower.review.json_schema.schema import FILES, json_schema
+from htppower.review.vote_tests.files import load_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,12 +10,12 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
 
 from htppower import Profile, State, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.codes import FAILED
-from htppower.controller import VoteController
-from htppower.corners import ClkPerfMode, ExpandedCorner
-from htppower.profiles import Relax
+from htppower.control.controller import VoteController
+from htppower.profiles.profile import Relax
 from htppower.testing import VirtualTime
-from htppower.votes import HmxV2
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner
+from htppower.votes.native_codes import FAILED
+from htppower.votes.vote_set import HmxV2
 
 
 def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
 
 from htppower import Profile, SessionClosed, State, load_profile
 from htppower.events import Cause, Phase, Transition
-from htppower.profiles import Relax
+from htppower.profiles.profile import Relax
 
 FULL_BURST = ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
 

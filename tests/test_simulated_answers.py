@@ -8,7 +8,7 @@ import pytest
 from helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
 
 from htppower.backends import SimulatedHtp
-from htppower.native import NativeConfig
+from htppower.votes.native import NativeConfig
 
 FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
 WITHOUT_HMX = (68, 69, 73, 89)

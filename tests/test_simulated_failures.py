@@ -7,7 +7,7 @@ from helpers import enumerators, hvx, native_dcvs, native_hmx, native_scalar
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import VoteRejected
-from htppower.votes import VoteSet
+from htppower.votes.vote_set import VoteSet
 
 FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
 

@@ -16,8 +16,8 @@ from soak.tally import Tally
 from soak.watching import BOUND_US, OrderWatch, StateWatch
 
 from htppower import State
+from htppower.control.state_machine import Trigger
 from htppower.events import Cause, Event, Transition
-from htppower.machine import Trigger
 
 if TYPE_CHECKING:
     from bench import Bench

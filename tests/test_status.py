@@ -9,11 +9,11 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
 
 from htppower import State
 from htppower.backends import SimulatedHtp
-from htppower.corners import VoltageCorner
 from htppower.events import Cause
+from htppower.votes.corners import VoltageCorner
 
 if TYPE_CHECKING:
-    from htppower.status import SessionStatus
+    from htppower.control.status.controller_status import SessionStatus
 
 
 def only(bench: Bench) -> SessionStatus:

@@ -15,14 +15,14 @@ from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, VoteController, load_profile
 from htppower.backends import SimulatedHtp
+from htppower.control.status.json_form import STATUS, described, wrong
 from htppower.events import Cause, Event, Transition
-from htppower.status_form import STATUS, described, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from htppower.status_file import StatusFile
+    from htppower.control.status.status_file import StatusFile
 
 SECOND_US = 1_000_000
 
@@ -234,7 +234,7 @@ class StuckDisk:
 
 def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the system's clock: while a file is being written, raising goes on, and so does lowering by the timer."""
-    monkeypatch.setattr("htppower.status_file.PERIOD_US", 1_000)
+    monkeypatch.setattr("htppower.control.status.status_file.PERIOD_US", 1_000)
     profile = load_profile("burst")
     assert profile.relax is not None
     soon = attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_inference_us=20_000))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 
-import htppower.controller
-import htppower.subscriptions
+import htppower.control.controller
+import htppower.control.subscriptions
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.events import CallMade, Event, SessionOpened, Transition
@@ -136,7 +136,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
     controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
-    monkeypatch.setattr(htppower.subscriptions, "MOST_PENDING", 10)
+    monkeypatch.setattr(htppower.control.subscriptions, "MOST_PENDING", 10)
     told: list[Event] = []
     controller.subscribe(blocked)
     session = controller.session("high_performance")
@@ -162,7 +162,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
 
 def test_the_bound_is_as_documented() -> None:
     """Ten thousand events wait at most."""
-    assert htppower.subscriptions.MOST_PENDING == 10_000
+    assert htppower.control.subscriptions.MOST_PENDING == 10_000
 
 
 def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:
@@ -182,7 +182,7 @@ def test_unsubscribing_delivers_what_came_before(controller: VoteController, blo
 
 def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
     """close() lowers and destroys first, waits no longer than its bound, and the rest is delivered all the same."""
-    monkeypatch.setattr(htppower.controller, "LONGEST_FLUSH_S", 0.01)
+    monkeypatch.setattr(htppower.control.controller, "LONGEST_FLUSH_S", 0.01)
     simulated = SimulatedHtp(arch=75)
     controller = VoteController(simulated, handle_sigterm=False)
     controller.subscribe(blocked)

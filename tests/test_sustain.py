@@ -13,8 +13,8 @@ from freezegun import freeze_time
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.sustain import SystemTime
-from htppower.timing import MonotonicClock
+from htppower.control.time.base import MonotonicClock
+from htppower.control.time.scheduler import SystemTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,12 +11,12 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
 
 from htppower import State, VoteController, VoteRejected, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.codes import FAILED, TRANSPORT, UNSUPPORTED
 from htppower.events import Event, Transition
 from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED, TRANSPORT, UNSUPPORTED
 
 if TYPE_CHECKING:
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 HOUR_US = 3_600_000_000
 

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from htppower import ProfileError, SessionClosed, State, ThermalCap, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.corners import VoltageCorner
+from htppower.control.thermal_cap import SHORTEST_PERIOD_US, ThermalStatus
 from htppower.events import CapLifted, CapSet, Event
-from htppower.thermal import SHORTEST_PERIOD_US, ThermalStatus
+from htppower.votes.corners import VoltageCorner
 
 PERIOD_US = 1_000_000
 WAIT_S = 10.0

@@ -10,8 +10,8 @@ from bench import MAX_CORNER
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.codes import FAILED
 from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from htppower import Lowering, Profile, ProfileError, Relax, load_profile, profile_names
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.documents import Place
-from htppower.files import shipped_folder
-from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.strict_yaml import Place
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange, VoteSet
 
 SHIPPED = shipped_folder()
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower import load_profile
-from htppower.files import shipped_folder
-from htppower.profiles import SHIPPED_PROFILES
-from htppower.vote_tests.compare import run_tests
-from htppower.vote_tests.coverage import Coverage, Look, coverage
-from htppower.vote_tests.files import load_beside, load_test, load_tests
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.vote_tests.compare import run_tests
+from htppower.review.vote_tests.coverage import Coverage, Look, coverage
+from htppower.review.vote_tests.files import load_beside, load_test, load_tests
 
 if TYPE_CHECKING:
     from pathlib import Path

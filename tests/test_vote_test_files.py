@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower.errors import VoteTestError
-from htppower.files import shipped_folder
-from htppower.vote_tests.compare import run_tests
-from htppower.vote_tests.files import load_beside, load_test, load_tests
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.vote_tests.compare import run_tests
+from htppower.review.vote_tests.files import load_beside, load_test, load_tests
 
 if TYPE_CHECKING:
-    from htppower.vote_tests.cases import VoteTest
+    from htppower.review.vote_tests.cases import VoteTest
 
 MALFORMED = Path(__file__).parent / "malformed_tests"
 IN_A_PROFILE = {"profile-invalid.yaml": "parts/invalid.yaml"}

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from htppower import ledger
+from htppower.control import ledger
+from htppower.control.gate import Usage
+from htppower.control.ledger import HVX_REMOVED, TAKEN_BACK, Ledger
+from htppower.control.reconciler import Keeper
+from htppower.control.recovery import Restorer
+from htppower.control.state_machine import State
 from htppower.events import Cause, Phase
-from htppower.files import shipped_folder
-from htppower.keeper import Keeper
-from htppower.ledger import HVX_REMOVED, TAKEN_BACK, Ledger
-from htppower.machine import State
-from htppower.native import Option
-from htppower.restoring import Restorer
-from htppower.usage import Usage
-from htppower.vote_tests.compare import run_tests
-from htppower.vote_tests.files import load_tests
-from htppower.votes import DcvsV3
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.vote_tests.compare import run_tests
+from htppower.review.vote_tests.files import load_tests
+from htppower.votes.native import Option
+from htppower.votes.vote_set import DcvsV3
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

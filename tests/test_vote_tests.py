@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import load_profile
-from htppower.platforms import platform_of
-from htppower.vote_tests.cases import Expectation, Happens, VoteCase
-from htppower.vote_tests.compare import run_tests
-from htppower.vote_tests.coverage import coverage
-from htppower.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
-from htppower.vote_tests.files import load_test
-from htppower.vote_tests.runner import Seen, run_case
-from htppower.vote_tests.sequence import timeline
+from htppower.review.vote_tests.cases import Expectation, Happens, VoteCase
+from htppower.review.vote_tests.compare import run_tests
+from htppower.review.vote_tests.coverage import coverage
+from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
+from htppower.review.vote_tests.files import load_test
+from htppower.review.vote_tests.runner import Seen, run_case
+from htppower.review.vote_tests.sequence import timeline
+from htppower.rules.platforms import platform_of
 
 if TYPE_CHECKING:
     from pathlib import Path

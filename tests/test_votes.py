@@ -6,9 +6,9 @@ import attrs
 import pytest
 from helpers import corners, enumerators, hmx, hvx, nothing_set
 
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.native import NativeConfig, Option
-from htppower.votes import HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, HmxV2, VoteSet
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.native import NativeConfig, Option
+from htppower.votes.vote_set import HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, HmxV2, VoteSet
 
 Kind = type[VoltageCorner] | type[ExpandedCorner] | type[PowerMode] | type[ClkPerfMode]
 

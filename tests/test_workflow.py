@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from htppower.files import shipped_folder
+from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.backends import qnn_abi as abi
-from htppower.backends.qnn_device import OpenDevice
-from htppower.backends.qnn_library import load_library
+from htppower.backends.qnn import abi
+from htppower.backends.qnn.device import OpenDevice
+from htppower.backends.qnn.library import load_library
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Sequence
 
-    from htppower.native import NativeConfig
+    from htppower.votes.native import NativeConfig
 
 # A SoC of each architecture. The model is a setting of the whole process, and stays: so V68 is asked for, too.
 SOC_OF_ARCHITECTURE = {68: 30, 73: 43, 75: 57, 79: 69, 81: 87}

@@ -14,8 +14,8 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import htppower
+from htppower.control.state_machine import Trigger
 from htppower.events import Event, Phase, Transition
-from htppower.machine import Trigger
 
 INFERENCES = 200
 THREADS = 4

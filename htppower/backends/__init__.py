@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from htppower.backends.base import Description as Description
     from htppower.backends.base import Device as Device
     from htppower.backends.base import Step as Step
-    from htppower.backends.clocks import Effective as Effective
-    from htppower.backends.qnn import QnnHtp as QnnHtp
+    from htppower.backends.qnn.htp import QnnHtp as QnnHtp
     from htppower.backends.recording import Call as Call
     from htppower.backends.recording import RecordingBackend as RecordingBackend
-    from htppower.backends.simulated import SimulatedHtp as SimulatedHtp
+    from htppower.backends.simulated.clocks import Effective as Effective
+    from htppower.backends.simulated.htp import SimulatedHtp as SimulatedHtp
 
 _HOME = {
     "Backend": "base",
     "Call": "recording",
     "Description": "base",
     "Device": "base",
-    "Effective": "clocks",
-    "QnnHtp": "qnn",
+    "Effective": "simulated.clocks",
+    "QnnHtp": "qnn.htp",
     "RecordingBackend": "recording",
-    "SimulatedHtp": "simulated",
+    "SimulatedHtp": "simulated.htp",
     "Step": "base",
 }
 
@@ -59,11 +59,11 @@ def named_backend(name: str) -> Backend:
     from htppower.errors import BackendUnavailable, Unavailable  # noqa: PLC0415 - only when a name is given
 
     if name == "qnn":
-        from htppower.backends.qnn import QnnHtp  # noqa: PLC0415
+        from htppower.backends.qnn.htp import QnnHtp  # noqa: PLC0415
 
         return QnnHtp()
     if name == "simulated":
-        from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
+        from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415
 
         return SimulatedHtp()
     raise BackendUnavailable(Unavailable.NO_SUCH_BACKEND, f"no backend {name!r}; one of qnn, simulated, or your own")

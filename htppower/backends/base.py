@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.platforms import Platform
-    from htppower.votes import VoteSet
+    from htppower.rules.platforms import Platform
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.codes import SUCCESS
+from htppower.control.time.base import MonotonicClock
 from htppower.errors import VoteRejected
-from htppower.native import Option
-from htppower.timing import MonotonicClock
+from htppower.votes.native import Option
+from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from htppower.backends.base import Backend, Description
-    from htppower.native import NativeConfig
-    from htppower.timing import Clock
-    from htppower.votes import VoteSet
+    from htppower.control.time.base import Clock
+    from htppower.votes.native import NativeConfig
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen

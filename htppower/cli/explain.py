@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.cli import FOLDER
 from htppower.cli.layout import labelled
+from htppower.cli.options import FOLDER
 from htppower.errors import ProfileError, RuleBreach
-from htppower.explain.explained import Explained, choose, explain_profile, explain_state
-from htppower.files import Folders, shown_path
-from htppower.lint.catalogue import CATALOGUE
-from htppower.loading import examine_power_state, examine_profile
-from htppower.sources import Kind, find_either
-from htppower.texts import printable
+from htppower.profiles.discovery import Folders, shown_path
+from htppower.profiles.loading import examine_power_state, examine_profile
+from htppower.review.explain.explained import Explained, choose, explain_profile, explain_state
+from htppower.review.file_selection import Kind, find_either
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.documents import Place
-    from htppower.lint.catalogue import Entry
-    from htppower.loading import Examined
-    from htppower.profiles import PowerState, Profile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.lint.catalogue import Entry
 
 FORMAT_VERSION = 1
 # Where a value comes from that no file states: of a field that may be left out.

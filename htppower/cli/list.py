@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli import FOLDER
+from htppower.cli.options import FOLDER
 from htppower.errors import ProfileError, RuleBreach
-from htppower.loading import hidden_files, load_profiles
+from htppower.profiles.loading import hidden_files, load_profiles
 
 if TYPE_CHECKING:
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
 
 FORMAT_VERSION = 1
 # A summary wraps; nothing else in the table may.

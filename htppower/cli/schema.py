@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from htppower.cli import REFUSED
+from htppower.cli.exit_codes import REFUSED
 from htppower.cli.outputs import write_files
 
 
@@ -19,7 +19,7 @@ def command(folder: str, check: bool) -> None:
 
     The first line of a file tells an editor which is its schema: # yaml-language-server: $schema=DIR/profile.json
     """
-    from htppower.json_schema import FILES, json_schema  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - a usage error need not wait for it
 
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
     stale = {path: text for path, text in made.items() if not _holds(path, text)}

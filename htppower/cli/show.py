@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.cli import FOLDER
-from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import Folders, shown_path
-from htppower.loading import load_power_state, load_profile
-from htppower.sources import Kind, find_either
+from htppower.cli.options import FOLDER
+from htppower.profiles.discovery import Folders, shown_path
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.loading import load_power_state, load_profile
+from htppower.review.file_selection import Kind, find_either
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.cases import Path
-    from htppower.profiles import PowerState, Profile
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.rules.case import Path
 
 _COMMENT_COLUMN = 40
 _INDENT = "  "

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.ports import Controller
-    from htppower.usage import Usage
+    from htppower.control.gate import Usage
+    from htppower.control.ports import Controller
 
 
 class AsyncInference:

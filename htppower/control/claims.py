@@ -11,18 +11,18 @@ import itertools
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.precedence import Claim, in_use
+from htppower.control.state_machine import State
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
-from htppower.machine import State
-from htppower.precedence import Claim, in_use
 
 if TYPE_CHECKING:
+    from htppower.control.event_bus import Journal
+    from htppower.control.gate import Usage
+    from htppower.control.plans import Plan, Planner
+    from htppower.control.reconciler import Keeper
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.journal import Journal
-    from htppower.keeper import Keeper
-    from htppower.plans import Plan, Planner
-    from htppower.profiles import Profile
-    from htppower.timing import Time
-    from htppower.usage import Usage
+    from htppower.profiles.profile import Profile
 
 
 class Chooser:

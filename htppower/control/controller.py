@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.engine import Engine
+from htppower.control.engine import Engine
+from htppower.control.holds import Cap
+from htppower.control.scoped import Scoped
+from htppower.control.session import Session
+from htppower.control.subscriptions import LONGEST_FLUSH_S
 from htppower.events import Event
-from htppower.holds import Cap
-from htppower.scoped import Scoped
-from htppower.session import Session
-from htppower.subscriptions import LONGEST_FLUSH_S
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
-    from htppower.profiles import Profile
-    from htppower.status_file import StatusFile
+    from htppower.control.status.status_file import StatusFile
+    from htppower.profiles.profile import Profile
 
 
 class VoteController(Scoped, Engine):

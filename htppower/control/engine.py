@@ -7,31 +7,31 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from htppower import backends
-from htppower.calls import Calls
-from htppower.caster import Caster
-from htppower.choosing import Chooser
+from htppower.control.claims import Chooser
+from htppower.control.event_bus import Journal
+from htppower.control.executor import Caster
+from htppower.control.holds import Hold
+from htppower.control.native_calls import Calls
+from htppower.control.plans import Planner
+from htppower.control.process_exit import Lifetime
+from htppower.control.reconciler import Keeper
+from htppower.control.status.controller_status import ControllerStatus, controller_status
+from htppower.control.status.served_files import Serving
+from htppower.control.subscriptions import LONGEST_FLUSH_S
+from htppower.control.time.workers import ThreadWorker
 from htppower.errors import SessionClosed
-from htppower.holds import Hold
-from htppower.journal import Journal
-from htppower.keeper import Keeper
-from htppower.lifetime import Lifetime
-from htppower.loading import load_profile
-from htppower.plans import Planner
-from htppower.profiles import Profile
-from htppower.serving import Serving
-from htppower.status import ControllerStatus, controller_status
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import Profile
 from htppower.subscribers import logs
-from htppower.subscriptions import LONGEST_FLUSH_S
-from htppower.worker import ThreadWorker
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
     from htppower.backends.base import Backend
+    from htppower.control.gate import Usage
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.timing import Time
-    from htppower.usage import Usage
 
 
 _LOGGER = logging.getLogger("htppower")
@@ -223,6 +223,6 @@ class Engine:
 
 
 def _system_time() -> Time:
-    from htppower.sustain import SystemTime  # noqa: PLC0415 - its scheduler is paid for only where it is used
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - its scheduler is paid for only where it is used
 
     return SystemTime()

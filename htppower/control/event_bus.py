@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from htppower.control.subscriptions import LONGEST_FLUSH_S, Subscription
 from htppower.events import CallMade, CallsSaved, Degraded, Transition
-from htppower.subscriptions import LONGEST_FLUSH_S, Subscription
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
+    from htppower.control.gate import Usage
+    from htppower.control.state_machine import State, Trigger
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Event, Phase
-    from htppower.machine import State, Trigger
-    from htppower.timing import Time
-    from htppower.usage import Usage
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 
 class Journal:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from htppower import rules
-from htppower.arbiter import Arbiter
-from htppower.cases import Case
-from htppower.codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
+from htppower.control.ledger import HVX_REMOVED, Ledger
+from htppower.control.plans import RULE_OF_OPTION
+from htppower.control.process_settings import Arbiter
 from htppower.errors import VoteRejected, kept
 from htppower.events import Degradation
-from htppower.ledger import HVX_REMOVED, Ledger
-from htppower.plans import RULE_OF_OPTION
-from htppower.profiles import NO_VOTES
-from htppower.votes import VoteSet
+from htppower.profiles.profile import NO_VOTES
+from htppower.rules import table as rules
+from htppower.rules.case import Case
+from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.calls import Calls
-    from htppower.native import Option
-    from htppower.usage import Usage
+    from htppower.control.gate import Usage
+    from htppower.control.native_calls import Calls
+    from htppower.votes.native import Option
 
 
 class Caster:

@@ -13,19 +13,19 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.history import Record
+from htppower.control.state_machine import State
 from htppower.events import Cause, Phase
-from htppower.machine import State
-from htppower.profiles import Lowering
-from htppower.record import Record
+from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
+    from htppower.control.plans import Plan
+    from htppower.control.ports import Keeper
+    from htppower.control.precedence import Claim
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.plans import Plan
-    from htppower.ports import Keeper
-    from htppower.precedence import Claim
-    from htppower.profiles import Profile
-    from htppower.timing import Time
-    from htppower.votes import VoteSet
+    from htppower.profiles.profile import Profile
+    from htppower.votes.vote_set import VoteSet
 
 _LOGGER = logging.getLogger("htppower")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.machine import State
+from htppower.control.state_machine import State
 
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected

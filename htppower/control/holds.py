@@ -5,19 +5,19 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from htppower.control.scoped import Scoped
 from htppower.events import HoldEnd
-from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
 
-    from htppower.choosing import Chooser
-    from htppower.precedence import Claim
-    from htppower.profiles import Profile
-    from htppower.timing import Time
-    from htppower.usage import Usage
+    from htppower.control.claims import Chooser
+    from htppower.control.gate import Usage
+    from htppower.control.precedence import Claim
+    from htppower.control.time.base import Time
+    from htppower.profiles.profile import Profile
 
 
 class Hold:

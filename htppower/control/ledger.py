@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.corners import PowerMode, VoltageCorner
-from htppower.native import Option
-from htppower.votes import DEFAULT_HMX_TIMEOUT_US, HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, VoltageRange, VoteSet
+from htppower.votes.corners import PowerMode, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.vote_set import (
+    DEFAULT_HMX_TIMEOUT_US,
+    HMX_DEFAULT,
+    PROCESS_WIDE,
+    SEND_ORDER,
+    DcvsV3,
+    VoltageRange,
+    VoteSet,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

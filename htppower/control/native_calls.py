@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from htppower.codes import FAILED, LINK_LOST, SUCCESS
+from htppower.control.history import LastCall
 from htppower.errors import VoteRejected
-from htppower.record import LastCall
+from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.backends.base import Backend
-    from htppower.journal import Journal
-    from htppower.timing import Clock
-    from htppower.usage import Usage
-    from htppower.votes import VoteSet
+    from htppower.control.event_bus import Journal
+    from htppower.control.gate import Usage
+    from htppower.control.time.base import Clock
+    from htppower.votes.vote_set import VoteSet
 
 
 class Calls:

@@ -13,7 +13,7 @@ from htppower.events import Cause, Phase
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from htppower.usage import Usage
+    from htppower.control.gate import Usage
 
 
 class Inference:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower import rules
-from htppower.cases import Case, Finding
 from htppower.errors import RuleBreach
 from htppower.events import Degradation
-from htppower.native import Option
-from htppower.profiles import NO_VOTES, Lowering, Profile
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, VoteSet
+from htppower.profiles.profile import NO_VOTES, Lowering, Profile
+from htppower.rules import table as rules
+from htppower.rules.case import Case, Finding
+from htppower.votes.native import Option
+from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.platforms import Platform
+    from htppower.rules.platforms import Platform
 
 _DEGRADING = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 _OPTION_OF_NAME = {name: option for option, name in SEND_ORDER.items()}

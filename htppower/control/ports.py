@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from htppower.control.gate import Usage
+    from htppower.control.holds import Hold
     from htppower.events import Cause, Phase
-    from htppower.holds import Hold
-    from htppower.profiles import Profile
-    from htppower.usage import Usage
+    from htppower.profiles.profile import Profile
 
 
 class Keeper(Protocol):

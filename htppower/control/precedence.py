@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.corners import EXPANDED_OF_CORE, VoltageCorner
+from htppower.votes.corners import EXPANDED_OF_CORE, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from htppower.profiles import Profile
-    from htppower.votes import VoltageRange, VoteSet
+    from htppower.profiles.profile import Profile
+    from htppower.votes.vote_set import VoltageRange, VoteSet
 
 _NO_SLEEP_WISH_US = 65535
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.native import Option
-from htppower.votes import PROCESS_WIDE, SEND_ORDER, VoteSet
+from htppower.votes.native import Option
+from htppower.votes.vote_set import PROCESS_WIDE, SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,19 +10,19 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from htppower.codes import LINK_LOST, TRANSPORT
+from htppower.control.recovery import Restorer
+from htppower.control.state_machine import SessionMachine, State, Trigger
 from htppower.errors import SessionClosed, VoteRejected, kept
 from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened
-from htppower.machine import SessionMachine, State, Trigger
-from htppower.restoring import Restorer
+from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 
 if TYPE_CHECKING:
-    from htppower.caster import Caster
-    from htppower.journal import Journal
-    from htppower.plans import Plan, Planner
-    from htppower.timing import Time
-    from htppower.usage import Usage
-    from htppower.votes import VoteSet
+    from htppower.control.event_bus import Journal
+    from htppower.control.executor import Caster
+    from htppower.control.gate import Usage
+    from htppower.control.plans import Plan, Planner
+    from htppower.control.time.base import Time
+    from htppower.votes.vote_set import VoteSet
 
 # Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
 _LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED})

@@ -6,17 +6,17 @@ import abc
 import threading
 from typing import TYPE_CHECKING
 
-from htppower.backoff import Backoff
-from htppower.codes import LINK_LOST, SYSTEM_COMMUNICATION
+from htppower.control.retry import Backoff
+from htppower.control.state_machine import State, Trigger
 from htppower.events import Cause
-from htppower.machine import State, Trigger
+from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
-    from htppower.caster import Caster
+    from htppower.control.executor import Caster
+    from htppower.control.gate import Usage
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Phase
-    from htppower.timing import Time
-    from htppower.usage import Usage
 
 # A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
 MOST_RESTARTS_IN_A_ROW = 3

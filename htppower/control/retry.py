@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.codes import SYSTEM_COMMUNICATION_FATAL
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.timing import Time
 
 _LOGGER = logging.getLogger("htppower")
 

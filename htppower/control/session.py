@@ -6,23 +6,23 @@ import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
-from htppower.asynchronous import AsyncInference
-from htppower.decorators import Function, Token, voting, voting_async_stream, voting_stream
+from htppower.control.async_phases import AsyncInference
+from htppower.control.gate import Usage
+from htppower.control.phases import Inference, Preparation
+from htppower.control.scoped import Scoped
+from htppower.control.streams import Function, Token, voting, voting_async_stream, voting_stream
 from htppower.events import Phase
-from htppower.phases import Inference, Preparation
-from htppower.scoped import Scoped
-from htppower.usage import Usage
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 
+    from htppower.control.holds import Hold
+    from htppower.control.plans import Plan
+    from htppower.control.ports import Controller, Keeper
+    from htppower.control.time.base import Time
     from htppower.events import Degradation
-    from htppower.holds import Hold
-    from htppower.plans import Plan
-    from htppower.ports import Controller, Keeper
-    from htppower.profiles import Profile
-    from htppower.timing import Time
+    from htppower.profiles.profile import Profile
 
 
 class Session(Scoped, Usage):

@@ -10,14 +10,14 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from htppower.asynchronous import AsyncInference
-from htppower.phases import Inference
+from htppower.control.async_phases import AsyncInference
+from htppower.control.phases import Inference
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 
-    from htppower.ports import Controller
-    from htppower.usage import Usage
+    from htppower.control.gate import Usage
+    from htppower.control.ports import Controller
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Token = TypeVar("Token")

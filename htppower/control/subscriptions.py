@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.time.workers import Worker
     from htppower.events import Event
-    from htppower.worker import Worker
 
 _LOGGER = logging.getLogger("htppower")
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.scoped import Scoped
 from htppower.errors import SessionClosed
-from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from htppower.controller import VoteController
-    from htppower.holds import Cap
-    from htppower.profiles import Profile
+    from htppower.control.controller import VoteController
+    from htppower.control.holds import Cap
+    from htppower.profiles.profile import Profile
 
 _LOGGER = logging.getLogger("htppower.thermal")
 

@@ -11,7 +11,7 @@ from htppower.errors import VoteRejected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.session import Session
+    from htppower.control.session import Session
 
 
 class AsyncRuns:

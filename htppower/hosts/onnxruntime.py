@@ -13,6 +13,7 @@ import contextlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.scoped import Scoped
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
@@ -24,7 +25,6 @@ from htppower.hosts.qnn_options import (
     refuse_votes_of_session,
 )
 from htppower.hosts.qnn_provider import PROVIDER, ProviderUnavailable, new_session
-from htppower.scoped import Scoped
 
 if TYPE_CHECKING:
     import os
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from onnxruntime import InferenceSession, RunOptions, SessionOptions
 
-    from htppower.session import Session
+    from htppower.control.session import Session
 
 __all__ = [
     "ProviderOptions",

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.corners import PowerMode, VoltageCorner
-from htppower.fields import profile_fields, spell, vote_fields
 from htppower.hosts.qnn_options import CONTROL_LATENCY, PERFORMANCE_MODE
-from htppower.loading import load_profile
-from htppower.profiles import NO_VOTES, Profile
-from htppower.votes import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import NO_VOTES, Profile
+from htppower.votes.corners import PowerMode, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from htppower.cases import Path
+    from htppower.rules.case import Path
 
 
 def _mode(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Problem, ProfileError
-from htppower.mistakes import did_you_mean
+from htppower.profiles.mistakes import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ SUFFIXES = (".yaml", ".yml")
 
 def shipped_folder() -> FilePath:
     """Return the folder of the shipped profiles: inside an installed package, beside it in a checkout."""
-    package = FilePath(__file__).resolve().parent
+    package = FilePath(__file__).resolve().parents[1]
     installed = package / "shipped_profiles"
     return installed if installed.is_dir() else package.parent / "profiles"
 

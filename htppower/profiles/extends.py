@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.documents import Document, Place, locate, read_document
 from htppower.errors import Problem, ProfileError
-from htppower.words import UNREADABLE
+from htppower.profiles.strict_yaml import Document, Place, locate, read_document
+from htppower.profiles.yaml_words import UNREADABLE
 
 if TYPE_CHECKING:
-    from htppower.cases import Path
-    from htppower.files import Folders
-    from htppower.mistakes import Mistake
+    from htppower.profiles.discovery import Folders
+    from htppower.profiles.mistakes import Mistake
+    from htppower.rules.case import Path
 
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})

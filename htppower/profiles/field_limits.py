@@ -10,8 +10,8 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
-from htppower.mistakes import Mistake, did_you_mean
-from htppower.votes import VoteSet
+from htppower.profiles.mistakes import Mistake, did_you_mean
+from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.cases import Path
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
+    from htppower.rules.case import Path
 
 DCVS_FIELDS = ("dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core")
 LIMITS = ("min", "target", "max")

@@ -1,17 +1,17 @@
 """The files that people write, as attrs classes, and a plain tree read into one of them.
 
-The types of the fields say how they are read (``readers.py``), and what the JSON Schemas say of them.
+The types of the fields say how they are read (``typed_fields.py``), and what the JSON Schemas say of them.
 """
 
 from typing import Any
 
 import attrs
 
-from htppower.mistakes import Mistake
-from htppower.profiles import Lowering
-from htppower.readers import WHERE, Refused, read_fields
-from htppower.votes import VoteSet
-from htppower.wanted import wanted
+from htppower.profiles.field_limits import wanted
+from htppower.profiles.mistakes import Mistake
+from htppower.profiles.profile import Lowering
+from htppower.profiles.typed_fields import WHERE, Refused, read_fields
+from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 

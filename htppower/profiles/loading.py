@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from htppower import rules
-from htppower.cases import Case
 from htppower.errors import Problem, ProfileError, RuleBreach
-from htppower.extending import KnownFiles, ResolvedFile, resolve_file
-from htppower.files import Folders
-from htppower.mistakes import Mistake
-from htppower.profiles import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
-from htppower.schema import ProfileFields, RelaxFields, StateFields, structure
+from htppower.profiles.discovery import Folders
+from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
+from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
+from htppower.profiles.mistakes import Mistake
+from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
+from htppower.rules import table as rules
+from htppower.rules.case import Case
 
 if TYPE_CHECKING:
     import os

@@ -9,7 +9,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.cases import Path
+    from htppower.rules.case import Path
 
 
 @attrs.frozen(repr=False, eq=False)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.cases import Case, Finding, Path
-from htppower.documents import Place, locate
 from htppower.errors import Problem
-from htppower.votes import VoteSet
+from htppower.profiles.strict_yaml import Place, locate
+from htppower.rules.case import Case, Finding, Path
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
-    from htppower.platforms import Platform
+    from htppower.rules.platforms import Platform
 
 # The vendor's order, from highest performance to lowest.
 SHIPPED_PROFILES = (

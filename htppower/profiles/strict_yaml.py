@@ -16,13 +16,13 @@ import attrs
 import yaml
 
 from htppower.errors import Problem
-from htppower.words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
+from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path as FilePath
 
-    from htppower.cases import Path
+    from htppower.rules.case import Path
 
 LARGEST_FILE_BYTES = 1024 * 1024
 # A profile has some 40 values; no file may hold, nor unfold by aliases, more than this.

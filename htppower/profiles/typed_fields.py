@@ -10,13 +10,13 @@ from typing import Any, get_args, get_origin
 
 import attrs
 
-from htppower.cases import Path
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.fields import UNSET
-from htppower.mistakes import Mistake, did_you_mean, nearest
-from htppower.votes import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
-from htppower.wanted import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
-from htppower.words import UNREADABLE
+from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
+from htppower.profiles.fields import UNSET
+from htppower.profiles.mistakes import Mistake, did_you_mean, nearest
+from htppower.profiles.yaml_words import UNREADABLE
+from htppower.rules.case import Path
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.documents import LARGEST_FILE_BYTES, read_document
 from htppower.errors import Problem, ProfileError
-from htppower.files import SUFFIXES, Folders, shipped_folder, yaml_files
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.discovery import SUFFIXES, Folders, shipped_folder, yaml_files
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

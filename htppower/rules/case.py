@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.native import Option
-    from htppower.platforms import Platform
-    from htppower.votes import VoteSet
+    from htppower.rules.platforms import Platform
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 Path = tuple[str, ...]
 

@@ -7,8 +7,8 @@ from types import MappingProxyType
 import attrs
 
 from htppower.errors import HtpPowerError
-from htppower.native import Option
-from htppower.socs import SOCS, Soc
+from htppower.rules.socs import SOCS, Soc
+from htppower.votes.native import Option
 
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)

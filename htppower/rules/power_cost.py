@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode
-from htppower.votes import DEFAULT_HMX_TIMEOUT_US, HMX_DEFAULT
+from htppower.votes.corners import EXPANDED_OF_CORE, ClkPerfMode
+from htppower.votes.vote_set import DEFAULT_HMX_TIMEOUT_US, HMX_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.cases import Path
-    from htppower.votes import DcvsV3, VoteSet
+    from htppower.rules.case import Path
+    from htppower.votes.vote_set import DcvsV3, VoteSet
 
 _NO_LIMIT = 1 << 17
 _NO_TIME_US = 1 << 33

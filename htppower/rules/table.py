@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower import relax_checks, rule_checks
-from htppower.cases import Applied, Case, Finding, ValidityRow
+from htppower.rules import relax_checks, vote_checks
+from htppower.rules.case import Applied, Case, Finding, ValidityRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,48 +52,48 @@ class Rule:
 
 
 _IN_TABLE = (
-    Rule("DCVS-1", "The sleep latency is 10 to 65535 us.", Breach.ERROR, "HAP_power", rule_checks.sleep_latency),
+    Rule("DCVS-1", "The sleep latency is 10 to 65535 us.", Breach.ERROR, "HAP_power", vote_checks.sleep_latency),
     Rule(
         "DCVS-2",
         "Core and bus corners keep min <= target <= max in corner order, DISABLE aside.",
         Breach.ERROR,
         "HAP_power; measured: the library does not check it",
-        rule_checks.clock_order,
+        vote_checks.clock_order,
     ),
     Rule(
         "DCVS-3",
         "The power mode acts only with dcvs_enable true.",
         Breach.NOTE,
         "HAP_power",
-        rule_checks.power_mode,
+        vote_checks.power_mode,
     ),
     Rule(
         "DCVS-4",
         "A sleep_disable that a profile sets is cleared by its power state.",
         Breach.ERROR,
         "HAP_power: a field stays until a vote changes it",
-        rule_checks.sleep_disable_cleared,
+        vote_checks.sleep_disable_cleared,
     ),
     Rule(
         "HMX-1",
         "Explicit HMX votes need Hexagon V75 or later.",
         Breach.DEGRADES,
         "vendor, HMX note 1; measured: 13004",
-        rule_checks.hmx_architecture,
+        vote_checks.hmx_architecture,
     ),
     Rule(
         "HMX-2",
         "The HVX vote comes first, on the same id, in the same call or before.",
         Breach.ERROR,
         "vendor, HMX note 2; measured: 13001",
-        rule_checks.hvx_first,
+        vote_checks.hvx_first,
     ),
     Rule(
         "HMX-3",
         "There is no HMX vote without an active HVX vote on that id.",
         Breach.ERROR,
         "vendor, HMX notes 3 and 4; measured: 13001",
-        rule_checks.hmx_needs_hvx,
+        vote_checks.hmx_needs_hvx,
     ),
     Rule(
         "HMX-4",
@@ -107,7 +107,7 @@ _IN_TABLE = (
         "An explicit HMX vote stays until pick default is voted: lowering and every later profile must say which.",
         Breach.BY_CONSTRUCTION,
         "vendor, HMX note 6",
-        rule_checks.hmx_reverted,
+        vote_checks.hmx_reverted,
         kept_by="the ledger adds pick default to a set that leaves an explicit HMX vote unsaid",
     ),
     Rule(
@@ -115,7 +115,7 @@ _IN_TABLE = (
         "Changing or reverting the HMX vote is valid while the id has a valid HVX vote.",
         Breach.ERROR,
         "vendor, HMX note 7",
-        rule_checks.hmx_change,
+        vote_checks.hmx_change,
     ),
     Rule(
         "HMX-7",
@@ -129,29 +129,29 @@ _IN_TABLE = (
         "HMX corners are expanded corners with min <= target <= max.",
         Breach.ERROR,
         "measured: legacy corners are 13001 from QAIRT 2.50 on",
-        rule_checks.hmx_order,
+        vote_checks.hmx_order,
     ),
-    Rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", rule_checks.polling_range),
+    Rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", vote_checks.polling_range),
     Rule(
         "RPC-2",
         "Adaptive polling needs polling on.",
         Breach.ERROR,
         "vendor",
-        rule_checks.adaptive_needs_polling,
+        vote_checks.adaptive_needs_polling,
     ),
     Rule(
         "RPC-3",
         "Adaptive polling is not for models under 1 ms.",
         Breach.WARNING,
         "vendor",
-        rule_checks.adaptive_threshold,
+        vote_checks.adaptive_threshold,
     ),
     Rule(
         "RPC-4",
         "RPC latency and polling do not exist on QNX.",
         Breach.DEGRADES,
         "vendor",
-        rule_checks.rpc_platform,
+        vote_checks.rpc_platform,
     ),
     Rule(
         "RPC-5",
@@ -159,28 +159,28 @@ _IN_TABLE = (
         "take an earlier one back.",
         Breach.NOTE,
         "Hexagon SDK, FastRPC",
-        rule_checks.control_latency,
+        vote_checks.control_latency,
     ),
     Rule(
         "RPC-6",
         "Polling is for burst, sustained_high_performance and high_performance.",
         Breach.WARNING,
         "vendor, profiles table",
-        rule_checks.polling_profile,
+        vote_checks.polling_profile,
     ),
     Rule(
         "TMR-1",
         "The HMX timeout is 100 to 1000000 us.",
         Breach.ERROR,
         "measured: 13001 outside",
-        rule_checks.hmx_timeout,
+        vote_checks.hmx_timeout,
     ),
     Rule(
         "DDR-1",
         "The DDR performance mode needs every bus corner at MAX_VOLTAGE_CORNER, and Hexagon V81 or later.",
         Breach.ERROR,
         "QnnHtpPerfInfrastructure.h, SDK 2.48",
-        rule_checks.ddr_perf_mode,
+        vote_checks.ddr_perf_mode,
     ),
     Rule(
         "SUS-1",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.cases import Case, Finding
-from htppower.corners import ExpandedCorner, VoltageCorner
-from htppower.native import Option
-from htppower.texts import printable
-from htppower.votes import DcvsV3, HmxV2, VoltageRange
+from htppower.rules.case import Case, Finding
+from htppower.text import printable
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.codes import code_name
+from htppower.control.state_machine import State
 from htppower.events import CallMade, Event, SessionOpened, Transition
-from htppower.machine import State
+from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
 from htppower.subscribers.trace_file import TraceFile
-from htppower.trace_events import PROCESS, event, meta, moment, named, slice_of
+from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
     import os

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.control.state_machine import Trigger
 from htppower.events import (
     CallMade,
     CapLifted,
@@ -19,7 +20,6 @@ from htppower.events import (
     ReleaseFailed,
     Transition,
 )
-from htppower.machine import Trigger
 
 if TYPE_CHECKING:
     from htppower.events import Event

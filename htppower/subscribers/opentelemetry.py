@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 import htppower
-from htppower.codes import SUCCESS, code_name
+from htppower.control.state_machine import State, Trigger
 from htppower.events import CallMade, CallsSaved, Degraded, Event, Transition
-from htppower.machine import State, Trigger
+from htppower.votes.native_codes import SUCCESS, code_name
 
 try:
     from opentelemetry import trace
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
-    from htppower.controller import VoteController
-    from htppower.status import ControllerStatus
+    from htppower.control.controller import VoteController
+    from htppower.control.status.controller_status import ControllerStatus
 
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 

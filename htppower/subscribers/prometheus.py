@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.codes import code_name
+from htppower.control.state_machine import State, Trigger
 from htppower.events import (
     CallMade,
     CallsSaved,
@@ -28,9 +28,9 @@ from htppower.events import (
     ReleaseFailed,
     Transition,
 )
-from htppower.machine import State, Trigger
 from htppower.subscribers.logs import LOWERINGS
 from htppower.subscribers.snapshot import Sample, controller_samples, session_samples
+from htppower.votes.native_codes import code_name
 
 try:
     from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
@@ -41,9 +41,9 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.controller import VoteController
+    from htppower.control.controller import VoteController
+    from htppower.control.status.controller_status import ControllerStatus
     from htppower.events import Event
-    from htppower.status import ControllerStatus
 
 _US = 1_000_000
 # A call takes some 0.1 to 1 ms; one that waits for a DSP that restarts, much longer.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.machine import State
+from htppower.control.state_machine import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.status import ControllerStatus, SessionStatus
+    from htppower.control.status.controller_status import ControllerStatus, SessionStatus
 
 _US = 1_000_000
 _SESSION = ("session", "owner")

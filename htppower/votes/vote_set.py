@@ -1,7 +1,7 @@
 """Votes: frozen values that know the order in which they are sent and their native form.
 
 A vote is one power config option set on one power config id; a vote set is the ordered list of one setPowerConfig
-call. The values check nothing: the rules do (``rules.py``).
+call. The values check nothing: the rules do (``htppower.rules``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.native import NativeConfig, Option
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.native import NativeConfig, Option
 
 # No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 

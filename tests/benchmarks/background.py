@@ -11,7 +11,7 @@ from hot_path import paired
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.profiles import Lowering
+from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from figures import Figure
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.time.base import MonotonicClock
 from htppower.events import Event, Transition
-from htppower.timing import MonotonicClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from htppower import Session
     from htppower.backends import Backend
-    from htppower.status import SessionStatus
+    from htppower.control.status.controller_status import SessionStatus
 
 _FEATURES = 16
 _LONGEST_SUSTAIN_S = 10.0

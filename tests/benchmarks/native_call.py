@@ -14,14 +14,14 @@ from hot_path import paired
 
 from htppower import VoteController, load_profile
 from htppower.backends import QnnHtp
-from htppower.backends import qnn_abi as abi
+from htppower.backends.qnn import abi
 from htppower.cli.vendor_output import kept_off_stdout
 from htppower.errors import BackendUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 BUDGET = 2.0
 SOC_MODEL = 57

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from figures import Figure
 
-from htppower.files import shipped_folder
+from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

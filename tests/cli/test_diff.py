@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sides import BASE, CHANGED, MINE
 
-from htppower.files import shipped_folder
+from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +191,7 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
     shutil.copytree(shipped_folder(), "shipped")
     repository("add", ".")
     repository("commit", "-q", "-m", "shipped")
-    for module in ("files", "sources", "diff.sides", "diff.revision"):
+    for module in ("profiles.discovery", "review.file_selection", "review.diff.sides", "review.diff.revision"):
         monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: Path("shipped").resolve())
     relaxed = Path("shipped/states/relaxed.yaml")
     relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("2000", "1999"), encoding="utf-8")
@@ -202,10 +202,11 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
 def test_diff_imports_nothing_that_runs_votes() -> None:
     """Neither the controller nor its libraries are imported, nor what only other forms need."""
     code = (
-        "import sys; from htppower.cli import main\n"
+        "import sys; from htppower.cli.main import main\n"
         "try: main(['diff', 'burst', 'balanced'])\n"
         "except SystemExit: pass\n"
-        "left_out = {'transitions', 'apscheduler', 'htppower.controller', 'json', 'htppower.diff.revision'}\n"
+        "left_out = {'transitions', 'apscheduler', 'htppower.control.controller', 'json'}\n"
+        "left_out.add('htppower.review.diff.revision')\n"
         "print(sorted(left_out & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)

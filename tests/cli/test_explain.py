@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower import load_profile
-from htppower.corners import VoltageCorner
-from htppower.explain.meanings import meaning_of
-from htppower.fields import limits, profile_fields
-from htppower.lint.catalogue import CATALOGUE
-from htppower.profiles import SHIPPED_PROFILES
-from htppower.votes import SEND_ORDER
+from htppower.profiles.fields import limits, profile_fields
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.explain.meanings import meaning_of
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.vote_set import SEND_ORDER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,8 +166,9 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
 def test_explain_imports_nothing_that_runs_votes() -> None:
     """Neither the controller nor its libraries are imported."""
     code = (
-        "import sys; from htppower.cli import main; main(['explain', 'burst', 'core'], standalone_mode=False);"
-        "print(sorted({'transitions', 'apscheduler', 'htppower.controller', 'json', 'rich'} & set(sys.modules)))"
+        "import sys; from htppower.cli.main import main; main(['explain', 'burst', 'core'], standalone_mode=False);"
+        "left_out = {'transitions', 'apscheduler', 'htppower.control.controller', 'json', 'rich'};"
+        "print(sorted(left_out & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

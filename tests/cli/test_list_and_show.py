@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from htppower import load_profile
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.profile import SHIPPED_PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +154,7 @@ def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pyte
     def broken(*_args: object) -> None:
         raise RuntimeError("mine")
 
-    monkeypatch.setattr("htppower.cli.listing.load_profiles", broken)
+    monkeypatch.setattr("htppower.cli.list.load_profiles", broken)
     result = command.run("list")
     assert result.exit_code == 2
     assert result.stderr == "htppower: internal error: RuntimeError: mine; please report it\n"

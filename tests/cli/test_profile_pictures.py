@@ -62,9 +62,9 @@ def test_an_invalid_file_is_exit_2_and_prints_no_picture(
 @pytest.mark.parametrize(
     ("form", "maker"),
     [
-        ("svg", "htppower.pictures.svg.draw_legend"),
-        ("html", "htppower.pictures.html.call_table"),
-        ("trace", "htppower.pictures.trace._lane"),
+        ("svg", "htppower.review.pictures.svg.draw_legend"),
+        ("html", "htppower.review.pictures.html.call_table"),
+        ("trace", "htppower.review.pictures.trace._lane"),
     ],
 )
 def test_a_picture_is_printed_whole_or_not_at_all(
@@ -105,7 +105,7 @@ def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -
 def test_the_text_does_not_load_what_draws() -> None:
     """Start-up of the text report pays nothing for pictures."""
     script = (
-        "import sys; from click.testing import CliRunner; from htppower.cli import main;"
+        "import sys; from click.testing import CliRunner; from htppower.cli.main import main;"
         "done = CliRunner().invoke(main, ['profile', 'burst', '--dry-run']);"
         "print(done.exit_code, [name for name in sys.modules if 'pictures' in name or name == 'html'])"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.files import shipped_folder
-from htppower.json_schema import FILES
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.json_schema.schema import FILES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,9 @@ from bench import Bench
 from terminal import CTRL_C, Terminal
 
 from htppower.backends import SimulatedHtp
-from htppower.cli.status_command import Watch
-from htppower.cli.status_document import read_status
-from htppower.cli.status_text import span
+from htppower.cli.status.as_text import span
+from htppower.cli.status.command import Watch
+from htppower.cli.status.document import read_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ from vendorlib import library_path
 
 from htppower import load_profile, profile_names
 from htppower.backends import Backend, Description, QnnHtp, RecordingBackend, SimulatedHtp
-from htppower.codes import code_name
 from htppower.errors import VoteRejected
-from htppower.platforms import ARCHITECTURES
-from htppower.votes import VoteSet
+from htppower.rules.platforms import ARCHITECTURES
+from htppower.votes.native_codes import code_name
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

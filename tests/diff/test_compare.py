@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import ProfileError
-from htppower.diff.compare import Comparison, compare
-from htppower.diff.effects import Effect
-from htppower.diff.sides import here, read_side
-from htppower.files import shipped_folder
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.diff.compare import Comparison, compare
+from htppower.review.diff.effects import Effect
+from htppower.review.diff.sides import here, read_side
 
 BASE = "profile: base\nextends: balanced\nvotes: {dcvs_v3: {core: {min: SVS, target: NOM, max: NOM_PLUS}}}\n"
 MINE = "profile: mine\nextends: base\n"

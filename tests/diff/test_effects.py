@@ -10,10 +10,10 @@ from helpers import corners, hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.diff.effects import Effect, effect_of
-from htppower.fields import limits, vote_fields
-from htppower.votes import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.profiles.fields import limits, vote_fields
+from htppower.review.diff.effects import Effect, effect_of
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
 
 RAISES, LOWERS, LATENCY, TIMING, WORDING = Effect
 DCVS = ("votes", "dcvs_v3")

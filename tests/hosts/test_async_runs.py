@@ -11,8 +11,8 @@ from bench import Bench
 from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import State
-from htppower.codes import FAILED
 from htppower.hosts.onnxruntime import VotingSession
+from htppower.votes.native_codes import FAILED
 
 
 def test_an_async_run_is_in_flight_until_the_callback(bench: Bench) -> None:

@@ -12,8 +12,8 @@ from bench import Bench
 from onnxsessions import CPU, Held, doubling
 
 from htppower import SessionClosed, State
-from htppower.codes import FAILED
 from htppower.hosts.onnxruntime import ProviderUnavailable, ProviderVotes, VotingSession, load_model
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

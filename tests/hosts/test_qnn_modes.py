@@ -9,9 +9,9 @@ import pytest
 from bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
-from htppower.corners import ExpandedCorner, VoltageCorner
 from htppower.hosts.qnn_modes import MODES, provider_options
-from htppower.votes import DcvsV3, VoltageRange, VoteSet
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.vote_set import DcvsV3, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from pathlib import Path

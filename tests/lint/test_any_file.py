@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import ProfileError, load_profile
-from htppower.cli.lint_formats import NAMES, render
-from htppower.files import shipped_folder
-from htppower.lint.catalogue import Severity
-from htppower.lint.run import lint
+from htppower.cli.lint.formats import NAMES, render
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.lint.catalogue import Severity
+from htppower.review.lint.run import lint
 
 TODAY = datetime.date(2026, 11, 21)
 BURST = (shipped_folder() / "burst.yaml").read_bytes()

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.cli.lint_formats import NAMES, render
-from htppower.lint.catalogue import CATALOGUE, Severity
-from htppower.lint.run import lint
+from htppower.cli.lint.formats import NAMES, render
+from htppower.review.lint.catalogue import CATALOGUE, Severity
+from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding
+    from htppower.review.lint.findings import Finding
 
 TODAY = datetime.date(2026, 11, 21)
 MALFORMED = Path(__file__).parents[1] / "malformed"

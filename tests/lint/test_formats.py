@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.cli.lint_formats import render
-from htppower.lint.catalogue import CATALOGUE
-from htppower.lint.findings import Finding
-from htppower.lint.report import LintReport
-from htppower.lint.run import lint
-from htppower.lint.suppressions import Suppressed, Suppression
+from htppower.cli.lint.formats import render
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.findings import Finding
+from htppower.review.lint.report import LintReport
+from htppower.review.lint.run import lint
+from htppower.review.lint.suppressions import Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = Path(__file__).parents[1] / "reviewed"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.files import shipped_folder
-from htppower.lint.run import lint
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path

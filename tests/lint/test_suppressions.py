@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.files import shipped_folder
-from htppower.lint.comments import comments_for_htppower
-from htppower.lint.run import lint
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.lint.comments import comments_for_htppower
+from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.report import LintReport
 
 TODAY = datetime.date(2026, 11, 21)
 POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from binaries import elf, pe
 
-from htppower.backends import QnnHtp, qnn_library
+from htppower.backends import QnnHtp
+from htppower.backends.qnn import library as qnn_library
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from standin import ALWAYS, DCVS_V3, FIRST_ID, HMX_V2
 
 from htppower import load_profile
 from htppower.backends import QnnHtp
-from htppower.backends import qnn_abi as abi
-from htppower.codes import code_name
-from htppower.corners import VoltageCorner
+from htppower.backends.qnn import abi
 from htppower.errors import VoteRejected
-from htppower.native import NativeConfig
-from htppower.votes import HMX_DEFAULT, VoteSet
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.native import NativeConfig
+from htppower.votes.native_codes import code_name
+from htppower.votes.vote_set import HMX_DEFAULT, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

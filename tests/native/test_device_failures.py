@@ -14,9 +14,9 @@ from standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
 
 from htppower import State, VoteController
 from htppower.backends import QnnHtp, RecordingBackend
-from htppower.corners import ExpandedCorner
 from htppower.events import Transition
 from htppower.testing import VirtualTime
+from htppower.votes.corners import ExpandedCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

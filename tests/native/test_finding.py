@@ -14,8 +14,9 @@ import pytest
 from binaries import elf
 from standin import Standin, compile_standin, functions
 
-from htppower.backends import QnnHtp, qnn_library
+from htppower.backends import QnnHtp
 from htppower.backends.base import Step
+from htppower.backends.qnn import library as qnn_library
 from htppower.errors import BackendUnavailable, Unavailable
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from htppower import VoteController
 from htppower.backends import Description, QnnHtp
 from htppower.backends.base import Device
 from htppower.errors import BackendUnavailable, Unavailable
-from htppower.platforms import platform_of
-from htppower.votes import VoteSet
+from htppower.rules.platforms import platform_of
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from standin import Standin
@@ -170,7 +170,7 @@ _HOST = """
 import os, sys
 import htppower
 from htppower.backends import QnnHtp
-from htppower.votes import VoteSet
+from htppower.votes.vote_set import VoteSet
 how = sys.argv[2]
 backend = QnnHtp(sys.argv[1])
 if how.startswith("alone"):

@@ -131,7 +131,7 @@ _HOLD = """
 import sys
 from htppower import load_profile
 from htppower.backends import QnnHtp
-from htppower.cli.hold import Holding, hold
+from htppower.cli.profile.hold import Holding, hold
 from htppower.cli.vendor_output import kept_off_stdout
 wait = (sys.executable, "-c", "print('ready', flush=True); input()")
 with kept_off_stdout() as stdout:

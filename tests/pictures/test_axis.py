@@ -9,10 +9,10 @@ from dry_runs import dry_run, sustaining
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from htppower.dry_run.observer import PhaseSpan
 from htppower.events import Phase
-from htppower.pictures.axis import TimeAxis, spell_time, time_axis
-from htppower.pictures.timeline import Timeline, timeline
+from htppower.review.dry_run.observer import PhaseSpan
+from htppower.review.pictures.axis import TimeAxis, spell_time, time_axis
+from htppower.review.pictures.timeline import Timeline, timeline
 
 
 def _axis(*timelines: Timeline) -> TimeAxis:

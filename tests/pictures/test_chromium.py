@@ -8,9 +8,9 @@ import pytest
 from chromium import CHROMIUM, DARK, LIGHT, Browser
 from dry_runs import dry_run, hostile
 
-from htppower.pictures.html import as_html
-from htppower.pictures.svg import as_svg
-from htppower.pictures.timeline import timeline
+from htppower.review.pictures.html import as_html
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

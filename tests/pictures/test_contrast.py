@@ -10,11 +10,11 @@ import attrs
 import pytest
 from dry_runs import dry_run, parsed
 
-from htppower.loading import load_profile
-from htppower.pictures.page import page
-from htppower.pictures.style import SVG as STYLE
-from htppower.pictures.svg import as_svg
-from htppower.pictures.timeline import timeline
+from htppower.profiles.loading import load_profile
+from htppower.review.pictures.page import page
+from htppower.review.pictures.style import SVG as STYLE
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.timeline import timeline
 
 Colour: TypeAlias = "tuple[float, float, float]"
 

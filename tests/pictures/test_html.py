@@ -11,12 +11,12 @@ import pytest
 from dry_runs import HOSTILE, dry_run, hostile
 
 from htppower.backends import SimulatedHtp
-from htppower.files import shipped_folder
-from htppower.loading import load_profile
-from htppower.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
-from htppower.pictures.findings import Shown
-from htppower.pictures.html import as_html
-from htppower.profiles import SHIPPED_PROFILES, Lowering
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
+from htppower.review.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
+from htppower.review.pictures.findings import Shown
+from htppower.review.pictures.html import as_html
 
 VOID = {"meta", "br"}
 

@@ -9,16 +9,16 @@ import pytest
 from dry_runs import dry_run, parsed
 from helpers import hmx
 
-from htppower.corners import VoltageCorner
-from htppower.loading import load_profile
-from htppower.pictures.svg import as_svg
-from htppower.pictures.timeline import timeline
-from htppower.votes import VoltageRange
+from htppower.profiles.loading import load_profile
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.timeline import timeline
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.vote_set import VoltageRange
 
 if TYPE_CHECKING:
     import xml.etree.ElementTree as ET
 
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Where the plot begins and ends, in px.

@@ -11,8 +11,8 @@ import htppower
 
 PACKAGE = Path(htppower.__file__).parent
 ABOVE = {
-    "htppower.pictures": ("cli", "diff", "pictures"),
-    "htppower.dry_run": ("cli", "diff", "dry_run", "pictures", "vote_tests"),
+    "htppower.review.pictures": ("cli", "review"),
+    "htppower.review.dry_run": ("cli", "review"),
 }
 
 

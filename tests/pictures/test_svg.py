@@ -10,12 +10,12 @@ import pytest
 from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
-from htppower.loading import load_profile
-from htppower.pictures.axis import spell_time, time_axis
-from htppower.pictures.elements import width_of
-from htppower.pictures.svg import as_svg, describe
-from htppower.pictures.timeline import timeline
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.pictures.axis import spell_time, time_axis
+from htppower.review.pictures.elements import width_of
+from htppower.review.pictures.svg import as_svg, describe
+from htppower.review.pictures.timeline import timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 

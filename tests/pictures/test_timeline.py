@@ -11,16 +11,16 @@ from helpers import hmx
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from htppower import rules
 from htppower.backends import SimulatedHtp
-from htppower.cases import Case
-from htppower.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.dry_run.observer import PhaseSpan, Window
 from htppower.events import Phase
-from htppower.loading import load_profile
-from htppower.pictures.timeline import Lane, Timeline, timeline
-from htppower.profiles import PowerState, Profile, Relax
-from htppower.votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.review.dry_run.observer import PhaseSpan, Window
+from htppower.review.pictures.timeline import Lane, Timeline, timeline
+from htppower.rules import table as rules
+from htppower.rules.case import Case
+from htppower.votes.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
 
 
 def _lane(drawn: Timeline, clock: str) -> Lane:

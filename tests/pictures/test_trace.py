@@ -10,9 +10,9 @@ import pytest
 from dry_runs import dry_run, hostile
 from helpers import hmx
 
-from htppower.loading import load_profile
-from htppower.pictures.trace import as_trace
-from htppower.profiles import SHIPPED_PROFILES
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.pictures.trace import as_trace
 
 Event = dict[str, Any]
 

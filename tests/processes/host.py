@@ -18,7 +18,7 @@ from htppower.backends import RecordingBackend, SimulatedHtp
 
 if TYPE_CHECKING:
     from htppower import Session
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 
 class FileRecorder(RecordingBackend):

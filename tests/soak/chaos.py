@@ -11,8 +11,8 @@ from soak.host import CLOCK, profiles
 from soak.watching import OrderWatch
 
 from htppower import SessionClosed, load_profile
-from htppower.backends.faults import FUNCTIONS
-from htppower.codes import FAILED, INVALID_INPUT, TRANSPORT
+from htppower.backends.simulated.faults import FUNCTIONS
+from htppower.votes.native_codes import FAILED, INVALID_INPUT, TRANSPORT
 
 if TYPE_CHECKING:
     import random

@@ -11,8 +11,8 @@ from soak.memory import MOST_GROWTH, Memory
 from soak.watching import BOUND_US, StateWatch
 
 from htppower import State
-from htppower.backoff import LONGEST_RETRY_US
-from htppower.corners import ExpandedCorner, VoltageCorner
+from htppower.control.retry import LONGEST_RETRY_US
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower import Lowering, Profile, SessionClosed, State, VoteController, VoteRejected, load_profile
-from htppower.timing import MonotonicClock
+from htppower.control.time.base import MonotonicClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

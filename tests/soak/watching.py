@@ -10,8 +10,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from htppower import State, VoteRejected
+from htppower.control.state_machine import Trigger
 from htppower.events import Cause, SessionOpened, Transition
-from htppower.machine import Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend, Description
     from htppower.events import Event
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
     Answer = TypeVar("Answer")
 

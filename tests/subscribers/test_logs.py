@@ -10,10 +10,10 @@ from bench import explicit_hmx, voting
 
 from htppower import VoteController, events
 from htppower.backends import SimulatedHtp
-from htppower.codes import FAILED, SYSTEM_COMMUNICATION
-from htppower.corners import ExpandedCorner
 from htppower.subscribers.logs import line
 from htppower.testing import VirtualTime
+from htppower.votes.corners import ExpandedCorner
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     import pytest

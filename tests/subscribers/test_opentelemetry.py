@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from htppower import VoteRejected
-from htppower.codes import FAILED, INVALID_INPUT
 from htppower.events import Event, HoldBegan
 from htppower.subscribers.opentelemetry import _Spans, subscribe
+from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,14 +13,14 @@ import pytest
 from bench import Bench
 from prometheus_client import CollectorRegistry, generate_latest
 
-from htppower.codes import FAILED, SYSTEM_COMMUNICATION
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.subscribers.snapshot import session_samples
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.status import ControllerStatus
+    from htppower.control.status.controller_status import ControllerStatus
 
 CALLS = "htppower_calls_total"
 

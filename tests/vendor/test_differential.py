@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from vendorlib import SOC_OF_ARCHITECTURE, RawClient
 
 from htppower.backends import SimulatedHtp
-from htppower.codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.native import NativeConfig
+from htppower.votes.native import NativeConfig
+from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

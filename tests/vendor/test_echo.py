@@ -15,14 +15,14 @@ from vendorlib import SOC_OF_ARCHITECTURE, decoded
 
 from htppower import load_profile, profile_names
 from htppower.backends import QnnHtp
-from htppower.files import shipped_folder
-from htppower.plans import Planner
+from htppower.control.plans import Planner
+from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 CORNERS = enumerators(
     "",

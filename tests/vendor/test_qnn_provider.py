@@ -18,7 +18,7 @@ from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import MODES, provider_options
 
 if TYPE_CHECKING:
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 PROCESS = Path(__file__).resolve().parents[1] / "processes" / "npu_provider.py"
 LINE = re.compile(r"(?:.*QnnLogging\])?\s*(?:<\w> )?(?P<text>.*)")

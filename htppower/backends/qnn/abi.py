@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from htppower.native import NativeConfig
+    from htppower.votes.native import NativeConfig
 
 BACKEND_ID_HTP = 6
 # Before SDK 2.15 the functions stood at other places of the table.

@@ -8,16 +8,16 @@ import weakref
 from ctypes import byref, c_char_p, c_uint32, c_void_p
 from typing import TYPE_CHECKING, Any
 
-from htppower.backends import qnn_abi as abi
 from htppower.backends.base import Device
-from htppower.backends.qnn_log import LOGGER, log_callback, wanted_level
-from htppower.codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG, code_name, what_to_do_at_start
+from htppower.backends.qnn import abi
+from htppower.backends.qnn.log import LOGGER, log_callback, wanted_level
 from htppower.errors import BackendUnavailable, Unavailable
+from htppower.votes.native_codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG, code_name, what_to_do_at_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.qnn_library import Library
+    from htppower.backends.qnn.library import Library
 
 OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
 

@@ -6,22 +6,22 @@ import ctypes
 import operator
 from typing import TYPE_CHECKING
 
-from htppower.backends import qnn_abi as abi
 from htppower.backends.base import Description
-from htppower.backends.qnn_device import OpenDevice
-from htppower.backends.qnn_library import load_library, machine, operating_system
-from htppower.codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
+from htppower.backends.qnn import abi
+from htppower.backends.qnn.device import OpenDevice
+from htppower.backends.qnn.library import load_library, machine, operating_system
+from htppower.control.process_exit import call_in_forked_children
 from htppower.errors import VoteRejected
-from htppower.lifetime import call_in_forked_children
-from htppower.native import Option
-from htppower.platforms import ARCHITECTURES, Platform, find_soc
-from htppower.socs import SOCS
-from htppower.votes import SEND_ORDER
+from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
+from htppower.rules.socs import SOCS
+from htppower.votes.native import Option
+from htppower.votes.native_codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
+from htppower.votes.vote_set import SEND_ORDER
 
 if TYPE_CHECKING:
     import os
 
-    from htppower.votes import VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 # A host that makes vote sets as it goes must not fill the memory with their structs.
 _MOST_VOTE_SETS = 1024

@@ -13,7 +13,7 @@ import logging
 import sys
 from typing import Any
 
-from htppower.backends.qnn_abi import LogCallback
+from htppower.backends.qnn.abi import LogCallback
 
 LOGGER = logging.getLogger("htppower.qnn")
 LOGGER.addHandler(logging.NullHandler())

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.native import Option
+from htppower.votes.native import Option
+from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from htppower.native import NativeConfig
-    from htppower.platforms import Platform
+    from htppower.rules.platforms import Platform
+    from htppower.votes.native import NativeConfig
 
 _LARGEST_LEGACY_CORNER = 0xFF
 _LARGEST_PERF_MODE = 255

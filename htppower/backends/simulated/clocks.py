@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
+from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from htppower.native import NativeConfig
+    from htppower.votes.native import NativeConfig
 
 NO_WISH_US = 65535
 _LIMITS = ("Min", "Target", "Max")

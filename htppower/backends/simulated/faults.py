@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from htppower.codes import SUCCESS
+from htppower.votes.native_codes import SUCCESS
 
 FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
 

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.answers import NEWEST, answer, find_version
 from htppower.backends.base import Description, Device
-from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
-from htppower.backends.faults import FUNCTIONS, Faults, check_function
-from htppower.codes import (
+from htppower.backends.simulated.answers import NEWEST, answer, find_version
+from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
+from htppower.backends.simulated.faults import FUNCTIONS, Faults, check_function
+from htppower.errors import VoteRejected
+from htppower.rules.platforms import platform_of
+from htppower.votes.native_codes import (
     INVALID_INPUT,
     SUCCESS,
     SYSTEM_COMMUNICATION,
     SYSTEM_COMMUNICATION_FATAL,
 )
-from htppower.errors import VoteRejected
-from htppower.platforms import platform_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from htppower.native import NativeConfig
-    from htppower.votes import VoteSet
+    from htppower.votes.native import NativeConfig
+    from htppower.votes.vote_set import VoteSet
 
 _LARGEST_UINT32 = 2**32 - 1
 

@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from htppower.cli import FOLDER, REFUSED
-from htppower.cli.outputs import FormAndFile, collected, write_files
-from htppower.cli.workload_options import (
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.options import (
+    FOLDER,
     OF_A_WORKLOAD,
     refuse_soc_with_arch,
     simulated_htp,
     workload,
     workload_options,
 )
-from htppower.diff.compare import Comparison, compare
-from htppower.diff.effects import Effect
-from htppower.diff.sides import Side, Tree, here, read_side
+from htppower.cli.outputs import FormAndFile, collected, write_files
 from htppower.errors import Problem, ProfileError
+from htppower.review.diff.compare import Comparison, compare
+from htppower.review.diff.effects import Effect
+from htppower.review.diff.sides import Side, Tree, here, read_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.diff.runs import RunPair
+    from htppower.review.diff.runs import RunPair
 
 _FORMS = ("text", "markdown", "json", "html")
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
@@ -115,7 +116,7 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
 
 @contextlib.contextmanager
 def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tuple[str, ...]) -> Iterator[Comparison]:
-    from htppower.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
+    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
     with checked_out(revision, (*paths, *folders)) as then:
@@ -151,7 +152,7 @@ def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:
 
 
 def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...]:
-    from htppower.diff.runs import run_both  # noqa: PLC0415 - only where something is run
+    from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
 
     return run_both(comparison, lambda: simulated_htp(options), workload(options))
 
@@ -160,17 +161,17 @@ def _document(comparison: Comparison, runs: tuple[RunPair, ...], form: str, opti
     """Return the comparison in a format; each is imported only where it is asked for."""
     beside = runs if options["timeline"] else ()
     if form == "html":
-        from htppower.cli.diff_formats.as_html import render as as_html  # noqa: PLC0415
+        from htppower.cli.diff.formats.as_html import render as as_html  # noqa: PLC0415
 
         return as_html(comparison, runs)
     if form == "json":
-        from htppower.cli.diff_formats.as_json import render as as_json  # noqa: PLC0415
+        from htppower.cli.diff.formats.as_json import render as as_json  # noqa: PLC0415
 
         return as_json(comparison, runs if options["timeline"] else None)
     if form == "markdown":
-        from htppower.cli.diff_formats.as_markdown import render as as_markdown  # noqa: PLC0415
+        from htppower.cli.diff.formats.as_markdown import render as as_markdown  # noqa: PLC0415
 
         return as_markdown(comparison, beside)
-    from htppower.cli.diff_formats.as_text import render as as_text  # noqa: PLC0415
+    from htppower.cli.diff.formats.as_text import render as as_text  # noqa: PLC0415
 
     return as_text(comparison, beside)

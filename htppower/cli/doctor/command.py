@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.cli import FOLDER
 from htppower.cli.layout import labelled
-from htppower.codes import SUCCESS, code_name
+from htppower.cli.options import FOLDER
+from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.backends.base import Description, Device, Step
-    from htppower.cli.diagnosis import Answer, Diagnosis, ProfileHere
+    from htppower.cli.doctor.diagnosis import Answer, Diagnosis, ProfileHere
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
@@ -33,7 +33,7 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     Votes of every kind are cast that ask for nothing, and destroyed. The exit code is 0 where votes are taken, 1 where
     they are not.
     """
-    from htppower.cli.diagnosis import diagnose  # noqa: PLC0415 - help needs no library
+    from htppower.cli.doctor.diagnosis import diagnose  # noqa: PLC0415 - help needs no library
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
 
     with kept_off_stdout():

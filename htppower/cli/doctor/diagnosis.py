@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.qnn import QnnHtp
-from htppower.backends.qnn_library import SDK_VARIABLES, VARIABLE
-from htppower.codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
+from htppower.backends.qnn.htp import QnnHtp
+from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
+from htppower.control.ledger import TAKEN_BACK
+from htppower.control.plans import RULE_OF_OPTION, Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
-from htppower.ledger import TAKEN_BACK
-from htppower.loading import load_profiles
-from htppower.native import Option
-from htppower.plans import RULE_OF_OPTION, Planner
-from htppower.votes import SEND_ORDER, VoteSet
+from htppower.profiles.loading import load_profiles
+from htppower.votes.native import Option
+from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
+from htppower.votes.vote_set import SEND_ORDER, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

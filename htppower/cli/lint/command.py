@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli import FOLDER, REFUSED
-from htppower.cli.lint_formats import NAMES, render
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.lint.formats import NAMES, render
+from htppower.cli.options import FOLDER, SYSTEMS, refuse_soc_with_arch
 from htppower.cli.outputs import FormAndFile, collected, write_files
-from htppower.cli.workload_options import SYSTEMS, refuse_soc_with_arch
-from htppower.lint.run import lint
+from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.platforms import Platform
+    from htppower.rules.platforms import Platform
 
 
 @click.command(name="lint")
@@ -64,6 +64,6 @@ def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform
     if soc is None and arch is None and system is None:
         return None
     refuse_soc_with_arch({"soc": soc, "arch": arch})
-    from htppower.platforms import platform_of  # noqa: PLC0415 - only where one is named
+    from htppower.rules.platforms import platform_of  # noqa: PLC0415 - only where one is named
 
     return platform_of(soc, arch, system or "linux")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from htppower.dry_run.workload import Report, Row
+    from htppower.review.dry_run.workload import Report, Row
 
 FORMAT_VERSION = 1
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower import rules
 from htppower.cli.layout import labelled
-from htppower.codes import SUCCESS, code_name
-from htppower.machine import State
+from htppower.control.state_machine import State
+from htppower.rules import table as rules
+from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.dry_run.workload import Report, Row
-    from htppower.native import NativeConfig
+    from htppower.review.dry_run.workload import Report, Row
+    from htppower.votes.native import NativeConfig
 
 _COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"
 _INDENT = " " * 54

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Protocol
 
-from htppower.cli.signals import SIGNALED, BlockedSignals, Signals
+from htppower.cli.profile.signals import SIGNALED, BlockedSignals, Signals
 
 # As a shell tells of a command that it can't run.
 NOT_FOUND = 127

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from htppower.cli import FOLDER
-from htppower.cli.workload_options import (
+from htppower.cli.options import (
+    FOLDER,
     OF_A_WORKLOAD,
     refuse_soc_with_arch,
     simulated_htp,
@@ -19,8 +19,8 @@ from htppower.cli.workload_options import (
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
-    from htppower.dry_run.workload import Pace, Report
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
+    from htppower.review.dry_run.workload import Pace, Report
 
 _PICTURES = ("svg", "html", "trace")
 FORMAT = click.Choice(["text", "json", *_PICTURES])
@@ -83,7 +83,7 @@ def command(**options: Any) -> None:
     live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
     live = live and not options["dry_run"]
     _refuse_what_does_not_go_together(ctx, live=live)
-    from htppower.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
     profile = load_profile(options["profile"], options["folders"])
     if live:
@@ -114,7 +114,7 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
 
 
 def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
-    from htppower.dry_run.workload import run  # noqa: PLC0415
+    from htppower.review.dry_run.workload import run  # noqa: PLC0415
 
     virtual = options["dry_run"]
     report = run(profile, simulated_htp(options), workload(options), _pace(virtual), virtual=virtual)
@@ -127,43 +127,43 @@ def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
 def _document(report: Report, form: str, folders: tuple[str, ...]) -> str:
     """Return a run in a format; each is imported only where it is asked for."""
     if form == "json":
-        from htppower.cli.report_json import as_json  # noqa: PLC0415
+        from htppower.cli.profile.as_json import as_json  # noqa: PLC0415
 
         return as_json(report)
     if form == "svg":
-        from htppower.pictures.svg import as_svg  # noqa: PLC0415
-        from htppower.pictures.timeline import timeline  # noqa: PLC0415
+        from htppower.review.pictures.svg import as_svg  # noqa: PLC0415
+        from htppower.review.pictures.timeline import timeline  # noqa: PLC0415
 
         return as_svg(timeline(report))
     if form == "html":
-        from htppower.cli.page_findings import findings_of  # noqa: PLC0415
-        from htppower.pictures.html import as_html  # noqa: PLC0415
+        from htppower.cli.profile.page_findings import findings_of  # noqa: PLC0415
+        from htppower.review.pictures.html import as_html  # noqa: PLC0415
 
         return as_html(report, findings_of(report, folders))
     if form == "trace":
-        from htppower.pictures.trace import as_trace  # noqa: PLC0415
+        from htppower.review.pictures.trace import as_trace  # noqa: PLC0415
 
         return as_trace(report)
-    from htppower.cli.report_text import as_text  # noqa: PLC0415
+    from htppower.cli.profile.as_text import as_text  # noqa: PLC0415
 
     return as_text(report)
 
 
 def _hold(profile: Profile, options: dict[str, Any]) -> int:
     gc.enable()  # start-up has it off; this run takes as long as its command
-    from htppower.cli.child import CommandFailed  # noqa: PLC0415
-    from htppower.cli.hold import Holding, hold  # noqa: PLC0415
+    from htppower.cli.profile.child import CommandFailed  # noqa: PLC0415
+    from htppower.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
 
     holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], options["seconds"])
 
     def open_backend() -> Backend:
         if options["backend"] == "simulated":
-            from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415
+            from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415
 
             cores = max(options["core_ids"]) + 1
             return SimulatedHtp(None, options["soc"], devices=options["device_id"] + 1, cores=cores)
-        from htppower.backends.qnn import QnnHtp  # noqa: PLC0415
+        from htppower.backends.qnn.htp import QnnHtp  # noqa: PLC0415
 
         return QnnHtp(options["library"], options["soc"])
 
@@ -177,12 +177,12 @@ def _hold(profile: Profile, options: dict[str, Any]) -> int:
 
 def _pace(virtual: bool) -> Pace:
     if virtual:
-        from htppower.dry_run.workload import VirtualPace  # noqa: PLC0415
+        from htppower.review.dry_run.workload import VirtualPace  # noqa: PLC0415
         from htppower.testing import VirtualTime  # noqa: PLC0415
 
         return VirtualPace(VirtualTime())
     gc.enable()  # start-up has it off; this run takes as long as its workload
-    from htppower.dry_run.workload import RealPace  # noqa: PLC0415
-    from htppower.sustain import SystemTime  # noqa: PLC0415
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415
+    from htppower.review.dry_run.workload import RealPace  # noqa: PLC0415
 
     return RealPace(SystemTime())

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli.child import keep_from_children, open_descriptors, start
-from htppower.cli.signals import ENDING, SIGNALED, STOPPING, Signals, Taken, take_signals
-from htppower.controller import VoteController
+from htppower.cli.profile.child import keep_from_children, open_descriptors, start
+from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, Taken, take_signals
+from htppower.control.controller import VoteController
+from htppower.control.state_machine import State, Trigger
 from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, Transition
-from htppower.machine import State, Trigger
-from htppower.votes import PROCESS_WIDE
+from htppower.votes.vote_set import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.backends.base import Backend
-    from htppower.cli.child import Child
+    from htppower.cli.profile.child import Child
+    from htppower.control.session import Session
     from htppower.events import Event
-    from htppower.profiles import Profile
-    from htppower.session import Session
+    from htppower.profiles.profile import Profile
 
 
 @attrs.frozen

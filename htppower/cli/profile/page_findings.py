@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-from htppower.files import shown_path
-from htppower.lint.run import lint
-from htppower.pictures.findings import Shown
+from htppower.profiles.discovery import shown_path
+from htppower.review.lint.run import lint
+from htppower.review.pictures.findings import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.dry_run.workload import Report
+    from htppower.review.dry_run.workload import Report
 
 
 def findings_of(report: Report, folders: Iterable[str]) -> tuple[Shown, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from htppower.codes import SUCCESS
-from htppower.process_identity import Life
-from htppower.texts import printable
+from htppower.control.status.process_identity import Life
+from htppower.text import printable
+from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.cli.status_document import Seen
+    from htppower.cli.status.document import Seen
 
 WIDTH = 80
 _LABEL = 12

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.cli.status_document import StatusUnreadable, read_status, seen, stamp
-from htppower.cli.status_text import WIDTH, as_text
+from htppower.cli.status.as_text import WIDTH, as_text
+from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from htppower.cli.status_document import Seen
+    from htppower.cli.status.document import Seen
 
 _POLL_S = 0.25
 # A terminal is drawn again this often, since ages grow without another file.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.status.json_form import FORMAT, STATUS, wrong
+from htppower.control.status.process_identity import Life, life
+from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError
-from htppower.process_identity import Life, life
-from htppower.status_form import FORMAT, STATUS, wrong
-from htppower.status_json import KIND
-from htppower.texts import printable
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

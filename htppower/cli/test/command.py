@@ -6,7 +6,8 @@ import gc
 
 import click
 
-from htppower.cli import FOLDER, REFUSED
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.options import FOLDER
 
 FORMATS = click.Choice(["text", "json", "junit"])
 
@@ -30,10 +31,10 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     if form == "junit" and (covers or fail_uncovered):
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     gc.enable()  # start-up has it off; coverage runs thousands of cases
-    from htppower.cli import test_report  # noqa: PLC0415 - a usage error need not wait for it
-    from htppower.vote_tests.compare import run_tests  # noqa: PLC0415
-    from htppower.vote_tests.coverage import Look, coverage  # noqa: PLC0415
-    from htppower.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
+    from htppower.cli.test import report  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.review.vote_tests.compare import run_tests  # noqa: PLC0415
+    from htppower.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
+    from htppower.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
 
     tests = load_tests(paths, folders)
     beside = load_beside(paths, folders) if covers or fail_uncovered else None
@@ -43,8 +44,8 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
     # XML says itself how it is encoded: it is the same whatever the terminal takes.
-    report = test_report.as_junit(results) if form == "junit" else test_report.FORMATS[form](results, covered)
-    click.echo(report, nl=form != "junit")
+    text = report.as_junit(results) if form == "junit" else report.FORMATS[form](results, covered)
+    click.echo(text, nl=form != "junit")
     if beside is not None and failed:
         click.echo("no coverage: it is looked at once every case passes", err=True)
     if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):

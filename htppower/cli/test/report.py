@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from htppower.files import shown_path
-from htppower.vote_tests.coverage import Look
+from htppower.profiles.discovery import shown_path
+from htppower.review.vote_tests.coverage import Look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from htppower.documents import Place
-    from htppower.vote_tests.compare import CaseResult, Difference, Failure
-    from htppower.vote_tests.coverage import Coverage
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.vote_tests.compare import CaseResult, Difference, Failure
+    from htppower.review.vote_tests.coverage import Coverage
 
 FORMAT_VERSION = 1
 # What XML 1.0 has no place for, not even escaped; a path may hold it.

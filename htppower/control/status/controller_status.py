@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.cores import CoreStatus, core_statuses
-from htppower.votes import PROCESS_WIDE, SEND_ORDER
+from htppower.control.status.cores import CoreStatus, core_statuses
+from htppower.votes.vote_set import PROCESS_WIDE, SEND_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Description
-    from htppower.caster import Caster
+    from htppower.control.executor import Caster
+    from htppower.control.gate import Usage
+    from htppower.control.history import LastCall, LastError
+    from htppower.control.ledger import Ledger
+    from htppower.control.precedence import Claim
+    from htppower.control.state_machine import State
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
-    from htppower.ledger import Ledger
-    from htppower.machine import State
-    from htppower.native import Option
-    from htppower.precedence import Claim
-    from htppower.record import LastCall, LastError
-    from htppower.usage import Usage
-    from htppower.votes import VoteSet
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen

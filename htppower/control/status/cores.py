@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.clocks import Client, Effective, ProcessSettings, effective_clocks
-from htppower.machine import State
-from htppower.votes import PROCESS_WIDE
+from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
+from htppower.control.state_machine import State
+from htppower.votes.vote_set import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from htppower.ledger import Ledger
-    from htppower.usage import Usage
+    from htppower.control.gate import Usage
+    from htppower.control.ledger import Ledger
 
 CLOCKS = ("core", "bus", "hmx")
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from htppower.control.status.controller_status import ControllerStatus
+    from htppower.control.status.status_file import StatusFile
+    from htppower.control.time.base import Time
     from htppower.events import Event
-    from htppower.status import ControllerStatus
-    from htppower.status_file import StatusFile
-    from htppower.timing import Time
 
 
 class Serving:
@@ -35,7 +35,7 @@ class Serving:
 
     def open(self, path: str | os.PathLike[str]) -> StatusFile:
         """Write the status to a file from now on."""
-        from htppower.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
+        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
 
         made = StatusFile(path, self._status, self._subscribe, self._time)
         with self._lock:

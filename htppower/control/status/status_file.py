@@ -13,16 +13,16 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from htppower.machine import State
-from htppower.scoped import Scoped
-from htppower.status_json import KIND, status_document, without_times
+from htppower.control.scoped import Scoped
+from htppower.control.state_machine import State
+from htppower.control.status.to_json import KIND, status_document, without_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.status.controller_status import ControllerStatus
+    from htppower.control.time.base import Time
     from htppower.events import Event
-    from htppower.status import ControllerStatus
-    from htppower.timing import Time
 
 _LOGGER = logging.getLogger("htppower")
 

@@ -1,4 +1,4 @@
-"""A controller's status as JSON, in the form that ``status_form.py`` describes."""
+"""A controller's status as JSON, in the form that ``json_form.py`` describes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from htppower import __version__
-from htppower.codes import code_name
-from htppower.corners import ExpandedCorner, VoltageCorner
-from htppower.process_identity import place, started
-from htppower.status_form import FORMAT
+from htppower.control.status.json_form import FORMAT
+from htppower.control.status.process_identity import place, started
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
     import datetime
 
-    from htppower.cores import CoreStatus
+    from htppower.control.precedence import Claim
+    from htppower.control.status.controller_status import ControllerStatus, SessionStatus
+    from htppower.control.status.cores import CoreStatus
     from htppower.errors import VoteRejected
-    from htppower.precedence import Claim
-    from htppower.status import ControllerStatus, SessionStatus
 
 KIND = "htppower status"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.worker import Worker
+    from htppower.control.time.workers import Worker
 
 
 class Clock(Protocol):
@@ -20,7 +20,7 @@ class Clock(Protocol):
 
 
 class Time(Clock, Protocol):
-    """A clock with alarms. The real one is in ``sustain.py``, the one for tests in ``testing.py``."""
+    """A clock with alarms. The real one is in ``scheduler.py``, the one for tests in ``testing.py``."""
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
         """Run the action once, at the deadline or soon after, never before; return what ``cancel`` takes."""

@@ -25,15 +25,15 @@ from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
-from htppower.timing import MonotonicClock
-from htppower.worker import ThreadWorker
+from htppower.control.time.base import MonotonicClock
+from htppower.control.time.workers import ThreadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from apscheduler.job import Job
 
-    from htppower.timing import Clock
+    from htppower.control.time.base import Clock
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)

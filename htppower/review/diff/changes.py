@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.diff.effects import Effect, effect_of
-from htppower.documents import Place, locate
-from htppower.fields import limits, profile_fields, spell, vote_fields
-from htppower.profiles import NO_VOTES
-from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
+from htppower.profiles.profile import NO_VOTES
+from htppower.profiles.strict_yaml import Place, locate
+from htppower.review.diff.effects import Effect, effect_of
+from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.cases import Path
-    from htppower.extending import ResolvedFile
-    from htppower.loading import Examined
-    from htppower.profiles import PowerState, Profile
-    from htppower.votes import VoteSet
+    from htppower.profiles.extends import ResolvedFile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.rules.case import Path
+    from htppower.votes.vote_set import VoteSet
 
 # When a field acts: in a phase, or between them.
 INIT = "init"

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from htppower.diff.changes import Change, changes_of_profile, changes_of_state
-from htppower.diff.effects import Effect
+from htppower.review.diff.changes import Change, changes_of_profile, changes_of_state
+from htppower.review.diff.effects import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.diff.sides import Side, Tree
-    from htppower.documents import Place
-    from htppower.loading import Examined
-    from htppower.profiles import Profile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.diff.sides import Side, Tree
 
 _Examined = TypeVar("_Examined", bound="Examined[Any]")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.documents import read_document
-from htppower.files import SUFFIXES
+from htppower.profiles.discovery import SUFFIXES
+from htppower.profiles.strict_yaml import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

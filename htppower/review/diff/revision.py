@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.diff.export import Listing, export, is_below
 from htppower.errors import HtpPowerError
-from htppower.files import shipped_folder
-from htppower.sources import find_sources
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.diff.export import Listing, export, is_below
+from htppower.review.file_selection import find_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

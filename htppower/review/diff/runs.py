@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.dry_run.workload import VirtualPace, run
+from htppower.control.state_machine import State
 from htppower.errors import ProfileError, RuleBreach
-from htppower.machine import State
+from htppower.review.dry_run.workload import VirtualPace, run
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.simulated import SimulatedHtp
-    from htppower.diff.compare import Comparison, Pair
-    from htppower.dry_run.workload import Report, Workload
+    from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.review.diff.compare import Comparison, Pair
+    from htppower.review.dry_run.workload import Report, Workload
 
 
 @attrs.frozen(repr=False, eq=False)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Problem, ProfileError
-from htppower.files import Folders, shipped_folder
-from htppower.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.mistakes import Mistake
-from htppower.sources import Kind, Source, find_either, find_sources, folders_of, kind_of
+from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.mistakes import Mistake
+from htppower.review.file_selection import Kind, Source, find_either, find_sources, folders_of, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.profiles import PowerState, Profile
+    from htppower.profiles.profile import PowerState, Profile
 
 
 @attrs.frozen(repr=False, eq=False)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.codes import SUCCESS
-from htppower.votes import DcvsV3, VoteSet
+from htppower.votes.native_codes import SUCCESS
+from htppower.votes.vote_set import DcvsV3, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

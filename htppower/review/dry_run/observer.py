@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.dry_run.in_force import InForce
+from htppower.control.state_machine import State
 from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, Transition
-from htppower.machine import State
+from htppower.review.dry_run.in_force import InForce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.backends.recording import Call, RecordingBackend
-    from htppower.timing import Time
-    from htppower.votes import VoteSet
+    from htppower.control.time.base import Time
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen

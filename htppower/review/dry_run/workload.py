@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 from htppower.backends.recording import RecordingBackend
-from htppower.controller import VoteController
-from htppower.dry_run.observer import Observer, PhaseSpan, Row, StateSpan, Window
+from htppower.control.controller import VoteController
+from htppower.control.state_machine import State
 from htppower.events import Phase
-from htppower.machine import State
+from htppower.review.dry_run.observer import Observer, PhaseSpan, Row, StateSpan, Window
 
 if TYPE_CHECKING:
-    from htppower.backends.simulated import SimulatedHtp
+    from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.control.session import Session
+    from htppower.control.time.base import Time
     from htppower.events import Degradation
-    from htppower.profiles import Profile
-    from htppower.session import Session
+    from htppower.profiles.profile import Profile
     from htppower.testing import VirtualTime
-    from htppower.timing import Time
 
 __all__ = ["Pace", "RealPace", "Report", "Row", "VirtualPace", "Workload", "run"]
 

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.documents import Place, locate
 from htppower.errors import HtpPowerError
-from htppower.explain.meanings import Meaning, meaning_of
-from htppower.fields import limits, profile_fields, spell, vote_fields
-from htppower.mistakes import nearest
-from htppower.profiles import NO_VOTES
+from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
+from htppower.profiles.mistakes import nearest
+from htppower.profiles.profile import NO_VOTES
+from htppower.profiles.strict_yaml import Place, locate
+from htppower.review.explain.meanings import Meaning, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.cases import Path
-    from htppower.documents import Document
-    from htppower.extending import ResolvedFile
-    from htppower.loading import Examined
-    from htppower.native import NativeConfig
-    from htppower.profiles import PowerState, Profile
-    from htppower.votes import VoteSet
+    from htppower.profiles.extends import ResolvedFile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.profiles.strict_yaml import Document
+    from htppower.rules.case import Path
+    from htppower.votes.native import NativeConfig
+    from htppower.votes.vote_set import VoteSet
 
 # What stands before the fields of the power state to which a profile relaxes.
 LOWERED = "lowered"

@@ -10,7 +10,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.cases import Path
+    from htppower.rules.case import Path
 
 _INFRASTRUCTURE = 'QNN HTP backend, "QNN HTP Performance Infrastructure API"'
 _HMX = 'QNN HTP backend, "HMX Power Settings"'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from htppower.corners import VoltageCorner
-from htppower.fields import LIMITS, UNSET
+from htppower.profiles.fields import LIMITS, UNSET
+from htppower.votes.corners import VoltageCorner
 
 _HIGHEST = VoltageCorner.MAX_VOLTAGE_CORNER.name
 _DISABLE = {"const": VoltageCorner.DISABLE.name}

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import attrs
 
-from htppower import rule_checks
-from htppower.corners import VoltageCorner
-from htppower.docstrings import said_of_fields, summary
-from htppower.fields import UNSET
-from htppower.json_schema_rules import of_a_profile, of_votes
-from htppower.readers import StatedVotes
-from htppower.schema import EXTENDING, ProfileFields, StateFields
-from htppower.vote_tests.fields import ExpectFields, VoteTestFields
-from htppower.votes import DcvsV3, HmxV2, VoltageRange, VoteSet
-from htppower.wanted import NAME_PATTERN, ONE_LINE_PATTERN, choices, stated_type, wanted_of
+from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, stated_type, wanted_of
+from htppower.profiles.fields import UNSET
+from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
+from htppower.profiles.typed_fields import StatedVotes
+from htppower.review.json_schema.docstrings import said_of_fields, summary
+from htppower.review.json_schema.rules import of_a_profile, of_votes
+from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
+from htppower.rules import vote_checks
+from htppower.votes.corners import VoltageCorner
+from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.wanted import Wanted
+    from htppower.profiles.field_limits import Wanted
 
 Schema = dict[str, Any]
 
@@ -39,9 +39,9 @@ _PLAIN = {int: "integer", str: "string", bool: "boolean"}
 
 # Ranges that rules of the votes bound.
 _OF_RULES = {
-    (DcvsV3, "sleep_latency_us"): rule_checks.SLEEP_LATENCY_US,
-    (VoteSet, "rpc_polling_time_us"): rule_checks.RPC_POLLING_TIME_US,
-    (VoteSet, "hmx_timeout_us"): rule_checks.HMX_TIMEOUT_US,
+    (DcvsV3, "sleep_latency_us"): vote_checks.SLEEP_LATENCY_US,
+    (VoteSet, "rpc_polling_time_us"): vote_checks.RPC_POLLING_TIME_US,
+    (VoteSet, "hmx_timeout_us"): vote_checks.HMX_TIMEOUT_US,
 }
 
 

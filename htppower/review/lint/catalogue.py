@@ -6,7 +6,7 @@ import enum
 
 import attrs
 
-from htppower import rules
+from htppower.rules import table as rules
 
 
 class Severity(str, enum.Enum):

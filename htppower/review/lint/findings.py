@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from htppower.lint.catalogue import CATALOGUE, Entry, Severity
+from htppower.review.lint.catalogue import CATALOGUE, Entry, Severity
 
 
 @attrs.frozen(order=True)

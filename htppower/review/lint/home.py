@@ -6,17 +6,17 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
-from htppower.files import shipped_folder, yaml_files
-from htppower.lint.review_rules import Shelf
-from htppower.loading import Known, examine_profile
-from htppower.sources import folders_of
+from htppower.profiles.discovery import shipped_folder, yaml_files
+from htppower.profiles.loading import Known, examine_profile
+from htppower.review.file_selection import folders_of
+from htppower.review.lint.review_rules import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path as FilePath
 
-    from htppower.loading import Examined
-    from htppower.profiles import Profile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
 
 
 class Home:

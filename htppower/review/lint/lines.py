@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.documents import LARGEST_FILE_BYTES
-from htppower.lint.comments import comments_for_htppower
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.review.lint.comments import comments_for_htppower
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath

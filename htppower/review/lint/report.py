@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.lint.catalogue import Severity
+from htppower.review.lint.catalogue import Severity
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding
-    from htppower.lint.suppressions import Suppressed
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.suppressions import Suppressed
 
 
 @attrs.frozen(repr=False, eq=False)

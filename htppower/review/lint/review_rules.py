@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.costs import clock_cost, costs, hmx_cost
-from htppower.fields import profile_fields, spell
-from htppower.files import shown_path
-from htppower.mistakes import Mistake
-from htppower.profiles import SHIPPED_PROFILES
-from htppower.sources import Kind
-from htppower.votes import HMX_DEFAULT
+from htppower.profiles.discovery import shown_path
+from htppower.profiles.fields import profile_fields, spell
+from htppower.profiles.mistakes import Mistake
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.file_selection import Kind
+from htppower.rules.power_cost import clock_cost, costs, hmx_cost
+from htppower.votes.vote_set import HMX_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path as FilePath
 
-    from htppower.cases import Path
-    from htppower.profiles import PowerState, Profile
-    from htppower.sources import Source
-    from htppower.votes import VoteSet
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.review.file_selection import Source
+    from htppower.rules.case import Path
+    from htppower.votes.vote_set import VoteSet
 
 # Thirty times the vendor's: above that the time between inferences is no reason.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000

@@ -9,30 +9,38 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower import rules
-from htppower.cases import Case
 from htppower.errors import Problem, ProfileError
-from htppower.files import shown_path
-from htppower.lint.catalogue import Severity
-from htppower.lint.findings import Finding
-from htppower.lint.home import Home
-from htppower.lint.lines import read_lines
-from htppower.lint.report import LintReport
-from htppower.lint.review_rules import costs_more, hidden, misnamed, no_way_down, polling_left_on, stays_up, unstated
-from htppower.lint.suppressions import apply, read_suppressions
-from htppower.loading import BETWEEN_FIELDS, Known, examine_power_state
-from htppower.mistakes import Mistake
-from htppower.sources import Kind, Source, find_sources
+from htppower.profiles.discovery import shown_path
+from htppower.profiles.loading import BETWEEN_FIELDS, Known, examine_power_state
+from htppower.profiles.mistakes import Mistake
+from htppower.review.file_selection import Kind, Source, find_sources
+from htppower.review.lint.catalogue import Severity
+from htppower.review.lint.findings import Finding
+from htppower.review.lint.home import Home
+from htppower.review.lint.lines import read_lines
+from htppower.review.lint.report import LintReport
+from htppower.review.lint.review_rules import (
+    costs_more,
+    hidden,
+    misnamed,
+    no_way_down,
+    polling_left_on,
+    stays_up,
+    unstated,
+)
+from htppower.review.lint.suppressions import apply, read_suppressions
+from htppower.rules import table as rules
+from htppower.rules.case import Case
 
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Iterable, Iterator
 
-    from htppower.extending import ResolvedFile
-    from htppower.lint.lines import Lines
-    from htppower.loading import Examined
-    from htppower.platforms import Platform
-    from htppower.profiles import PowerState, Profile
+    from htppower.profiles.extends import ResolvedFile
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.review.lint.lines import Lines
+    from htppower.rules.platforms import Platform
 
 _NEED_A_PLATFORM = frozenset(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
 # What is refused is told by the examination; what is left are the rules that only advise.

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.lint.catalogue import CATALOGUE, Severity
-from htppower.lint.comments import COMMENT
-from htppower.lint.findings import Finding
-from htppower.mistakes import did_you_mean
+from htppower.profiles.mistakes import did_you_mean
+from htppower.review.lint.catalogue import CATALOGUE, Severity
+from htppower.review.lint.comments import COMMENT
+from htppower.review.lint.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from htppower.lint.lines import Lines
+    from htppower.review.lint.lines import Lines
 
 _WORDS = re.compile(
     r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"

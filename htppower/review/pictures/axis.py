@@ -18,7 +18,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.pictures.timeline import Timeline
+    from htppower.review.pictures.timeline import Timeline
 
 # A stretch narrower than this can't carry a name.
 _LEGIBLE_PX = 24

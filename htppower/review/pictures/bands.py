@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from htppower.pictures.axis import spell_time
-from htppower.pictures.condense import phase_bands, window_bands
-from htppower.pictures.elements import element, text, title, width_of
+from htppower.review.pictures.axis import spell_time
+from htppower.review.pictures.condense import phase_bands, window_bands
+from htppower.review.pictures.elements import element, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.condense import Band
-    from htppower.pictures.timeline import Timeline
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.condense import Band
+    from htppower.review.pictures.timeline import Timeline
 
 STRIP_PX = 22
 # A word is drawn in the first size in which it fits, with ground around it.

@@ -12,9 +12,9 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from htppower.dry_run.observer import PhaseSpan, Span, Window
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.timeline import Lane, Step, Tick
+    from htppower.review.dry_run.observer import PhaseSpan, Span, Window
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.timeline import Lane, Step, Tick
 
 T = TypeVar("T")
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.machine import State
-from htppower.pictures.page import figure, page
-from htppower.pictures.svg import as_svg
-from htppower.pictures.tables import cell, shown_file, summary, summary_list, table
-from htppower.pictures.timeline import timeline, workload_said
+from htppower.control.state_machine import State
+from htppower.review.pictures.page import figure, page
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.tables import cell, shown_file, summary, summary_list, table
+from htppower.review.pictures.timeline import timeline, workload_said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.dry_run.workload import Report
+    from htppower.review.dry_run.workload import Report
 
 CHANGE_HEAD = ("profile", "when", "field", "old", "new", "effect", "place")
 

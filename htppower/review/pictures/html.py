@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.pictures.page import figure, page
-from htppower.pictures.svg import as_svg
-from htppower.pictures.tables import call_table, cell, finding_list, shown_file, summary, summary_list, vote_table
-from htppower.pictures.timeline import timeline, workload_said
+from htppower.review.pictures.page import figure, page
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.tables import (
+    call_table,
+    cell,
+    finding_list,
+    shown_file,
+    summary,
+    summary_list,
+    vote_table,
+)
+from htppower.review.pictures.timeline import timeline, workload_said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.dry_run.workload import Report
-    from htppower.pictures.findings import Shown
+    from htppower.review.dry_run.workload import Report
+    from htppower.review.pictures.findings import Shown
 
 
 def as_html(report: Report, findings: Sequence[Shown] = ()) -> str:

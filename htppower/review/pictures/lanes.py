@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.pictures.axis import spell_time
-from htppower.pictures.condense import Stretch, stretches
-from htppower.pictures.elements import element, path, text, title
-from htppower.pictures.rows import FOLLOWS, NO_VOTE, row_of, voted_rows
+from htppower.review.pictures.axis import spell_time
+from htppower.review.pictures.condense import Stretch, stretches
+from htppower.review.pictures.elements import element, path, text, title
+from htppower.review.pictures.rows import FOLLOWS, NO_VOTE, row_of, voted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.rows import CornerAxis
-    from htppower.pictures.timeline import Lane
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.rows import CornerAxis
+    from htppower.review.pictures.timeline import Lane
 
 # Lines of different dashes, so of their own: a target that is a corner, and what stands in its place.
 _ROW_LINES = {NO_VOTE: "target no-vote", FOLLOWS: "target follows"}

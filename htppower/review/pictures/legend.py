@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.events import Phase
-from htppower.pictures.condense import clusters, stretches
-from htppower.pictures.elements import element, text, width_of
-from htppower.pictures.marks import GLYPHS, glyph
-from htppower.pictures.timeline import is_disable
+from htppower.review.pictures.condense import clusters, stretches
+from htppower.review.pictures.elements import element, text, width_of
+from htppower.review.pictures.marks import GLYPHS, glyph
+from htppower.review.pictures.timeline import is_disable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.timeline import Timeline
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.timeline import Timeline
 
     # The words of an entry, and what draws its sample at a place.
     Entry: TypeAlias = tuple[str, Callable[[float, float], str]]

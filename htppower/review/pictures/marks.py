@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.pictures.axis import spell_time
-from htppower.pictures.condense import clusters
-from htppower.pictures.elements import element, path, shortened, text, title, width_of
+from htppower.review.pictures.axis import spell_time
+from htppower.review.pictures.condense import clusters
+from htppower.review.pictures.elements import element, path, shortened, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.condense import Cluster
-    from htppower.pictures.timeline import Tick
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.condense import Cluster
+    from htppower.review.pictures.timeline import Tick
 
 CALLS_PX = 60
 AXIS_PX = 38

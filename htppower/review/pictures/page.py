@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from htppower.pictures.elements import element, safe
+from htppower.review.pictures.elements import element, safe
 
 # Nothing is loaded and nothing runs, whatever a profile's texts may hold; the style sheets stand in the page.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.pictures.timeline import is_disable
+from htppower.review.pictures.timeline import is_disable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.corners import ExpandedCorner, VoltageCorner
-    from htppower.pictures.timeline import Lane, Step
+    from htppower.review.pictures.timeline import Lane, Step
+    from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 _ROW_PX = 16
 _GAP_PX = 9

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.pictures.axis import spell_time, time_axis
-from htppower.pictures.bands import STRIP_PX, draw_bands
-from htppower.pictures.elements import element, safe, shortened, text
-from htppower.pictures.lanes import draw_lane
-from htppower.pictures.legend import LINE_PX, draw_legend
-from htppower.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.pictures.rows import corner_axis, voted_rows
-from htppower.pictures.style import SVG
+from htppower.review.pictures.axis import spell_time, time_axis
+from htppower.review.pictures.bands import STRIP_PX, draw_bands
+from htppower.review.pictures.elements import element, safe, shortened, text
+from htppower.review.pictures.lanes import draw_lane
+from htppower.review.pictures.legend import LINE_PX, draw_legend
+from htppower.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
+from htppower.review.pictures.rows import corner_axis, voted_rows
+from htppower.review.pictures.style import SVG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.pictures.axis import TimeAxis
-    from htppower.pictures.timeline import Lane, Timeline
+    from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.timeline import Lane, Timeline
 
 WIDTH = 1000
 _LEFT, _RIGHT = 168.0, 970.0

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.codes import SUCCESS, code_name
-from htppower.fields import spell, vote_fields
-from htppower.files import shown_path
-from htppower.machine import State
-from htppower.pictures.elements import element, safe
-from htppower.votes import VoteSet
+from htppower.control.state_machine import State
+from htppower.profiles.discovery import shown_path
+from htppower.profiles.fields import spell, vote_fields
+from htppower.review.pictures.elements import element, safe
+from htppower.votes.native_codes import SUCCESS, code_name
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from htppower.dry_run.workload import Report, Row
-    from htppower.pictures.findings import Shown
+    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.pictures.findings import Shown
 
 # Of so many calls the first and the last are shown: a page of 20000 rows is read by nobody, and slow to open.
 _MOST_ROWS = 200

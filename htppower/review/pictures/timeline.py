@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.codes import SUCCESS, code_name
-from htppower.machine import State
+from htppower.control.state_machine import State
+from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.corners import ExpandedCorner, VoltageCorner
-    from htppower.dry_run.observer import PhaseSpan, Row, Window
-    from htppower.dry_run.workload import Report
-    from htppower.votes import HmxV2, VoltageRange, VoteSet
+    from htppower.review.dry_run.observer import PhaseSpan, Row, Window
+    from htppower.review.dry_run.workload import Report
+    from htppower.votes.corners import ExpandedCorner, VoltageCorner
+    from htppower.votes.vote_set import HmxV2, VoltageRange, VoteSet
 
 
 # Of a clock on which all three corners are DISABLE.

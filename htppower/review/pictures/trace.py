@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.codes import code_name
-from htppower.pictures.timeline import is_disable, timeline, workload_said
-from htppower.trace_events import PROCESS, event, meta, moment, named, slice_of
+from htppower.review.pictures.timeline import is_disable, timeline, workload_said
+from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
+from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.dry_run.workload import Report, Row
-    from htppower.pictures.timeline import Lane, Step
+    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.pictures.timeline import Lane, Step
 
 _THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")
 _THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=1)}

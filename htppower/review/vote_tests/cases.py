@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.documents import Place, locate
+from htppower.profiles.strict_yaml import Place, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path as FilePath
 
-    from htppower.cases import Path
-    from htppower.documents import Document
     from htppower.events import Phase
-    from htppower.platforms import Platform
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
+    from htppower.profiles.strict_yaml import Document
+    from htppower.rules.case import Path
+    from htppower.rules.platforms import Platform
 
 
 class Happens(enum.Enum):

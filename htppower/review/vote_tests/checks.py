@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower import rules
-from htppower.cases import Case
-from htppower.fields import DCVS_FIELDS
-from htppower.mistakes import Mistake
-from htppower.votes import DcvsV3, VoteSet
+from htppower.profiles.fields import DCVS_FIELDS
+from htppower.profiles.mistakes import Mistake
+from htppower.rules import table as rules
+from htppower.rules.case import Case
+from htppower.votes.vote_set import DcvsV3, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from htppower.vote_tests.cases import Expectation
-    from htppower.vote_tests.fields import CaseFields
+    from htppower.review.vote_tests.cases import Expectation
+    from htppower.review.vote_tests.fields import CaseFields
 
 # Rules that look at one value alone: what breaks them is never voted.
 _OF_ONE_VALUE = ("DCVS-1", "DCVS-2", "HMX-8", "RPC-1", "TMR-1")

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.extending import resolve_file
-from htppower.fields import DCVS_FIELDS, spell
-from htppower.files import Folders
-from htppower.vote_tests.runner import run_case
-from htppower.votes import DcvsV3
+from htppower.profiles.discovery import Folders
+from htppower.profiles.extends import resolve_file
+from htppower.profiles.fields import DCVS_FIELDS, spell
+from htppower.review.vote_tests.runner import run_case
+from htppower.votes.vote_set import DcvsV3
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from htppower.cases import Path
-    from htppower.documents import Place
-    from htppower.profiles import Profile
-    from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
-    from htppower.vote_tests.runner import CaseRun, Seen
-    from htppower.votes import VoteSet
+    from htppower.profiles.profile import Profile
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
+    from htppower.review.vote_tests.runner import CaseRun, Seen
+    from htppower.rules.case import Path
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen

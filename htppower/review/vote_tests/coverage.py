@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from htppower.control.state_machine import State
 from htppower.errors import RuleBreach
-from htppower.extending import resolve_file
-from htppower.fields import profile_fields, spell, vote_fields
-from htppower.files import Folders
-from htppower.machine import State
-from htppower.vote_tests.compare import holds
-from htppower.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
-from htppower.vote_tests.runner import run_case
+from htppower.profiles.discovery import Folders
+from htppower.profiles.extends import resolve_file
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.review.vote_tests.compare import holds
+from htppower.review.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
+from htppower.review.vote_tests.runner import run_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
-    from htppower.cases import Path
-    from htppower.documents import Place
-    from htppower.profiles import PowerState, Profile
-    from htppower.vote_tests.cases import VoteCase
-    from htppower.vote_tests.runner import CaseRun
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.vote_tests.cases import VoteCase
+    from htppower.review.vote_tests.runner import CaseRun
+    from htppower.rules.case import Path
 
     _Change = Callable[[Profile], Profile]
     _File = TypeVar("_File", Profile, PowerState)

@@ -2,14 +2,14 @@
 
 import attrs
 
-from htppower.machine import State
-from htppower.plans import RULE_OF_OPTION
-from htppower.platforms import ARCHITECTURES, OPERATING_SYSTEMS
-from htppower.readers import StatedVotes
-from htppower.schema import LONGEST_SUSTAIN_US
-from htppower.socs import SOCS
-from htppower.votes import SEND_ORDER
-from htppower.wanted import LARGEST_UINT32, wanted
+from htppower.control.plans import RULE_OF_OPTION
+from htppower.control.state_machine import State
+from htppower.profiles.field_limits import LARGEST_UINT32, wanted
+from htppower.profiles.file_format import LONGEST_SUSTAIN_US
+from htppower.profiles.typed_fields import StatedVotes
+from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
+from htppower.rules.socs import SOCS
+from htppower.votes.vote_set import SEND_ORDER
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 

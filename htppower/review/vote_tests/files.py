@@ -6,26 +6,26 @@ import os
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from htppower.documents import locate, read_document
+from htppower.control.plans import Planner
 from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
-from htppower.files import yaml_files
-from htppower.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.mistakes import Mistake
-from htppower.plans import Planner
-from htppower.platforms import Platform, platform_of
-from htppower.schema import structure
-from htppower.sources import folders_of
-from htppower.vote_tests.cases import Expectation, VoteCase, VoteTest
-from htppower.vote_tests.checks import mistakes_of, same_names
-from htppower.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
-from htppower.vote_tests.sequence import timeline
+from htppower.profiles.discovery import yaml_files
+from htppower.profiles.file_format import structure
+from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.mistakes import Mistake
+from htppower.profiles.strict_yaml import locate, read_document
+from htppower.review.file_selection import folders_of
+from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
+from htppower.review.vote_tests.checks import mistakes_of, same_names
+from htppower.review.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
+from htppower.review.vote_tests.sequence import timeline
+from htppower.rules.platforms import Platform, platform_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.cases import Path
-    from htppower.documents import Document
-    from htppower.profiles import PowerState, Profile
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.profiles.strict_yaml import Document
+    from htppower.rules.case import Path
 
     _File = TypeVar("_File", Profile, PowerState)
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.ledger import HVX_REMOVED
-from htppower.profiles import PowerState, Profile, Relax
-from htppower.votes import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
+from htppower.control.ledger import HVX_REMOVED
+from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.cases import Path
+    from htppower.rules.case import Path
 
 _SVS, _NOM = VoltageRange.at(VoltageCorner.SVS), VoltageRange.at(VoltageCorner.NOM)
 _MAX = VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER)

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.recording import RecordingBackend
-from htppower.backends.simulated import SimulatedHtp
-from htppower.codes import SUCCESS
-from htppower.controller import VoteController
-from htppower.dry_run.in_force import InForce
+from htppower.backends.simulated.htp import SimulatedHtp
+from htppower.control.controller import VoteController
 from htppower.events import Phase, Transition
+from htppower.review.dry_run.in_force import InForce
+from htppower.review.vote_tests.cases import Happens
 from htppower.testing import VirtualTime
-from htppower.vote_tests.cases import Happens
-from htppower.votes import SEND_ORDER
+from htppower.votes.native_codes import SUCCESS
+from htppower.votes.vote_set import SEND_ORDER
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from htppower.backends.recording import Call
-    from htppower.native import Option
-    from htppower.profiles import Profile
-    from htppower.session import Session
-    from htppower.vote_tests.cases import Moment, VoteCase
-    from htppower.votes import VoteSet
+    from htppower.control.session import Session
+    from htppower.profiles.profile import Profile
+    from htppower.review.vote_tests.cases import Moment, VoteCase
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen(eq=False)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.events import Phase
-from htppower.mistakes import Mistake
-from htppower.vote_tests.cases import Happens, Moment
-from htppower.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, UseStep
+from htppower.profiles.mistakes import Mistake
+from htppower.review.vote_tests.cases import Happens, Moment
+from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, UseStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.cases import Path
-    from htppower.profiles import Profile
+    from htppower.profiles.profile import Profile
+    from htppower.rules.case import Path
 
 
 @attrs.frozen(eq=False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.cli.diff_formats.as_text import said_place, summary
-from htppower.files import shown_path
-from htppower.pictures.diff import Pair, as_diff_page
+from htppower.cli.diff.formats.as_text import said_place, summary
+from htppower.profiles.discovery import shown_path
+from htppower.review.pictures.diff import Pair, as_diff_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.diff.compare import Comparison
-    from htppower.diff.runs import RunPair
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair]) -> str:

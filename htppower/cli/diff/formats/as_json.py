@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.diff.effects import Effect
+from htppower.review.diff.effects import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.diff.changes import Change
-    from htppower.diff.compare import Comparison
-    from htppower.diff.runs import RunPair
-    from htppower.documents import Place
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.diff.changes import Change
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
 
 FORMAT_VERSION = 1
 
@@ -22,7 +22,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
     """Return the comparison, with the dry runs where there are any; keys keep their order between versions."""
     document = _document(comparison)
     if runs is not None:
-        from htppower.cli.diff_formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
+        from htppower.cli.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
 
         document["timelines"] = as_dicts(runs)
     return json.dumps(document, indent=2)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htppower.cli.diff_formats.as_text import said_place, side_by_side, summary
-from htppower.diff.effects import Effect
-from htppower.files import shown_path
-from htppower.texts import printable
+from htppower.cli.diff.formats.as_text import said_place, side_by_side, summary
+from htppower.profiles.discovery import shown_path
+from htppower.review.diff.effects import Effect
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from htppower.diff.compare import Comparison
-    from htppower.diff.runs import RunPair
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
 
 _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.diff.effects import Effect
-from htppower.files import shown_path
-from htppower.texts import printable
+from htppower.profiles.discovery import shown_path
+from htppower.review.diff.effects import Effect
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.diff.changes import Change
-    from htppower.diff.compare import Comparison
-    from htppower.diff.runs import RunPair
-    from htppower.documents import Place
+    from htppower.profiles.strict_yaml import Place
+    from htppower.review.diff.changes import Change
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
 
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
@@ -31,7 +31,7 @@ def side_by_side(runs: Sequence[RunPair]) -> list[str]:
     """Return the dry runs of each profile as text; what that takes is imported only where there are any."""
     if not runs:
         return []
-    from htppower.cli.diff_formats.timelines import as_text  # noqa: PLC0415
+    from htppower.cli.diff.formats.timelines import as_text  # noqa: PLC0415
 
     return [as_text([pair]) for pair in runs]
 

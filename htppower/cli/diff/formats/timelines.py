@@ -5,15 +5,15 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from htppower.diff.runs import RunPair, raised_us
-from htppower.fields import spell, vote_fields
-from htppower.texts import printable
+from htppower.profiles.fields import spell, vote_fields
+from htppower.review.diff.runs import RunPair, raised_us
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.dry_run.workload import Report, Row
-    from htppower.votes import VoteSet
+    from htppower.review.dry_run.workload import Report, Row
+    from htppower.votes.vote_set import VoteSet
 
 
 def as_text(runs: Iterable[RunPair]) -> str:

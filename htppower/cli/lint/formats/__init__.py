@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.report import LintReport
 
 NAMES = ("text", "json", "github", "sarif", "junit")
 

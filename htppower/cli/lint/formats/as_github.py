@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.lint.catalogue import Severity
+from htppower.review.lint.catalogue import Severity
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.report import LintReport
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.lint.catalogue import Severity
+from htppower.review.lint.catalogue import Severity
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.report import LintReport
 
 FORMAT_VERSION = 1
 

@@ -9,8 +9,8 @@ from xml.sax.saxutils import escape, quoteattr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.lint.findings import Finding
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.report import LintReport
 
 # What XML 1.0 has no way to say.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

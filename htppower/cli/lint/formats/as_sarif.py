@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from htppower import __version__
-from htppower.lint.catalogue import CATALOGUE, Entry
+from htppower.review.lint.catalogue import CATALOGUE, Entry
 
 if TYPE_CHECKING:
-    from htppower.lint.findings import Finding
-    from htppower.lint.report import LintReport
-    from htppower.lint.suppressions import Suppression
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.report import LintReport
+    from htppower.review.lint.suppressions import Suppression
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "htppowerFinding/v1"

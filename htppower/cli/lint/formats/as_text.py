@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.lint.catalogue import Severity
-from htppower.texts import printable
+from htppower.review.lint.catalogue import Severity
+from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.lint.findings import Finding
-    from htppower.lint.report import LintReport
+    from htppower.review.lint.findings import Finding
+    from htppower.review.lint.report import LintReport
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _LONGEST_LINE = 100

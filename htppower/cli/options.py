@@ -1,4 +1,4 @@
-"""The options of a dry run, for every command that does one: the platform, and the workload."""
+"""The options that several commands have: folders, and for a dry run the platform and the workload."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.simulated import SimulatedHtp
-    from htppower.dry_run.workload import Workload
+    from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.review.dry_run.workload import Workload
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
 # As in platforms.py, for which the start-up of other commands need not wait.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
+FOLDER = click.Path(exists=True, file_okay=False)
 COUNT = click.IntRange(0, 10_000)
 DURATION_US = click.IntRange(0, 3_600_000_000)
 
@@ -54,7 +55,7 @@ def refuse_soc_with_arch(options: dict[str, Any]) -> None:
 
 def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
     """Return a simulated HTP of the platform that is named."""
-    from htppower.backends.simulated import SimulatedHtp  # noqa: PLC0415 - only where a workload is run
+    from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only where a workload is run
 
     soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
     return SimulatedHtp(options["arch"], soc, options["platform"])
@@ -62,6 +63,6 @@ def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
 
 def workload(options: dict[str, Any]) -> Workload:
     """Return the workload that is named."""
-    from htppower.dry_run.workload import Workload  # noqa: PLC0415 - as above
+    from htppower.review.dry_run.workload import Workload  # noqa: PLC0415 - as above
 
     return Workload(options["inferences"], options["inference_us"], options["gap_us"])

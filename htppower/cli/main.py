@@ -1,0 +1,82 @@
+"""The command ``htppower``. Each command lives in its own module, imported only when it is called."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+from typing import Any
+
+import click
+
+from htppower import __version__
+from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
+from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, RuleBreach
+
+_COMMANDS = {
+    "diff": "htppower.cli.diff.command",
+    "doctor": "htppower.cli.doctor.command",
+    "explain": "htppower.cli.explain",
+    "lint": "htppower.cli.lint.command",
+    "list": "htppower.cli.list",
+    "profile": "htppower.cli.profile.command",
+    "schema": "htppower.cli.schema",
+    "show": "htppower.cli.show",
+    "status": "htppower.cli.status.command",
+    "test": "htppower.cli.test.command",
+}
+
+
+class _Commands(click.Group):
+    """Finds a command by its module, and turns every error into a message and an exit code."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[name]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from htppower.profiles.mistakes import did_you_mean  # noqa: PLC0415 - only for a wrong name
+
+            ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HtpPowerError as error:
+            click.echo(_explain(error), err=True)
+            ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("htppower: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader has gone, as head does: click ends quietly
+            where = "" if error.filename is None else f" {error.filename}"
+            click.echo(f"htppower: can't write{where}: {error.strerror}", err=True)
+            ctx.exit(INVALID)
+        except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
+            click.echo(f"htppower: internal error: {type(error).__name__}: {error}; please report it", err=True)
+            ctx.exit(INVALID)
+
+
+def _explain(error: HtpPowerError) -> str:
+    if isinstance(error, ProfileError):
+        return str(error)  # each line begins with a place to jump to
+    reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
+    return f"htppower: {error}{reason}"
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="htppower")
+def main() -> None:
+    """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""
