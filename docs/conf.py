@@ -40,7 +40,7 @@ napoleon_use_ivar = True
 # The build needs no network, so the standard library's inventory is not at hand. The other names stand in
 # signatures, and are not part of the public interface.
 nitpick_ignore_regex = [
-    (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.phases)\..*"),
+    (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|TracerProvider)"),
     (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place)"),

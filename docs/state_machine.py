@@ -19,7 +19,8 @@ from xml.sax.saxutils import escape
 
 import attrs
 
-from htppower.control.state_machine import MEANINGS, TRANSITIONS, State, Trigger
+from htppower.control.state_machine import MEANINGS, TRANSITIONS
+from htppower.events import State, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

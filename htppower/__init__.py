@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from htppower._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from htppower import backends as backends
     from htppower import testing as testing
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from htppower.control.holds import Cap as Cap
     from htppower.control.holds import Hold as Hold
     from htppower.control.session import Session as Session
-    from htppower.control.state_machine import State as State
     from htppower.control.thermal_cap import ThermalCap as ThermalCap
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import HtpPowerError as HtpPowerError
@@ -30,14 +31,13 @@ if TYPE_CHECKING:
     from htppower.errors import SessionClosed as SessionClosed
     from htppower.errors import Unavailable as Unavailable
     from htppower.errors import VoteRejected as VoteRejected
+    from htppower.events import State as State
     from htppower.profiles.loading import load_profile as load_profile
     from htppower.profiles.loading import profile_names as profile_names
     from htppower.profiles.profile import Lowering as Lowering
     from htppower.profiles.profile import PowerState as PowerState
     from htppower.profiles.profile import Profile as Profile
     from htppower.profiles.profile import Relax as Relax
-
-__version__ = "0.1.0"
 
 _HOME = {
     "BackendUnavailable": "errors",
@@ -53,7 +53,7 @@ _HOME = {
     "RuleBreach": "errors",
     "Session": "control.session",
     "SessionClosed": "errors",
-    "State": "control.state_machine",
+    "State": "events",
     "ThermalCap": "control.thermal_cap",
     "Unavailable": "errors",
     "VoteController": "control.controller",

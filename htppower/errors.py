@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.text import printable
 from htppower.votes.native_codes import code_name, what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.backends.base import Step
     from htppower.votes.vote_set import VoteSet
+
+
+def printable(text: str) -> str:
+    """Return a text that does nothing to a terminal or a log: what is not printable is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
 
 
 class HtpPowerError(Exception):
@@ -89,6 +97,25 @@ class Unavailable(enum.Enum):
     DEVICE_CREATE_FAILED = "device not created"
     DEVICE_BUSY = "device busy or banned"
     NO_POWER_INFRASTRUCTURE = "no power infrastructure"
+
+
+@attrs.frozen
+class Step:
+    """One step of the search for a library.
+
+    Attributes:
+        origin: which, such as ``QNN_SDK_ROOT``.
+        path: where.
+        outcome: what came of it, ``loaded`` where it was chosen.
+    """
+
+    origin: str
+    path: str
+    outcome: str
+
+    def __str__(self) -> str:
+        """Return the step in a line."""
+        return ": ".join(part for part in (self.origin, self.path, self.outcome) if part)
 
 
 class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

@@ -8,10 +8,34 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.control.state_machine import State, Trigger
     from htppower.errors import VoteRejected
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
+
+
+class State(str, enum.Enum):
+    """What is known of a session's votes."""
+
+    UNVOTED = "UNVOTED"
+    RAISED = "RAISED"
+    LOWERED = "LOWERED"
+    UNKNOWN = "UNKNOWN"
+    DESTROYED = "DESTROYED"
+
+    __str__ = str.__str__
+
+
+class Trigger(str, enum.Enum):
+    """What takes a session from one state to another."""
+
+    RAISE = "raise"
+    REVISE = "revise"
+    LOWER = "lower"
+    LOSE = "lose"
+    RELEASE = "release"
+    DESTROY = "destroy"
+
+    __str__ = str.__str__
 
 
 class Phase(str, enum.Enum):

@@ -11,8 +11,7 @@ from bench import Bench
 
 from htppower import Lowering, Profile, State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.control.state_machine import Trigger
-from htppower.events import Cause, Transition
+from htppower.events import Cause, Transition, Trigger
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import FAILED
 

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from htppower import events
-from htppower.control import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
@@ -121,8 +120,8 @@ def test_the_picture_is_up_to_date() -> None:
 def test_the_picture_shows_every_state_and_transition() -> None:
     """Each state and each trigger is a text of the picture."""
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", read("state_machine.svg")))
-    assert {state.value for state in state_machine.State} <= words
-    assert {trigger.value for trigger in state_machine.Trigger} <= words
+    assert {state.value for state in events.State} <= words
+    assert {trigger.value for trigger in events.Trigger} <= words
 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)

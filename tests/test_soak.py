@@ -16,8 +16,7 @@ from soak.tally import Tally
 from soak.watching import BOUND_US, OrderWatch, StateWatch
 
 from htppower import State
-from htppower.control.state_machine import Trigger
-from htppower.events import Cause, Event, Transition
+from htppower.events import Cause, Event, Transition, Trigger
 
 if TYPE_CHECKING:
     from bench import Bench

@@ -13,8 +13,7 @@ from htppower.control.gate import Usage
 from htppower.control.ledger import HVX_REMOVED, TAKEN_BACK, Ledger
 from htppower.control.reconciler import Keeper
 from htppower.control.recovery import Restorer
-from htppower.control.state_machine import State
-from htppower.events import Cause, Phase
+from htppower.events import Cause, Phase, State
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests

@@ -14,8 +14,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import htppower
-from htppower.control.state_machine import Trigger
-from htppower.events import Event, Phase, Transition
+from htppower.events import Event, Phase, Transition, Trigger
 
 INFERENCES = 200
 THREADS = 4

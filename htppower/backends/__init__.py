@@ -1,6 +1,7 @@
 """The backends: the vendor's library, the simulated HTP, and a recorder in front of either.
 
-Each is imported when it is first asked for, so that nobody pays for one that is not used.
+Each is imported when it is first asked for, so that nobody pays for one that is not used. May import votes, errors,
+rules and events; never profiles.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend as Backend
     from htppower.backends.base import Description as Description
     from htppower.backends.base import Device as Device
-    from htppower.backends.base import Step as Step
     from htppower.backends.qnn.htp import QnnHtp as QnnHtp
     from htppower.backends.recording import Call as Call
     from htppower.backends.recording import RecordingBackend as RecordingBackend
     from htppower.backends.simulated.clocks import Effective as Effective
     from htppower.backends.simulated.htp import SimulatedHtp as SimulatedHtp
+    from htppower.errors import Step as Step
 
 _HOME = {
-    "Backend": "base",
-    "Call": "recording",
-    "Description": "base",
-    "Device": "base",
-    "Effective": "simulated.clocks",
-    "QnnHtp": "qnn.htp",
-    "RecordingBackend": "recording",
-    "SimulatedHtp": "simulated.htp",
-    "Step": "base",
+    "Backend": "backends.base",
+    "Call": "backends.recording",
+    "Description": "backends.base",
+    "Device": "backends.base",
+    "Effective": "backends.simulated.clocks",
+    "QnnHtp": "backends.qnn.htp",
+    "RecordingBackend": "backends.recording",
+    "SimulatedHtp": "backends.simulated.htp",
+    "Step": "errors",
 }
 
 __all__ = [
@@ -47,7 +48,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(importlib.import_module(f"htppower.{_HOME[name]}"), name)
 
 
 def named_backend(name: str) -> Backend:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 if TYPE_CHECKING:
+    from htppower.errors import Step
     from htppower.rules.platforms import Platform
     from htppower.votes.vote_set import VoteSet
 
@@ -30,25 +31,6 @@ class Device:
     arch: int
     vtcm_mb: int
     signed_pd: bool
-
-
-@attrs.frozen
-class Step:
-    """One step of the search for a library.
-
-    Attributes:
-        origin: which, such as ``QNN_SDK_ROOT``.
-        path: where.
-        outcome: what came of it, ``loaded`` where it was chosen.
-    """
-
-    origin: str
-    path: str
-    outcome: str
-
-    def __str__(self) -> str:
-        """Return the step in a line."""
-        return ": ".join(part for part in (self.origin, self.path, self.outcome) if part)
 
 
 @attrs.frozen

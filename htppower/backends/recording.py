@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.time.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.errors import VoteRejected
 from htppower.votes.native import Option
 from htppower.votes.native_codes import SUCCESS
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from htppower.backends.base import Backend, Description
-    from htppower.control.time.base import Clock
+    from htppower.backends.clock import Clock
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 

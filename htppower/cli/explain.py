@@ -8,13 +8,12 @@ import click
 
 from htppower.cli.layout import labelled
 from htppower.cli.options import FOLDER
-from htppower.errors import ProfileError, RuleBreach
+from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.review.explain.explained import Explained, choose, explain_profile, explain_state
 from htppower.review.file_selection import Kind, find_either
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from htppower import __version__
+from htppower._version import __version__
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, RuleBreach
 

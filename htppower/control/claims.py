@@ -12,8 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.precedence import Claim, in_use
-from htppower.control.state_machine import State
-from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
+from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded, State
 
 if TYPE_CHECKING:
     from htppower.control.event_bus import Journal

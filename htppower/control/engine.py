@@ -6,7 +6,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from htppower import backends
+from htppower.backends import named_backend
+from htppower.control import log
 from htppower.control.claims import Chooser
 from htppower.control.event_bus import Journal
 from htppower.control.executor import Caster
@@ -22,7 +23,6 @@ from htppower.control.time.workers import ThreadWorker
 from htppower.errors import SessionClosed
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import Profile
-from htppower.subscribers import logs
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +52,7 @@ class Engine:
     ) -> None:
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
-        self._backend = backends.named_backend(backend) if isinstance(backend, str) else backend
+        self._backend = named_backend(backend) if isinstance(backend, str) else backend
         self._own_backend = isinstance(backend, str)
         self._time = _system_time() if time is None else time
         self._own_time = time is None
@@ -61,7 +61,7 @@ class Engine:
         self._description = self._backend.describe()
         self._planner = Planner(self._description.platform, strict=strict)
         self._journal = Journal(self._time)
-        self._journal.add(logs.log_event, logs.wants)
+        self._journal.add(log.log_event, log.wants)
         calls = Calls(self._backend, self._journal, self._time)
         self._caster = Caster(calls, self._planner.missing, strict=strict)
         self._keeper = Keeper(self._caster, self._planner, self._journal, self._time, raises=self._raises)

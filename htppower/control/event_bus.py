@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from htppower.control.gate import Usage
-    from htppower.control.state_machine import State, Trigger
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.events import Cause, Event, Phase
+    from htppower.events import Cause, Event, Phase, State, Trigger
     from htppower.votes.vote_set import VoteSet
 
 

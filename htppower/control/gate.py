@@ -14,8 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import Record
-from htppower.control.state_machine import State
-from htppower.events import Cause, Phase
+from htppower.events import Cause, Phase, State
 from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:

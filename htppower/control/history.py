@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State
+from htppower.events import State
 
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected

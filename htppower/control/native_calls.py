@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.backends.base import Backend
+    from htppower.backends.clock import Clock
     from htppower.control.event_bus import Journal
     from htppower.control.gate import Usage
-    from htppower.control.time.base import Clock
     from htppower.votes.vote_set import VoteSet
 
 

@@ -16,10 +16,10 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
+from htppower.backends.forks import call_in_forked_children
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
 
 
@@ -40,20 +40,6 @@ class Closable(Protocol):
 
     def disown(self) -> None:
         """Forget everything without a native call; called in a forked child."""
-
-
-def call_in_forked_children(method: Callable[[], None]) -> None:
-    """Call a bound method in every child that is forked from now on, for as long as its object lives."""
-    if hasattr(os, "register_at_fork"):
-        # A registration can't be taken back, so it holds the object weakly.
-        held = weakref.WeakMethod(method)
-        os.register_at_fork(after_in_child=lambda: _call(held))
-
-
-def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
-    bound = method()
-    if bound is not None:
-        bound()
 
 
 class Lifetime:

@@ -11,9 +11,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.recovery import Restorer
-from htppower.control.state_machine import SessionMachine, State, Trigger
+from htppower.control.state_machine import SessionMachine
 from htppower.errors import SessionClosed, VoteRejected, kept
-from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened
+from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from htppower.control.retry import Backoff
-from htppower.control.state_machine import State, Trigger
-from htppower.events import Cause
+from htppower.events import Cause, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:

@@ -7,40 +7,16 @@ leaves the new one).
 
 from __future__ import annotations
 
-import enum
 import logging
 from typing import TYPE_CHECKING
 
 import attrs
 import transitions
 
+from htppower.events import State, Trigger
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class State(str, enum.Enum):
-    """What is known of a session's votes."""
-
-    UNVOTED = "UNVOTED"
-    RAISED = "RAISED"
-    LOWERED = "LOWERED"
-    UNKNOWN = "UNKNOWN"
-    DESTROYED = "DESTROYED"
-
-    __str__ = str.__str__
-
-
-class Trigger(str, enum.Enum):
-    """What takes a session from one state to another."""
-
-    RAISE = "raise"
-    REVISE = "revise"
-    LOWER = "lower"
-    LOSE = "lose"
-    RELEASE = "release"
-    DESTROY = "destroy"
-
-    __str__ = str.__str__
 
 
 @attrs.frozen

@@ -1,1 +1,4 @@
-"""Inference hosts: what wraps a runtime's session so that its inferences vote."""
+"""Inference hosts: what wraps a runtime's session so that its inferences vote.
+
+May import control and what control may.
+"""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.errors import printable
 from htppower.rules.case import Case, Finding
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

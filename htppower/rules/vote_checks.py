@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import printable
 from htppower.rules.case import Case, Finding
-from htppower.text import printable
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
 from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange

@@ -1,1 +1,4 @@
-"""Subscribers that ship: each is imported only where it is used."""
+"""Subscribers that ship: each is imported only where it is used.
+
+May import control and what control may.
+"""

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.state_machine import State
-from htppower.events import CallMade, Event, SessionOpened, Transition
+from htppower.events import CallMade, Event, SessionOpened, State, Transition
 from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
 from htppower.subscribers.trace_file import TraceFile
 from htppower.votes.native_codes import code_name

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-import htppower
-from htppower.control.state_machine import State, Trigger
-from htppower.events import CallMade, CallsSaved, Degraded, Event, Transition
+from htppower._version import __version__
+from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
 from htppower.votes.native_codes import SUCCESS, code_name
 
 try:
@@ -49,7 +48,7 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
     Returns:
         What ends the subscription, and the spans that are open.
     """
-    tracer = trace.get_tracer("htppower", htppower.__version__, tracer_provider)
+    tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
     unsubscribe = controller.subscribe(spans)
 

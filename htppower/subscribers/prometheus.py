@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State, Trigger
+from htppower.control.log import LOWERINGS
 from htppower.events import (
     CallMade,
     CallsSaved,
@@ -26,9 +26,10 @@ from htppower.events import (
     ProfileChanged,
     Recovered,
     ReleaseFailed,
+    State,
     Transition,
+    Trigger,
 )
-from htppower.subscribers.logs import LOWERINGS
 from htppower.subscribers.snapshot import Sample, controller_samples, session_samples
 from htppower.votes.native_codes import code_name
 

@@ -15,9 +15,8 @@ from binaries import elf
 from standin import Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp
-from htppower.backends.base import Step
 from htppower.backends.qnn import library as qnn_library
-from htppower.errors import BackendUnavailable, Unavailable
+from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

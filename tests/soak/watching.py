@@ -10,8 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from htppower import State, VoteRejected
-from htppower.control.state_machine import Trigger
-from htppower.events import Cause, SessionOpened, Transition
+from htppower.events import Cause, SessionOpened, Transition, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable

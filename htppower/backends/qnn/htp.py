@@ -7,10 +7,10 @@ import operator
 from typing import TYPE_CHECKING
 
 from htppower.backends.base import Description
+from htppower.backends.forks import call_in_forked_children
 from htppower.backends.qnn import abi
 from htppower.backends.qnn.device import OpenDevice
 from htppower.backends.qnn.library import load_library, machine, operating_system
-from htppower.control.process_exit import call_in_forked_children
 from htppower.errors import VoteRejected
 from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
 from htppower.rules.socs import SOCS

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.base import Step
-from htppower.errors import BackendUnavailable, Unavailable
+from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""."""
+"""``htppower doctor``: what votes can be cast here."""

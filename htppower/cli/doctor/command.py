@@ -15,8 +15,9 @@ from htppower.votes.native_codes import SUCCESS, code_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.backends.base import Description, Device, Step
+    from htppower.backends.base import Description, Device
     from htppower.cli.doctor.diagnosis import Answer, Diagnosis, ProfileHere
+    from htppower.errors import Step
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1

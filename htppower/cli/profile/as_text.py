@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.cli.layout import labelled
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.rules import table as rules
 from htppower.votes.native_codes import SUCCESS, code_name
 

@@ -13,9 +13,8 @@ import click
 from htppower.cli.profile.child import keep_from_children, open_descriptors, start
 from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, Taken, take_signals
 from htppower.control.controller import VoteController
-from htppower.control.state_machine import State, Trigger
 from htppower.errors import VoteRejected
-from htppower.events import Cause, ReleaseFailed, Transition
+from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
 from htppower.votes.vote_set import PROCESS_WIDE
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.status.process_identity import Life
-from htppower.text import printable
+from htppower.errors import printable
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:

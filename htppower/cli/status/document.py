@@ -13,8 +13,7 @@ import attrs
 from htppower.control.status.json_form import FORMAT, STATUS, wrong
 from htppower.control.status.process_identity import Life, life
 from htppower.control.status.to_json import KIND
-from htppower.errors import HtpPowerError
-from htppower.text import printable
+from htppower.errors import HtpPowerError, printable
 
 if TYPE_CHECKING:
     from pathlib import Path

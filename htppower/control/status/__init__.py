@@ -1,1 +1,4 @@
-"""."""
+"""What a controller says of itself: its status as values, as JSON, and in a file.
+
+May import what ``control`` may.
+"""

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from htppower.control.history import LastCall, LastError
     from htppower.control.ledger import Ledger
     from htppower.control.precedence import Claim
-    from htppower.control.state_machine import State
     from htppower.errors import VoteRejected
-    from htppower.events import Cause, Degradation
+    from htppower.events import Cause, Degradation, State
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
 

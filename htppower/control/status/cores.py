@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.votes.vote_set import PROCESS_WIDE
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.scoped import Scoped
-from htppower.control.state_machine import State
 from htppower.control.status.to_json import KIND, status_document, without_times
+from htppower.events import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable

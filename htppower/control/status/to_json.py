@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from htppower import __version__
+from htppower._version import __version__
 from htppower.control.status.json_form import FORMAT
 from htppower.control.status.process_identity import place, started
 from htppower.votes.corners import ExpandedCorner, VoltageCorner

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Protocol
+
+from htppower.backends.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.time.workers import Worker
-
-
-class Clock(Protocol):
-    """A clock that only goes forward."""
-
-    @property
-    def now_us(self) -> int:
-        """Microseconds since a fixed, arbitrary point."""
 
 
 class Time(Clock, Protocol):
@@ -43,12 +36,3 @@ class Time(Clock, Protocol):
 
     def close(self) -> None:
         """Run no alarm from now on."""
-
-
-class MonotonicClock:
-    """The system's monotonic clock, which no step of the wall clock moves."""
-
-    @property
-    def now_us(self) -> int:
-        """Microseconds since the system's own starting point."""
-        return time.monotonic_ns() // 1000

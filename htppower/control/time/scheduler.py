@@ -25,7 +25,7 @@ from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
-from htppower.control.time.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.control.time.workers import ThreadWorker
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from apscheduler.job import Job
 
-    from htppower.control.time.base import Clock
+    from htppower.backends.clock import Clock
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)

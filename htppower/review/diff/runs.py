@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State
 from htppower.errors import ProfileError, RuleBreach
+from htppower.events import State
 from htppower.review.dry_run.workload import VirtualPace, run
 from htppower.testing import VirtualTime
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State
-from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, Transition
+from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition
 from htppower.review.dry_run.in_force import InForce
 
 if TYPE_CHECKING:

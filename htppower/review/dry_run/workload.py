@@ -9,8 +9,7 @@ import attrs
 
 from htppower.backends.recording import RecordingBackend
 from htppower.control.controller import VoteController
-from htppower.control.state_machine import State
-from htppower.events import Phase
+from htppower.events import Phase, State
 from htppower.review.dry_run.observer import Observer, PhaseSpan, Row, StateSpan, Window
 
 if TYPE_CHECKING:

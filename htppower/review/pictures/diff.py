@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.svg import as_svg
 from htppower.review.pictures.tables import cell, shown_file, summary, summary_list, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import spell, vote_fields
 from htppower.review.pictures.elements import element, safe

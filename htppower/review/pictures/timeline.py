@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from htppower.control.state_machine import State
 from htppower.errors import RuleBreach
+from htppower.events import State
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import profile_fields, spell, vote_fields

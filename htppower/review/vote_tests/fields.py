@@ -3,7 +3,7 @@
 import attrs
 
 from htppower.control.plans import RULE_OF_OPTION
-from htppower.control.state_machine import State
+from htppower.events import State
 from htppower.profiles.field_limits import LARGEST_UINT32, wanted
 from htppower.profiles.file_format import LONGEST_SUSTAIN_US
 from htppower.profiles.typed_fields import StatedVotes

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.cli.diff.formats.as_text import said_place, side_by_side, summary
+from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

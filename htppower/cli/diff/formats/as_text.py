@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from htppower.errors import printable
 from htppower.profiles.fields import spell, vote_fields
 from htppower.review.diff.runs import RunPair, raised_us
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from htppower import __version__
+from htppower._version import __version__
 from htppower.review.lint.catalogue import CATALOGUE, Entry
 
 if TYPE_CHECKING:

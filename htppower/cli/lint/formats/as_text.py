@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.errors import printable
 from htppower.review.lint.catalogue import Severity
-from htppower.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,23 @@
+"""The clock: microseconds that only go forward."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """A clock that only goes forward."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since a fixed, arbitrary point."""
+
+
+class MonotonicClock:
+    """The system's monotonic clock, which no step of the wall clock moves."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the system's own starting point."""
+        return time.monotonic_ns() // 1000

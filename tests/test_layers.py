@@ -1,0 +1,116 @@
+"""The layers of the package: what lives where, and what may import what."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+
+import htppower
+
+PACKAGE = Path(htppower.__file__).parent
+
+_VALUES = {"_version", "votes"}
+_RULES = _VALUES | {"errors"}
+_READING = _RULES | {"rules", "events"}
+_CONTROL = _READING | {"profiles", "backends"}
+_HOSTING = _CONTROL | {"control"}
+_REVIEW = _HOSTING | {"testing", "subscribers", "hosts"}
+
+# What the modules of each room may import besides their own room.
+MAY_IMPORT = {
+    "_version": set[str](),
+    "votes": set[str](),
+    "errors": _VALUES,
+    "rules": _RULES,
+    "events": _RULES,
+    "profiles": _READING,
+    "backends": _READING,
+    "control": _CONTROL,
+    "testing": _HOSTING,
+    "subscribers": _HOSTING,
+    "hosts": _HOSTING,
+    "review": _REVIEW,
+    "cli": _REVIEW | {"review"},
+    "__main__": {"cli"},
+}
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_module(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """Return the modules of the package that a module imports: at the top, for types only, inside functions, by name.
+
+    A text that is the name of a module counts, too, since ``importlib`` takes such.
+    """
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else str(node.module) for name in inner]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = [node.value]
+        found.update(name for name in names if name in MODULES and name not in (module, "htppower"))
+    return frozenset(found)
+
+
+def room(module: str) -> str:
+    """Return the room of a module: the entry of the package that it is, or is in."""
+    return module.split(".")[1]
+
+
+def test_every_room_has_a_rule_and_they_are_a_dozen() -> None:
+    """Each entry at the top is in the table; those that are no dunder and no version are twelve at most."""
+    rooms = {room(module) for module in MODULES if module != "htppower"}
+    assert rooms == set(MAY_IMPORT)
+    assert len([name for name in rooms if not name.startswith("_")]) <= 12
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_a_room_imports_only_what_it_may(name: str) -> None:
+    """No module imports what the table does not grant its room, not even for types or inside a function."""
+    granted = MAY_IMPORT[name] | {name}
+    broken = {
+        f"{module} imports {other}"
+        for module in MODULES
+        if module != "htppower" and room(module) == name
+        for other in imports(module)
+        if room(other) not in granted
+    }
+    assert not broken
+
+
+def test_no_module_imports_the_package_itself() -> None:
+    """What the package exports is for its users: a module that imports it closes a circle with everything."""
+    importing = {
+        module
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.ImportFrom) and node.module == "htppower")
+        or (isinstance(node, ast.Import) and any(alias.name == "htppower" for alias in node.names))
+        if module != "htppower"
+    }
+    assert not importing
+
+
+def test_every_package_says_what_lives_there() -> None:
+    """The ``__init__`` of each folder has a docstring of its own; a room's says what it may import."""
+    for module, path in MODULES.items():
+        if path.name == "__init__.py":
+            said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            assert len(said) > 20, module
+            if module.count(".") == 1:
+                assert "import" in said, module
