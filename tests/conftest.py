@@ -1,4 +1,4 @@
-"""What every test shares: a bench that is closed afterwards, and hypothesis settings."""
+"""What every test shares: tiers, options, hypothesis settings, a bench that is closed afterwards, and the command."""
 
 from __future__ import annotations
 
@@ -6,14 +6,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench
+from checkout import TESTS
+from command import Command
 from gates import Gate
 from hypothesis import settings
+from sides import write_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 settings.register_profile("htppower", deadline=None, print_blob=True)
 settings.load_profile("htppower")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --update-golden and --sequences."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files; review the difference")
+    parser.addoption("--sequences", type=int, help="random sequences of the differential on each architecture")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test with its tier: the folder of ``tests`` that it lies in."""
+    for item in items:
+        item.add_marker(item.path.relative_to(TESTS).parts[0])
 
 
 @pytest.fixture
@@ -32,3 +48,17 @@ def gate() -> Iterator[Gate]:
     made = Gate()
     yield made
     made.close()
+
+
+@pytest.fixture
+def command(request: pytest.FixtureRequest) -> Command:
+    """Return the command."""
+    return Command(update=request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, made the current one, with two folders in it that differ."""
+    write_sides(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import CORPUS
 
 from htppower.cli.lint.formats import NAMES, render
 from htppower.review.lint.catalogue import CATALOGUE, Severity
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.review.lint.findings import Finding
 
 TODAY = datetime.date(2026, 11, 21)
-MALFORMED = Path(__file__).parents[1] / "malformed"
+MALFORMED = CORPUS / "malformed"
 
 
 def expected_errors() -> dict[str, list[tuple[str, int, int]]]:

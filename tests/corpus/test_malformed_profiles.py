@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from checkout import CORPUS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from htppower import Problem, Profile, ProfileError, RuleBreach, load_profile, p
 from htppower.profiles import strict_yaml
 from htppower.profiles.discovery import shipped_folder
 
-MALFORMED = Path(__file__).parent / "malformed"
+MALFORMED = CORPUS / "malformed"
 
 SHIPPED = shipped_folder()
 CLASSES = {"ProfileError": ProfileError, "RuleBreach": RuleBreach}

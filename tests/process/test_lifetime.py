@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from checkout import TESTS
 
 from htppower.control.process_exit import TOGETHER_S
 
-HOST = Path(__file__).parent / "processes" / "host.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOST = TESTS / "support" / "processes" / "host.py"
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX signals and fork")
 

@@ -11,11 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 import htppower
 from htppower.profiles.profile import SHIPPED_PROFILES
 
-CHECKOUT = Path(__file__).resolve().parent.parent
 TOP = {"htppower", "profiles", "tests", "docs"}
 
 
@@ -24,7 +24,7 @@ def dists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Build sdist and wheel once, the wheel from the sdist as ``build`` does."""
     folder = tmp_path_factory.mktemp("dist")
     # A copy without what a checkout may hold besides: the build must not depend on it, nor write into it.
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return {"wheel": next(folder.glob("*.whl")), "sdist": next(folder.glob("*.tar.gz"))}
@@ -87,9 +87,9 @@ def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path:
 def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -> None:
     """Installed with -e, the profiles that are used are those of the checkout, so that an edit counts at once."""
     python = _environment(tmp_path / "venv")
-    _install(python, "--editable", str(CHECKOUT))
+    _install(python, "--editable", str(ROOT))
     output = _run(python, tmp_path, "-m", "htppower", "profile", "burst", "--dry-run", "--format", "json")
-    assert Path(json.loads(output)["source"]) == CHECKOUT / "profiles" / "burst.yaml"
+    assert Path(json.loads(output)["source"]) == ROOT / "profiles" / "burst.yaml"
 
 
 def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
@@ -112,7 +112,7 @@ def test_importing_loads_no_native_library_and_starts_nothing() -> None:
         "heavy = {'apscheduler', 'transitions', 'yaml', 'click', 'rich', 'ctypes'};"
         "print(sorted(heavy & set(sys.modules)), threading.active_count(), htppower.VoteController.__name__)"
     )
-    assert _run(Path(sys.executable), CHECKOUT.parent, "-c", code) == "[] 1 VoteController\n"
+    assert _run(Path(sys.executable), ROOT.parent, "-c", code) == "[] 1 VoteController\n"
 
 
 def test_every_public_name_exists() -> None:

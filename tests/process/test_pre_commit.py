@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from checkout import ROOT
 
-CHECKOUT = Path(__file__).parents[1]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NEEDED = (".pre-commit-hooks.yaml", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "htppower", "profiles")
 # What pip says where no package index can be reached, which the hooks' environment needs.
 NO_INDEX = ("No matching distribution found for", "Failed to establish a new connection", "Temporary failure in name")
@@ -56,7 +59,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     folder = tmp_path_factory.mktemp("pre-commit")
     project = Repository(folder / "htppower", folder / "home")
     for name in NEEDED:
-        source, target = CHECKOUT / name, project.path / name
+        source, target = ROOT / name, project.path / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:

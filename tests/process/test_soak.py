@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import TESTS
 from soak import checks
 from soak.lowering import LOOKS, LookOut
 from soak.memory import Memory
@@ -21,7 +21,7 @@ from htppower.events import Cause, Event, Transition, Trigger
 if TYPE_CHECKING:
     from bench import Bench
 
-RUN = Path(__file__).parent / "soak" / "run.py"
+RUN = TESTS / "soak" / "run.py"
 
 
 def _found(tally: Tally) -> set[str]:

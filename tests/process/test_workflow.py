@@ -6,18 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from checkout import ROOT
 
 from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-WORKFLOW = Path(__file__).parents[1] / "docs" / "workflows" / "review.yml"
+WORKFLOW = ROOT / "docs" / "workflows" / "review.yml"
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None or shutil.which("bash") is None, reason="the workflow needs git and bash"

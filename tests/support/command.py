@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkout import TESTS
 from click.testing import CliRunner
 
 from htppower.cli.main import main
@@ -13,7 +13,7 @@ from htppower.profiles.discovery import shipped_folder
 if TYPE_CHECKING:
     from click.testing import Result
 
-GOLDEN = Path(__file__).parent / "cli" / "golden"
+GOLDEN = TESTS / "unit" / "cli" / "golden"
 
 
 class Command:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from checkout import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-SOURCE = Path(__file__).parent / "native" / "standin.c"
+SOURCE = TESTS / "native" / "standin.c"
 FIRST_ID = 0x90000000
 DCVS_V3, RPC_POLLING_TIME, HMX_V2 = 1, 3, 5
 ALWAYS = 10**6

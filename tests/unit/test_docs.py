@@ -6,12 +6,12 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
 import yaml
+from checkout import ROOT
 
 from htppower import events
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
@@ -26,7 +26,6 @@ from htppower.votes.native_codes import code_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "htppower"
 

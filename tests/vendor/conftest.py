@@ -1,4 +1,4 @@
-"""The vendor's library, and how long the differential runs."""
+"""The vendor's library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from vendorlib import library_path
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --sequences, for a longer run of the differential."""
-    parser.addoption("--sequences", type=int, help="random sequences of the differential on each architecture")
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from checkout import ROOT, TESTS
 
-TESTS = Path(__file__).resolve().parents[1]
-EXAMPLE = TESTS.parent / "docs" / "examples" / "onnxruntime_npu.py"
+EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
 
 
 def run(*command: str) -> str:
@@ -33,7 +32,7 @@ def run(*command: str) -> str:
 )
 def test_neither_breaks_the_other(how: str) -> None:
     """In either order of making and freeing, from four threads, with profiles that change, both do their work."""
-    assert "ok" in run(str(TESTS / "processes" / "npu_host.py"), how).splitlines()
+    assert "ok" in run(str(TESTS / "support" / "processes" / "npu_host.py"), how).splitlines()
 
 
 @pytest.mark.usefixtures("vendors_library")

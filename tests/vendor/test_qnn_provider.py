@@ -7,20 +7,22 @@ import logging
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from checkout import TESTS
 from vendorlib import decoded
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import MODES, provider_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from htppower.votes.vote_set import VoteSet
 
-PROCESS = Path(__file__).resolve().parents[1] / "processes" / "npu_provider.py"
+PROCESS = TESTS / "support" / "processes" / "npu_provider.py"
 LINE = re.compile(r"(?:.*QnnLogging\])?\s*(?:<\w> )?(?P<text>.*)")
 SET = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId: (-?\d+)")
 

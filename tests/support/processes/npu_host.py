@@ -21,7 +21,7 @@ from htppower import State, VoteController
 from htppower.backends import QnnHtp, RecordingBackend
 from htppower.hosts.qnn_provider import new_session
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from docs.examples.onnxruntime_npu import quantized_model
 
 X = np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)

@@ -25,10 +25,10 @@ from htppower.hosts.onnxruntime import load_model, provider_options
 from htppower.hosts.qnn_modes import MODES
 from htppower.hosts.qnn_provider import new_session
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from docs.examples.onnxruntime_npu import quantized_model
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MODEL = quantized_model()
 X = {"x": np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)}
 

@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import DATA
 from freezegun import freeze_time
 
 from htppower.cli.options import SYSTEMS
@@ -17,16 +17,17 @@ from htppower.profiles.discovery import shipped_folder
 from htppower.rules.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from command import Command
 
-TESTS = Path(__file__).parents[1]
 CLEAN = "profile: mine\nextends: burst\n"
 WARNED = "profile: mine\nextends: balanced\nvotes: {rpc_polling_time_us: 10}\n"
 
 
 @pytest.fixture(autouse=True)
 def _beside_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(TESTS)
+    monkeypatch.chdir(DATA)
 
 
 def write(folder: Path, text: str, name: str = "mine.yaml") -> str:

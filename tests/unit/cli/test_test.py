@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
+from checkout import ROOT
 
 if TYPE_CHECKING:
     from command import Command
 
-ROOT = Path(__file__).resolve().parents[2]
-FAILING = "tests/cli/vote_tests/failing.yaml"
-SPARSE = "tests/cli/vote_tests/sparse.yaml"
+FAILING = "tests/unit/cli/vote_tests/failing.yaml"
+MALFORMED = "tests/corpus/malformed_tests"
+SPARSE = "tests/unit/cli/vote_tests/sparse.yaml"
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +114,11 @@ def test_junit_is_utf_8_whatever_the_terminal_takes(tmp_path: Path) -> None:
 
 def test_what_can_not_be_run_is_2(command: Command) -> None:
     """A bad file, an unknown path and a profile that a rule refuses are no failed expectation."""
-    for path in ("tests/malformed_tests/several.yaml", "nowhere.yaml", "tests/malformed_tests/platform-refuses.yaml"):
+    for path in (
+        "tests/corpus/malformed_tests/several.yaml",
+        "nowhere.yaml",
+        "tests/corpus/malformed_tests/platform-refuses.yaml",
+    ):
         result = command.run("test", path)
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.startswith(path)
@@ -136,7 +141,7 @@ def test_bad_usage_is_2(command: Command, tmp_path: Path) -> None:
 
 def test_good_files_are_not_run_beside_a_bad_one(command: Command) -> None:
     """One file that can't be run ends it before any report, so that nobody takes a part for the whole."""
-    result = command.run("test", "profiles", "tests/malformed_tests/sequence-empty.yaml")
+    result = command.run("test", "profiles", f"{MALFORMED}/sequence-empty.yaml")
     assert (result.exit_code, result.stdout) == (2, "")
 
 

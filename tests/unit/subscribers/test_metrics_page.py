@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkout import ROOT
 from prometheus_client import CollectorRegistry
 
 from htppower.subscribers import opentelemetry
@@ -15,7 +16,6 @@ from htppower.subscribers.snapshot import controller_samples, session_samples
 if TYPE_CHECKING:
     from bench import Bench
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 
 

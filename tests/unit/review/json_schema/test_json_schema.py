@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 import yaml
+from checkout import CORPUS, DATA, ROOT, TESTS
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
@@ -25,9 +26,8 @@ from htppower.review.vote_tests.mutants import _VALUES
 if TYPE_CHECKING:
     from htppower import Profile
 
-TESTS = Path(__file__).parent
 SHIPPED = shipped_folder()
-EXAMPLES = TESTS.parent / "docs" / "examples"
+EXAMPLES = ROOT / "docs" / "examples"
 
 VALIDATORS = {name: Draft7Validator(json_schema(name)) for name in FILES}
 
@@ -36,14 +36,14 @@ GOOD = {
     "state": [*SHIPPED.glob("states/*.yaml")],
     "test": [
         *SHIPPED.glob("tests/*.yaml"),
-        *TESTS.glob("cli/vote_tests/*.yaml"),
-        *TESTS.glob("vote_tests/tests/*.yaml"),
+        *TESTS.glob("unit/cli/vote_tests/*.yaml"),
+        *DATA.glob("vote_tests/tests/*.yaml"),
     ],
 }
 BAD = {
-    "profile": [*TESTS.glob("malformed/*.yaml")],
-    "state": [*TESTS.glob("malformed/states/*.yaml")],
-    "test": [*TESTS.glob("malformed_tests/*.yaml")],
+    "profile": [*CORPUS.glob("malformed/*.yaml")],
+    "state": [*CORPUS.glob("malformed/states/*.yaml")],
+    "test": [*CORPUS.glob("malformed_tests/*.yaml")],
 }
 
 # The malformed files that a schema accepts, by the reason.

@@ -7,11 +7,11 @@ import importlib.resources
 import json
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from checkout import CORPUS, DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ from htppower.review.lint.run import lint
 from htppower.review.lint.suppressions import Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)
-REVIEWED = Path(__file__).parents[1] / "reviewed"
+REVIEWED = DATA / "reviewed"
 HOSTILE = "a%b\r\n::error::x,y:z<\"'&>\x1b[31m\x00\u202e\ud7ff\U0001f600 \\"
 
 findings = st.builds(
@@ -66,7 +66,7 @@ def sarif_schema() -> Any:
 
 def test_sarif_validates_against_the_schema_of_the_standard(sarif_schema: Any) -> None:
     """What is written for a folder of mistakes, and for one without any, is SARIF 2.1.0; a wrong one is not."""
-    for paths in ([REVIEWED], [REVIEWED.parent / "malformed"], [REVIEWED / "states" / "mine.yaml"]):
+    for paths in ([REVIEWED], [CORPUS / "malformed"], [REVIEWED / "states" / "mine.yaml"]):
         document = json.loads(render(lint(paths, TODAY, notes=True), "sarif"))
         jsonschema.Draft4Validator(sarif_schema).validate(document)
     document["runs"][0]["results"] = [{"level": "fatal"}]

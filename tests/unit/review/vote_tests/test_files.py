@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import CORPUS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from htppower.review.vote_tests.files import load_beside, load_test, load_tests
 if TYPE_CHECKING:
     from htppower.review.vote_tests.cases import VoteTest
 
-MALFORMED = Path(__file__).parent / "malformed_tests"
+MALFORMED = CORPUS / "malformed_tests"
 IN_A_PROFILE = {"profile-invalid.yaml": "parts/invalid.yaml"}
 
 TEST = """\

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
+from checkout import DATA
 
 from htppower.control import ledger
 from htppower.control.gate import Usage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Patch = pytest.MonkeyPatch
 
-OWN = Path(__file__).parent / "vote_tests"
+OWN = DATA / "vote_tests"
 
 
 def end_preparation(keep_until_us: Callable[[Usage, int], int]) -> Any:
