@@ -34,8 +34,8 @@ from htppower.review.json_schema.docstrings import said_of_fields, summary
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied
+from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import VoltageRange
 
 if TYPE_CHECKING:
     import enum

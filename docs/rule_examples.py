@@ -19,9 +19,10 @@ from htppower.review.lint import catalogue
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.rules.platforms import platform_of
+from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
 from htppower.votes.native import Option
-from htppower.votes.vote_set import HmxV2, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 FILE_RULES = {entry.id: entry.says for entry in catalogue.FILE_RULES}
 

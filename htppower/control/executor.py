@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from htppower.control.ledger import HVX_REMOVED, Ledger
-from htppower.control.plans import RULE_OF_OPTION
+from htppower.control.ledger import Ledger
 from htppower.control.process_settings import Arbiter
 from htppower.errors import VoteRejected, kept
 from htppower.events import Degradation
 from htppower.profiles.profile import NO_VOTES
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
+from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -216,10 +217,11 @@ class Caster:
             return
         (option,) = options
         # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
-        if option not in RULE_OF_OPTION or self.ledger.was_accepted(power_config_id, option):
+        rule = VOTE_OPTIONS[option].rule_if_missing
+        if not rule or self.ledger.was_accepted(power_config_id, option):
             raise error
         message = f"the library answered {error.code} to {option.name}: this platform does not have it"
-        self.missing[option] = Degradation(RULE_OF_OPTION[option], message, option)
+        self.missing[option] = Degradation(rule, message, option)
         self.ledger.refused(power_config_id, option)
 
     def _check(self, power_config_id: int, votes: VoteSet) -> None:

@@ -11,44 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.votes.corners import PowerMode, VoltageCorner
-from htppower.votes.native import Option
-from htppower.votes.vote_set import (
-    DEFAULT_HMX_TIMEOUT_US,
-    HMX_DEFAULT,
-    PROCESS_WIDE,
-    SEND_ORDER,
-    DcvsV3,
-    VoltageRange,
-    VoteSet,
-)
+from htppower.votes.options import BY_CLASS, PROCESS_WIDE, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-# What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
-# by field, what a DCVS_V3 vote must say of a field that it leaves unset and an earlier one has set.
-HVX_REMOVED = DcvsV3(
-    dcvs_enable=True,
-    power_mode=PowerMode.POWER_SAVER,
-    sleep_latency_us=65535,
-    sleep_disable=False,
-    bus=VoltageRange.at(VoltageCorner.DISABLE),
-    core=VoltageRange.at(VoltageCorner.DISABLE),
-)
-
-# What takes each vote back. A control latency can't be taken back (rule RPC-5). The HMX timeout's default is the one
-# that the vendor documents for its own tools (backend extensions, hmx_timeout_us).
-TAKEN_BACK: Mapping[Option, Any] = {
-    Option.DCVS_V3: HVX_REMOVED,
-    Option.HMX_V2: HMX_DEFAULT,
-    Option.RPC_POLLING_TIME: 0,
-    Option.ADAPTIVE_POLLING_TIME: 0,
-    Option.HMX_TIMEOUT_INTERVAL_US: DEFAULT_HMX_TIMEOUT_US,
-    Option.DDR_PERF_MODE: False,
-}
-
-_DCVS_FIELDS = ("dcvs_enable", "sleep_latency_us", "sleep_disable", "bus", "core")
+    from htppower.votes.native import Option
 
 
 @attrs.define
@@ -69,11 +38,11 @@ class Ledger:
 
     def difference(self, power_config_id: int, wanted: VoteSet) -> VoteSet:
         """Return what must be sent so that the wanted votes are in force, and no others."""
-        return VoteSet.of(dict(self._differing(self._ids.get(power_config_id, {}), wanted, SEND_ORDER)))
+        return VoteSet.of(dict(self._differing(self._ids.get(power_config_id, {}), wanted, VOTE_OPTIONS)))
 
     def process_difference(self, wanted: VoteSet) -> VoteSet:
         """Return the process-wide settings that must be sent, on any id, so that the wanted ones are in force."""
-        options = [option for option in SEND_ORDER if option in PROCESS_WIDE]
+        options = [option for option in VOTE_OPTIONS if option in PROCESS_WIDE]
         return VoteSet.of(dict(self._differing({}, wanted, options)))
 
     def sending(self, power_config_id: int, votes: VoteSet) -> None:
@@ -146,22 +115,27 @@ class Ledger:
 
 def _complete(option: Option, value: Any, entry: _Entry) -> Any:
     """Return the vote with what takes back the parts of an earlier one that it does not mention."""
-    if value is None or (option is Option.RPC_CONTROL_LATENCY and value == 0):
-        return TAKEN_BACK.get(option)
-    if not isinstance(value, DcvsV3):
-        return value
+    taken_back = VOTE_OPTIONS[option].taken_back
+    # Where nothing takes a vote back, 0 is no vote (rule RPC-5).
+    if value is None or (taken_back is None and value == 0):
+        return taken_back
     left_unset = {}
-    for name in _DCVS_FIELDS:
-        earlier, taken_back = getattr(entry.value, name), getattr(HVX_REMOVED, name)
-        stays = earlier is not None and not (entry.known and earlier == taken_back)
-        if getattr(value, name) is None and stays:
-            left_unset[name] = taken_back
+    for name in _left_unset(value):
+        earlier, removed = getattr(entry.value, name), getattr(taken_back, name)
+        if earlier is not None and not (entry.known and earlier == removed):
+            left_unset[name] = removed
     return attrs.evolve(value, **left_unset) if left_unset else value
 
 
 def _after(earlier: Any, value: Any) -> Any:
-    """Return what is in force after a vote: a DCVS_V3 vote changes only the fields it sets."""
-    if not isinstance(value, DcvsV3):
-        return value
-    kept = {name: getattr(earlier, name) for name in _DCVS_FIELDS if getattr(value, name) is None}
+    """Return what is in force after a vote: some votes change only the fields that they set."""
+    kept = {name: getattr(earlier, name) for name in _left_unset(value)}
     return attrs.evolve(value, **kept) if any(field is not None for field in kept.values()) else value
+
+
+def _left_unset(value: Any) -> list[str]:
+    """Return the fields that a vote leaves as they are on the id."""
+    about = BY_CLASS.get(type(value))
+    return (
+        [] if about is None else [each.name for each in about.fields if each.flag and getattr(value, each.name) is None]
+    )

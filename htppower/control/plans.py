@@ -11,27 +11,16 @@ from htppower.events import Degradation
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile
 from htppower.rules import table as rules
 from htppower.rules.case import Case, Finding
-from htppower.votes.native import Option
-from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, VoteSet
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from htppower.rules.platforms import Platform
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 _DEGRADING = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
-_OPTION_OF_NAME = {name: option for option, name in SEND_ORDER.items()}
-
-# The rule under which a platform that answers 13002 or 13004 to an option degrades. DCVS_V3 is missing: a platform
-# without it has no votes at all, which is a failure.
-RULE_OF_OPTION: Mapping[Option, str] = {
-    Option.HMX_V2: "HMX-1",
-    Option.RPC_CONTROL_LATENCY: "RPC-4",
-    Option.RPC_POLLING_TIME: "RPC-4",
-    Option.ADAPTIVE_POLLING_TIME: "RPC-4",
-    Option.HMX_TIMEOUT_INTERVAL_US: "TMR-1",
-    Option.DDR_PERF_MODE: "DDR-1",
-}
 
 
 @attrs.frozen
@@ -89,7 +78,9 @@ class Planner:
             made = _plan(profile, self.platform, self.missing)
             if self._strict and made.degradations:
                 raise RuleBreach(
-                    profile.problem(Finding(lost.rule, ("votes", SEND_ORDER[lost.option]), lost.message, lost.hint))
+                    profile.problem(
+                        Finding(lost.rule, ("votes", VOTE_OPTIONS[lost.option].field), lost.message, lost.hint)
+                    )
                     for lost in made.degradations
                 )
             self._plans[key] = made
@@ -102,11 +93,11 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
     found: dict[Option, Degradation] = {}
     for votes in (profile.votes, lowered):
         for finding in rules.check(Case(votes, platform), _DEGRADING):
-            option = _OPTION_OF_NAME[finding.at[-1]]
+            option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
         for option, vote in votes.items():
             # The default applies also where it can't be voted (rule HMX-4): it is no loss.
-            if option in missing and vote != HMX_DEFAULT:
+            if option in missing and vote != VOTE_OPTIONS[option].default:
                 found.setdefault(option, missing[option])
     return Plan(
         profile,

@@ -2,7 +2,7 @@
 
 RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So what
 is sent is never one session's wish, but the largest polling time and the smallest non-zero latency that any session's
-votes ask for; the last session to lower takes them back.
+votes ask for (``VoteOption.aggregate``); the last session to lower takes them back.
 """
 
 from __future__ import annotations
@@ -12,24 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.votes.native import Option
-from htppower.votes.vote_set import PROCESS_WIDE, SEND_ORDER, VoteSet
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-
-def _smallest_wish(latencies_us: list[int]) -> int:
-    """Return the smallest latency that is a vote at all: 0 is none (rule RPC-5)."""
-    return min((latency_us for latency_us in latencies_us if latency_us), default=0)
-
-
-# Of several thresholds for adaptive polling the largest touches the fewest inferences of the others.
-_CHOICE: Mapping[Option, Callable[[list[int]], int]] = {
-    Option.RPC_CONTROL_LATENCY: _smallest_wish,
-    Option.RPC_POLLING_TIME: max,
-    Option.ADAPTIVE_POLLING_TIME: max,
-}
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
 
 
 class Arbiter:
@@ -54,8 +41,8 @@ class Arbiter:
 
     def arbitrate(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings in the place of its wishes."""
-        settings: dict[str, Any] = {
-            SEND_ORDER[option]: _CHOICE[option](list(wishes)) if wishes else None
-            for option, wishes in self._wishes.items()
-        }
+        settings: dict[str, Any] = {}
+        for option, wishes in self._wishes.items():
+            about = VOTE_OPTIONS[option]
+            settings[about.field] = about.aggregate(wishes) if wishes and about.aggregate else None
         return attrs.evolve(votes, **settings)

@@ -11,8 +11,9 @@ from htppower.hosts.qnn_options import CONTROL_LATENCY, PERFORMANCE_MODE
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import NO_VOTES, Profile
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
 from htppower.votes.corners import PowerMode, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     import os

@@ -11,11 +11,10 @@ from typing import Any, Union, get_args, get_origin
 import attrs
 
 from htppower.profiles.mistakes import Mistake, did_you_mean
-from htppower.votes.vote_set import VoteSet
+from htppower.votes.vote_set import LIMITS
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-LARGEST_UINT32 = 2**32 - 1
 # How a profile, a power state or a test may be called: it is printed, and may not do anything to a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
@@ -58,11 +57,8 @@ class Wanted:
 
 ANYTHING = Wanted()
 
-# Ranges of votes that no rule bounds.
-_OF_VOTES = {
-    (VoteSet, "rpc_control_latency_us"): Wanted((0, LARGEST_UINT32)),
-    (VoteSet, "adaptive_polling_time_us"): Wanted((0, LARGEST_UINT32)),
-}
+# Ranges of votes that no rule guards.
+_OF_VOTES = {at: Wanted((limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule}
 
 
 def wanted(**options: Any) -> dict[str, Wanted]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.profiles.profile import Profile
     from htppower.rules.case import Path
+    from htppower.votes.vote_set import VoteSet
 
-DCVS_FIELDS = ("dcvs_enable", "power_mode", "sleep_latency_us", "sleep_disable", "bus", "core")
 LIMITS = ("min", "target", "max")
 UNSET = "unset"
 
@@ -30,15 +31,15 @@ def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
-    """Yield the fields of a vote set: those of the HVX vote one by one, every other vote as a whole."""
+    """Yield the fields of a vote set: those of a vote that changes only what it sets one by one, others as a whole."""
     if not votes:
         yield ("votes",), None
         return
-    for name in SEND_ORDER.values():
+    for name, about in BY_FIELD.items():
         vote = getattr(votes, name)
-        if isinstance(vote, DcvsV3):
-            for field in DCVS_FIELDS:
-                yield ("votes", name, field), getattr(vote, field)
+        if vote is not None and about.partial:
+            for field in about.fields:
+                yield ("votes", name, field.name), getattr(vote, field.name)
         else:
             yield ("votes", name), vote
 

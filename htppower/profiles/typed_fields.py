@@ -15,8 +15,10 @@ from htppower.profiles.fields import UNSET
 from htppower.profiles.mistakes import Mistake, did_you_mean, nearest
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules.case import Path
+from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, SEND_ORDER, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.options import BY_FIELD
+from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
@@ -26,8 +28,8 @@ class StatedVotes:
     """Those fields of a vote set that a file states.
 
     Attributes:
-        fields: by the keys that lead to them: those of the HVX vote one by one, every other vote as a whole; None is
-            the word unset.
+        fields: by the keys that lead to them: those of a vote that changes only what it sets one by one, every other
+            vote as a whole; None is the word unset.
     """
 
     fields: dict[Path, Any]
@@ -132,17 +134,23 @@ def _hmx(value: Any, kind: type[Any]) -> HmxV2:
 def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
     """Read the word unset as every vote unset, and a mapping as what it states."""
     if value == UNSET and type(value) is str:
-        return StatedVotes({(name,): None for name in SEND_ORDER.values()})
-    hvx = value.get("dcvs_v3") if isinstance(value, dict) else None
-    if not isinstance(hvx, dict):
+        return StatedVotes({(name,): None for name in BY_FIELD})
+    partial = {
+        name: vote
+        for name, vote in (value.items() if isinstance(value, dict) else ())
+        if isinstance(vote, dict) and name in BY_FIELD and BY_FIELD[name].partial
+    }
+    if not partial:
         return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
-    rest = {name: vote for name, vote in value.items() if name != "dcvs_v3"}
+    rest = {name: vote for name, vote in value.items() if name not in partial}
     mistakes: list[Mistake] = []
     found: dict[Path, Any] = {}
-    try:
-        found.update({("dcvs_v3", name): stated for name, stated in read_some(hvx, DcvsV3).items()})
-    except Refused as refused:
-        mistakes += below("dcvs_v3", refused.mistakes)
+    for name, vote in partial.items():
+        try:
+            stated = read_some(vote, type(BY_FIELD[name].taken_back))
+            found.update({(name, field): each for field, each in stated.items()})
+        except Refused as refused:
+            mistakes += below(name, refused.mistakes)
     try:
         found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
     except Refused as refused:

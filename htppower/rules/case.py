@@ -23,7 +23,7 @@ class Case:
         votes: the vote set.
         platform: where it is sent, or None where that is not known.
         in_force: the votes in force on the id, or None for a fresh id.
-        order: the options in the order of the call; None: in the order of ``SEND_ORDER``.
+        order: the options in the order of the call; None: in that of the table of vote options.
         lineage: the profile's name and those it extends; empty for a power state.
         lowered: the votes of the power state that the profile relaxes to, or None where it names none.
         after_inference_us: the profile's sustain time.

@@ -9,28 +9,14 @@ import attrs
 from htppower.errors import HtpPowerError
 from htppower.rules.socs import SOCS, Soc
 from htppower.votes.native import Option
+from htppower.votes.options import VOTE_OPTIONS
 
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
 
-# The first architecture that has an option: HMX_V2 and CENG (vendor, "HMX Power Settings", and measured), DDR_PERF_MODE
-# (QnnHtpPerfInfrastructure.h), the expanded forms (measured). Options that are not named here are on all.
-FIRST_ARCHITECTURE = MappingProxyType(
-    {
-        Option.HMX_V2: 75,
-        Option.CENG: 75,
-        Option.DDR_PERF_MODE: 81,
-        Option.DCVS_V3_EXP: 85,
-        Option.CENG_EXP: 85,
-    }
-)
-
-# Measured on QAIRT 2.51: V89 answers 13004 to these although it is later than V75.
-_NOT_ON_V89 = frozenset({Option.HMX_V2, Option.CENG})
-
-# RPC latency and polling do not exist on QNX (vendor documentation, "RPC Polling and Latency Settings"); adaptive
-# polling needs polling.
-_NOT_ON_QNX = frozenset({Option.RPC_CONTROL_LATENCY, Option.RPC_POLLING_TIME, Option.ADAPTIVE_POLLING_TIME})
+# Options that no vote uses yet, by their first architecture (measured).
+_WITHOUT_VOTE = MappingProxyType({Option.CENG: 75, Option.DCVS_V3_EXP: 85, Option.CENG_EXP: 85})
+_CENG_NOT_ON = 89
 
 OPERATING_SYSTEMS = ("android", "linux", "windows", "qnx")
 
@@ -55,19 +41,21 @@ class Platform:
 
     def has(self, option: Option) -> bool:
         """Return whether votes on this option exist here; an unknown architecture is given the benefit of the doubt."""
-        if self.os == "qnx" and option in _NOT_ON_QNX:
+        about = VOTE_OPTIONS.get(option)
+        if about is None:
+            return self.arch is None or (
+                self.arch >= _WITHOUT_VOTE[option] and not (option is Option.CENG and self.arch == _CENG_NOT_ON)
+            )
+        if self.os in about.not_on_systems:
             return False
-        if self.arch is None:
-            return True
-        if self.arch == 89 and option in _NOT_ON_V89:  # noqa: PLR2004 - V89 by name
-            return False
-        return self.arch >= FIRST_ARCHITECTURE.get(option, 0)
+        return self.arch is None or (self.arch >= about.first_arch and self.arch not in about.not_on_archs)
 
     @staticmethod
     def needs(option: Option) -> str:
         """Return which architectures have an option."""
-        but = ", V89 aside" if option in _NOT_ON_V89 else ""
-        return f"Hexagon V{FIRST_ARCHITECTURE[option]} or later{but}"
+        about = VOTE_OPTIONS[option]
+        but = "".join(f", V{arch} aside" for arch in sorted(about.not_on_archs))
+        return f"Hexagon V{about.first_arch} or later{but}"
 
     def __str__(self) -> str:
         """Return the platform in the field's words."""

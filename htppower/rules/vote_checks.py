@@ -9,16 +9,14 @@ import attrs
 
 from htppower.errors import printable
 from htppower.rules.case import Case, Finding
+from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
-from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange
+from htppower.votes.options import VOTE_OPTIONS, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SLEEP_LATENCY_US = (10, 65535)
-RPC_POLLING_TIME_US = (0, 9999)
-HMX_TIMEOUT_US = (100, 1_000_000)
 SMALLEST_ADAPTIVE_POLLING_US = 1000
 LATENCY_CRITICAL_BELOW_US = 200
 POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_performance"})
@@ -27,13 +25,13 @@ POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_perfo
 def sleep_latency(case: Case) -> Iterator[Finding]:
     """DCVS-1."""
     dcvs = case.votes.dcvs_v3
-    low, high = SLEEP_LATENCY_US
-    if dcvs is not None and dcvs.sleep_latency_us is not None and not low <= dcvs.sleep_latency_us <= high:
+    limits = limits_of(Option.DCVS_V3, "sleep_latency_us")
+    if dcvs is not None and dcvs.sleep_latency_us is not None and dcvs.sleep_latency_us not in limits:
         yield Finding(
             "DCVS-1",
             ("votes", "dcvs_v3", "sleep_latency_us"),
             f"the sleep latency is {dcvs.sleep_latency_us} us",
-            f"{low} to {high}; {high} is no wish",
+            f"{limits}; {limits.high} is no wish",
         )
 
 
@@ -158,10 +156,10 @@ def hmx_order(case: Case) -> Iterator[Finding]:
 def polling_range(case: Case) -> Iterator[Finding]:
     """RPC-1."""
     polling_us = case.votes.rpc_polling_time_us
-    low, high = RPC_POLLING_TIME_US
-    if polling_us is not None and not low <= polling_us <= high:
+    limits = limits_of(Option.RPC_POLLING_TIME)
+    if polling_us is not None and polling_us not in limits:
         at = ("votes", "rpc_polling_time_us")
-        yield Finding("RPC-1", at, f"the polling time is {polling_us} us", f"{low} to {high}; 0 is off")
+        yield Finding("RPC-1", at, f"the polling time is {polling_us} us", f"{limits}; 0 is off")
 
 
 def adaptive_needs_polling(case: Case) -> Iterator[Finding]:
@@ -190,11 +188,13 @@ def adaptive_threshold(case: Case) -> Iterator[Finding]:
 
 def rpc_platform(case: Case) -> Iterator[Finding]:
     """RPC-4; a vote of 0 asks for nothing, so nothing is lost."""
-    if case.platform is None or case.platform.has(Option.RPC_POLLING_TIME):
+    if case.platform is None:
         return
-    for name in ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us"):
-        if getattr(case.votes, name):
-            yield Finding("RPC-4", ("votes", name), f"{name} does not exist on {case.platform.os.upper()}")
+    for option, vote in case.votes.items():
+        about = VOTE_OPTIONS[option]
+        if vote and about.rule_if_missing == "RPC-4" and not case.platform.has(option):
+            message = f"{about.field} does not exist on {case.platform.os.upper()}"
+            yield Finding("RPC-4", ("votes", about.field), message)
 
 
 def control_latency(case: Case) -> Iterator[Finding]:
@@ -225,9 +225,9 @@ def polling_profile(case: Case) -> Iterator[Finding]:
 def hmx_timeout(case: Case) -> Iterator[Finding]:
     """TMR-1."""
     timeout_us = case.votes.hmx_timeout_us
-    low, high = HMX_TIMEOUT_US
-    if timeout_us is not None and not low <= timeout_us <= high:
-        yield Finding("TMR-1", ("votes", "hmx_timeout_us"), f"the HMX timeout is {timeout_us} us", f"{low} to {high}")
+    limits = limits_of(Option.HMX_TIMEOUT_INTERVAL_US)
+    if timeout_us is not None and timeout_us not in limits:
+        yield Finding("TMR-1", ("votes", "hmx_timeout_us"), f"the HMX timeout is {timeout_us} us", str(limits))
 
 
 def ddr_perf_mode(case: Case) -> Iterator[Finding]:

@@ -15,10 +15,11 @@ from htppower import load_profile
 from htppower.backends import QnnHtp
 from htppower.backends.qnn import abi
 from htppower.errors import VoteRejected
+from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native import NativeConfig
 from htppower.votes.native_codes import code_name
-from htppower.votes.vote_set import HMX_DEFAULT, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 LAYOUTS: list[tuple[Any, int, dict[str, int]]] = [
     (abi.Interface, 616, {"backendId": 0, "providerName": 8, "coreApiVersion": 16, "functions": 40}),
     (abi.PowerConfig, 68, {"option": 0, "dcvsV3Config": 4, "hmxV2Config": 4, "rpcPollingTimeConfig": 4}),
-    (abi.DcvsV3, 64, {"contextId": 0, "powerMode": 12, "setBusParams": 32, "coreVoltageCornerMax": 60}),
-    (abi.HmxV2, 20, {"hmxPickDefault": 0, "hmxVoltageCornerMin": 4, "hmxPerfMode": 16}),
-    (abi.Ceng, 16, {"cengVoltageCornerMin": 0, "cengPerfMode": 12}),
+    (abi.STRUCTS["dcvsV3Config"], 64, {"contextId": 0, "powerMode": 12, "coreVoltageCornerMax": 60}),
+    (abi.STRUCTS["hmxV2Config"], 20, {"hmxPickDefault": 0, "hmxVoltageCornerMin": 4, "hmxPerfMode": 16}),
+    (abi.STRUCTS["cengConfig"], 16, {"cengVoltageCornerMin": 0, "cengPerfMode": 12}),
     (abi.PerfInfrastructure, 40, {"infraType": 0, "createPowerConfigId": 8, "setPowerConfig": 24}),
     (abi.PlatformInfo, 24, {"numHwDevices": 8, "hwDevices": 16}),
     (abi.HardwareDevice, 40, {"deviceId": 8, "numCores": 16, "cores": 24, "deviceInfoExtension": 32}),

@@ -11,8 +11,8 @@ from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
 from htppower.control.controller import VoteController
 from htppower.events import Degraded, ReleaseFailed, SessionOpened, Transition
 from htppower.testing import VirtualTime
+from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
-from htppower.votes.vote_set import HmxV2
 
 if TYPE_CHECKING:
     from htppower.control.session import Session

@@ -6,9 +6,9 @@ from typing import Any
 
 import attrs
 
+from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.native import NativeConfig
-from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange
 
 
 def hvx(corner: VoltageCorner = VoltageCorner.TURBO, **changes: Any) -> DcvsV3:

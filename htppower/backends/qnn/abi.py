@@ -11,6 +11,8 @@ import ctypes
 from ctypes import c_bool, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from htppower.votes.options import LARGEST_UINT32, VOTE_OPTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -23,8 +25,6 @@ INFRASTRUCTURE_TYPE_PERF = 0
 DEVICE_TYPE_ON_CHIP = 0
 DEVICE_CONFIG_CUSTOM = 0
 HTP_DEVICE_CONFIG_SOC = 0
-
-LARGEST_UINT32 = 2**32 - 1
 
 ErrorHandle = c_uint64
 LogCallback = ctypes.CFUNCTYPE(None, c_char_p, c_uint32, c_uint64, c_void_p)
@@ -155,30 +155,25 @@ class PerfInfrastructure(ctypes.Structure):
     ]
 
 
-DcvsV3 = _struct(
-    "DcvsV3",
-    _uint32s(
-        "contextId setDcvsEnable dcvsEnable powerMode setSleepLatency sleepLatency setSleepDisable sleepDisable "
-        "setBusParams busVoltageCornerMin busVoltageCornerTarget busVoltageCornerMax "
-        "setCoreParams coreVoltageCornerMin coreVoltageCornerTarget coreVoltageCornerMax"
-    ),
-)
-HmxV2 = _struct(
-    "HmxV2", _uint32s("hmxPickDefault hmxVoltageCornerMin hmxVoltageCornerTarget hmxVoltageCornerMax hmxPerfMode")
-)
-Ceng = _struct("Ceng", _uint32s("cengVoltageCornerMin cengVoltageCornerTarget cengVoltageCornerMax cengPerfMode"))
+# The structs of the options by their members of the union, each field a uint32; and the members by the option's name.
+STRUCTS: dict[str, Any] = {
+    about.member: _struct(about.member, [(name, c_uint32) for name in about.native_fields])
+    for about in VOTE_OPTIONS.values()
+    if about.fields
+}
+_CENG = "cengVoltageCornerMin cengVoltageCornerTarget cengVoltageCornerMax cengPerfMode"
+STRUCTS["cengConfig"] = _struct("cengConfig", _uint32s(_CENG))
+_MEMBERS = {
+    **{option.name: about.member for option, about in VOTE_OPTIONS.items() if about.fields},
+    "CENG": "cengConfig",
+}
 
 
 class _Setting(ctypes.Union):
     __slots__ = ()
     _fields_: ClassVar = [
-        ("dcvsV3Config", DcvsV3),
-        ("hmxV2Config", HmxV2),
-        ("cengConfig", Ceng),
-        *_uint32s(
-            "rpcControlLatencyConfig rpcPollingTimeConfig hmxTimeoutIntervalUsConfig adaptivePollingTimeConfig "
-            "ddrPerfModeConfig"
-        ),
+        *STRUCTS.items(),
+        *((about.member, c_uint32) for about in VOTE_OPTIONS.values() if not about.fields),
     ]
 
 
@@ -190,10 +185,6 @@ class PowerConfig(ctypes.Structure):
     _fields_: ClassVar = [("option", c_uint32), ("setting", _Setting)]
 
 
-# The member of the union that holds the fields of an option; an option of one number is such a member itself.
-_MEMBERS = {"DCVS_V3": "dcvsV3Config", "HMX_V2": "hmxV2Config", "CENG": "cengConfig"}
-
-
 def power_config(config: NativeConfig) -> PowerConfig:
     """Return the struct of one option: the fields have the names that they have in C.
 
@@ -202,7 +193,9 @@ def power_config(config: NativeConfig) -> PowerConfig:
         ValueError: a number does not fit into 32 bits; ctypes would cut it off.
     """
     made = PowerConfig(config.number)
-    holder = getattr(made, _MEMBERS[config.option]) if config.option in _MEMBERS else made
+    # An option of one number is a member of the union itself.
+    member = _MEMBERS.get(config.option)
+    holder = made if member is None else getattr(made, member)
     for name, number in config.fields.items():
         if not 0 <= number <= LARGEST_UINT32:
             raise ValueError(f"{config.option}: {name} is {number}: not in 0..{LARGEST_UINT32}")

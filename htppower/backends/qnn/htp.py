@@ -14,9 +14,8 @@ from htppower.backends.qnn.library import load_library, machine, operating_syste
 from htppower.errors import VoteRejected
 from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
 from htppower.rules.socs import SOCS
-from htppower.votes.native import Option
 from htppower.votes.native_codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
-from htppower.votes.vote_set import SEND_ORDER
+from htppower.votes.options import BY_FIELD, LARGEST_UINT32, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 # A host that makes vote sets as it goes must not fill the memory with their structs.
 _MOST_VOTE_SETS = 1024
 # A vote set as a plain tuple: an equal set that is another object is found twice as fast by it (measured).
-_KEY = operator.attrgetter(*SEND_ORDER.values())
+_KEY = operator.attrgetter(*BY_FIELD)
 
 
 class QnnHtp:
@@ -66,7 +65,7 @@ class QnnHtp:
         core = (device_id, core_id)
         if not self._device.alive:
             raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, core=core)
-        if not (0 <= device_id <= abi.LARGEST_UINT32 and 0 <= core_id <= abi.LARGEST_UINT32):
+        if not (0 <= device_id <= LARGEST_UINT32 and 0 <= core_id <= LARGEST_UINT32):
             raise VoteRejected(INVALID_INPUT, function=function, core=core)
         # The library writes the id also where it refuses: it is read after the check only.
         created = ctypes.c_uint32()
@@ -91,8 +90,8 @@ class QnnHtp:
             structs = idle.pop()
         except IndexError:
             structs = _Structs(votes)
-        if structs.dcvs is not None:
-            structs.dcvs.contextId = power_config_id
+        if structs.with_id is not None:
+            structs.with_id.contextId = power_config_id
         handle = self._set_config(power_config_id, structs.address)
         idle.append(structs)
         if handle:
@@ -171,13 +170,16 @@ class QnnHtp:
 class _Structs:
     """The structs of a vote set, ready for a call; only the id of the call is put in."""
 
-    __slots__ = ("_held", "address", "dcvs")
+    __slots__ = ("_held", "address", "with_id")
 
     def __init__(self, votes: VoteSet) -> None:
-        configs = votes.native(0)
-        structs = [abi.power_config(config) for config in configs]
+        structs = [abi.power_config(config) for config in votes.native(0)]
         pointers = abi.null_terminated(structs)
-        dcvs = [each for each, config in zip(structs, configs, strict=True) if config.number == Option.DCVS_V3]
-        self.dcvs = dcvs[0].dcvsV3Config if dcvs else None
+        abouts = [VOTE_OPTIONS[option] for option in votes.options]
+        # At most one, since a list holds an HVX vote in one form.
+        with_id = [
+            getattr(struct, about.member) for struct, about in zip(structs, abouts, strict=True) if about.has_context_id
+        ]
+        self.with_id = with_id[0] if with_id else None
         self.address = ctypes.addressof(pointers)
         self._held = (pointers, structs)

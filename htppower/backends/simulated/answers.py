@@ -13,6 +13,7 @@ import attrs
 
 from htppower.votes.native import Option
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
+from htppower.votes.options import VOTE_OPTIONS, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _LARGEST_LEGACY_CORNER = 0xFF
 _LARGEST_PERF_MODE = 255
-_HMX_TIMEOUT_US = range(100, 1_000_001)
 _MIN_TARGET_MAX = ("Min", "Target", "Max")
 # The plain form of each expanded vote.
 _PLAIN = MappingProxyType({Option.DCVS_V3_EXP: Option.DCVS_V3, Option.CENG_EXP: Option.CENG})
@@ -109,7 +109,7 @@ def _is_valid(
     if option is Option.DCVS_V3:
         return fields["contextId"] == power_config_id
     if option is Option.HMX_TIMEOUT_INTERVAL_US:
-        return fields["hmxTimeoutIntervalUsConfig"] in _HMX_TIMEOUT_US
+        return fields[VOTE_OPTIONS[option].member] in limits_of(option)
     if option is Option.HMX_V2:
         return has_hvx_vote and (_is_expanded(fields) or not version.checks_hmx)
     return has_hvx_vote or option is not Option.CENG

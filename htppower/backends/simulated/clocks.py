@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,14 +65,12 @@ class ProcessSettings:
 
     def after(self, config: NativeConfig) -> ProcessSettings:
         """Return the settings after a vote; FastRPC ignores a control latency of 0."""
-        fields = config.fields
-        if config.option == "RPC_POLLING_TIME":
-            return attrs.evolve(self, rpc_polling_time_us=fields["rpcPollingTimeConfig"])
-        if config.option == "ADAPTIVE_POLLING_TIME":
-            return attrs.evolve(self, adaptive_polling_time_us=fields["adaptivePollingTimeConfig"])
-        if config.option == "RPC_CONTROL_LATENCY" and fields["rpcControlLatencyConfig"]:
-            return attrs.evolve(self, rpc_control_latency_us=fields["rpcControlLatencyConfig"])
-        return self
+        about = VOTE_OPTIONS.get(Option(config.number))
+        if about is None or not about.process_wide:
+            return self
+        value = config.fields[about.member]
+        is_vote = value or about.taken_back is not None
+        return attrs.evolve(self, **{about.field: value}) if is_vote else self
 
 
 @attrs.define

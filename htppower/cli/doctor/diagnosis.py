@@ -10,14 +10,14 @@ import attrs
 
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
-from htppower.control.ledger import TAKEN_BACK
-from htppower.control.plans import RULE_OF_OPTION, Planner
+from htppower.control.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
 from htppower.votes.native import Option
 from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
-from htppower.votes.vote_set import SEND_ORDER, VoteSet
+from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend, Description
 
 # Votes that ask for nothing, one of each option: what takes a vote back, and a control latency of 0, which is no vote.
-HARMLESS = {option: TAKEN_BACK.get(option, 0) for option in SEND_ORDER}
+HARMLESS = {option: 0 if about.taken_back is None else about.taken_back for option, about in VOTE_OPTIONS.items()}
 VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
 
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
@@ -135,8 +135,9 @@ def _profiles(description: Description, answers: Iterable[Answer], folders: Iter
     for answer in answers:
         # What the table of platforms lacks anyway is the planner's own affair: a default HMX vote is no loss there.
         if answer.code != SUCCESS and (description.platform is None or description.platform.has(answer.option)):
+            rule = VOTE_OPTIONS[answer.option].rule_if_missing
             message = f"the library answers {answer.code} {code_name(answer.code)} to {answer.option.name}"
-            planner.missing[answer.option] = Degradation(RULE_OF_OPTION[answer.option], message, answer.option)
+            planner.missing[answer.option] = Degradation(rule, message, answer.option)
     loaded, errors = load_profiles(folders)
     found = []
     for profile in loaded:

@@ -9,7 +9,9 @@ import click
 from htppower.cli.layout import labelled
 from htppower.events import State
 from htppower.rules import table as rules
+from htppower.votes.native import Option
 from htppower.votes.native_codes import SUCCESS, code_name
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +95,7 @@ def _vote(config: NativeConfig) -> Iterator[str]:
             yield f"HMX_V2  hmxPickDefault 0  hmxPerfMode {_short(config, 'hmxPerfMode')}"
             yield f"  {_corners(config, 'hmxVoltageCorner')}"
     else:
-        unit = "" if config.option == "DDR_PERF_MODE" else " us"
+        unit = " us" if VOTE_OPTIONS[Option[config.option]].field.endswith("_us") else ""
         yield f"{config.option}  {next(iter(fields.values()))}{unit}"
 
 

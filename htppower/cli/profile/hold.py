@@ -15,7 +15,7 @@ from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, Ta
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
-from htppower.votes.vote_set import PROCESS_WIDE
+from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

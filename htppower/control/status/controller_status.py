@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.status.cores import CoreStatus, core_statuses
-from htppower.votes.vote_set import PROCESS_WIDE, SEND_ORDER
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,7 +134,7 @@ def controller_status(
         tuple(_session_status(session, ledger, now_us) for session in sessions),
         core_statuses(sessions, ledger),
         ledger.process_settings(),
-        tuple(_setting(option, sessions, ledger) for option in SEND_ORDER if option in PROCESS_WIDE),
+        tuple(_setting(option, sessions, ledger) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
         caps,
         tuple(caster.orphans),
         events_lost,
@@ -148,7 +148,7 @@ def _setting(option: Option, sessions: Iterable[Usage], ledger: Ledger) -> Proce
         for session in sessions
         if value and session.wish is not None and session.wish.get(option) == value
     )
-    return ProcessSetting(SEND_ORDER[option], value, tuple(holders))
+    return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(holders))
 
 
 def _session_status(session: Usage, ledger: Ledger, now_us: int) -> SessionStatus:

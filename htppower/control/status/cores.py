@@ -8,7 +8,7 @@ import attrs
 
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
 from htppower.events import State
-from htppower.votes.vote_set import PROCESS_WIDE
+from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

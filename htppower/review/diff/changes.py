@@ -10,7 +10,7 @@ from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
 from htppower.profiles.strict_yaml import Place, locate
 from htppower.review.diff.effects import Effect, effect_of
-from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from htppower.rules import power_cost
+from htppower.rules import power_order
 from htppower.votes.corners import PowerMode
 
 if TYPE_CHECKING:
     from htppower.rules.case import Path
-    from htppower.votes.vote_set import DcvsV3, VoteSet
+    from htppower.votes.clock_votes import DcvsV3
+    from htppower.votes.vote_set import VoteSet
 
 
 class Effect(str, enum.Enum):
@@ -50,9 +51,9 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
         return _of_dcvs(rest, old, new, before.dcvs_v3, after.dcvs_v3)
     if option == "hmx_v2" and rest:
         return _of_hmx(rest[0], old, new)
-    if option == "rpc_control_latency_us":
+    one, other = (dict(power_order.costs(votes)).get(("votes", option)) for votes in (before, after))
+    if one is None or other is None:
         return Effect.CHANGES_LATENCY
-    one, other = (dict(power_cost.costs(votes))["votes", option] for votes in (before, after))
     if option == "hmx_v2" and one[:-1] != other[:-1]:
         return _of_bounds(one[:-1], other[:-1])
     return _compared(one, other)
@@ -63,10 +64,10 @@ def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: 
     if field == "sleep_latency_us":
         return Effect.CHANGES_LATENCY
     if field == "sleep_disable":
-        return _compared(power_cost.sleep_disable_cost(old), power_cost.sleep_disable_cost(new))
+        return _compared(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
     if field == "dcvs_enable":
         return _of_bounds(
-            *((*power_cost.clock_cost(vote, "core"), *power_cost.clock_cost(vote, "bus")) for vote in (before, after))
+            *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in (before, after))
         )
     if field == "power_mode":
         return _of_power_mode(old, new, before, after)
@@ -74,7 +75,7 @@ def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: 
     # without a core target is not active, and limits nothing.
     limit = rest[1] if rest[1:] else "target"
     heights = [
-        power_cost.height(limit, corners if rest[1:] else getattr(corners, "target", None))
+        power_order.height(limit, corners if rest[1:] else getattr(corners, "target", None))
         if vote is not None and vote.active
         else 0
         for corners, vote in ((old, before), (new, after))
@@ -100,8 +101,8 @@ def _of_bounds(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
 
 def _of_hmx(part: str, old: Any, new: Any) -> Effect:
     if part == "perf_mode":
-        return _compared(power_cost.frequency(old), power_cost.frequency(new))
-    return _compared(power_cost.height(part, old), power_cost.height(part, new))
+        return _compared(power_order.frequency(old), power_order.frequency(new))
+    return _compared(power_order.height(part, old), power_order.height(part, new))
 
 
 def _compared(old: Any, new: Any) -> Effect:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.votes.native_codes import SUCCESS
-from htppower.votes.vote_set import DcvsV3, VoteSet
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.recording import Call
-
-# These act on the whole process, whichever id they are set with (Hexagon SDK, FastRPC).
-_OF_THE_PROCESS = frozenset({"rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us"})
 
 
 class InForce:
@@ -49,45 +47,45 @@ class InForce:
         if power_config_id is None:
             return VoteSet()
         own = self._ids.get(power_config_id, _Votes())
-        return VoteSet(dcvs_v3=own.hvx_vote(), **own.others, **self._process.others)
+        return VoteSet(**own.whole(), **self._process.whole())
 
     def _set(self, power_config_id: int, votes: VoteSet, *, accepted: bool) -> None:
         own = self._ids.setdefault(power_config_id, _Votes())
-        for name, vote in _stated(votes).items():
-            if isinstance(vote, DcvsV3):
-                _take(own.hvx, _stated(vote), accepted=accepted)
-            elif name in _OF_THE_PROCESS:
+        for option, vote in votes.items():
+            about = VOTE_OPTIONS[option]
+            if about.partial:
+                stated = {field.name: getattr(vote, field.name) for field in about.fields}
+                _take(own.fields.setdefault(about.field, {}), stated, accepted=accepted)
+            elif about.process_wide:
                 # FastRPC ignores a control latency of 0: it is no vote (rule RPC-5).
-                ignored = name == "rpc_control_latency_us" and vote == 0
-                _take(self._process.others, {} if ignored else {name: vote}, accepted=accepted)
+                ignored = about.taken_back is None and vote == 0
+                _take(self._process.others, {} if ignored else {about.field: vote}, accepted=accepted)
             else:
-                _take(own.others, {name: vote}, accepted=accepted)
+                _take(own.others, {about.field: vote}, accepted=accepted)
 
 
 @attrs.frozen
 class _Votes:
-    """What is in force, by name: the fields of the HVX vote, and every other vote."""
+    """What is in force, by name: of votes that change only what they set the fields, and every other vote."""
 
-    hvx: dict[str, Any] = attrs.field(factory=dict)
+    fields: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     others: dict[str, Any] = attrs.field(factory=dict)
 
-    def hvx_vote(self) -> DcvsV3 | None:
-        """Return the HVX vote; none where its power mode, which every such vote states, is not known."""
-        if "power_mode" not in self.hvx:
-            return None
-        fields: dict[str, Any] = {field.name: self.hvx.get(field.name) for field in attrs.fields(DcvsV3)}
-        return DcvsV3(**fields)
-
-
-def _stated(votes: VoteSet | DcvsV3) -> dict[str, Any]:
-    """Return what is not None, and so has its set flag."""
-    found = {field.name: getattr(votes, field.name) for field in attrs.fields(type(votes))}
-    return {name: value for name, value in found.items() if value is not None}
+    def whole(self) -> dict[str, Any]:
+        """Return the votes; none where a field that every such vote states is not known."""
+        votes = dict(self.others)
+        for name, stated in self.fields.items():
+            about = BY_FIELD[name]
+            if all(field.flag or field.name in stated for field in about.fields):
+                votes[name] = type(about.taken_back)(**{field.name: stated.get(field.name) for field in about.fields})
+        return votes
 
 
 def _take(held: dict[str, Any], stated: dict[str, Any], *, accepted: bool) -> None:
     """Take in what a call states; of a call that failed nobody knows which part was applied."""
     for name, value in stated.items():
+        if value is None:
+            continue  # its set flag is 0
         if accepted:
             held[name] = value
         else:

@@ -19,14 +19,15 @@ from htppower.profiles.typed_fields import StatedVotes
 from htppower.review.json_schema.docstrings import said_of_fields, summary
 from htppower.review.json_schema.rules import of_a_profile, of_votes
 from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
-from htppower.rules import vote_checks
+from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import VoltageCorner
-from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.profiles.field_limits import Wanted
+    from htppower.votes.options import Limits
 
 Schema = dict[str, Any]
 
@@ -36,13 +37,6 @@ FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields}
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _PYTHON = re.compile(r"\b(None|True|False)\b")
 _PLAIN = {int: "integer", str: "string", bool: "boolean"}
-
-# Ranges that rules of the votes bound.
-_OF_RULES = {
-    (DcvsV3, "sleep_latency_us"): vote_checks.SLEEP_LATENCY_US,
-    (VoteSet, "rpc_polling_time_us"): vote_checks.RPC_POLLING_TIME_US,
-    (VoteSet, "hmx_timeout_us"): vote_checks.HMX_TIMEOUT_US,
-}
 
 
 class Mode(enum.Enum):
@@ -129,7 +123,7 @@ class _Maker:
             if (kind, field.name) == (HmxV2, "pick_default"):
                 continue  # written as the word default
             wants = wanted_of(kind, field)
-            value = _limited(self._value(stated_type(field, wants), mode), wants, _OF_RULES.get((kind, field.name)))
+            value = _limited(self._value(stated_type(field, wants), mode), wants, LIMITS.get((kind, field.name)))
             properties[field.name] = _described(_in_yaml(said[field.name]), value)
             if not wants.optional:
                 required.append(field.name)
@@ -162,13 +156,13 @@ def _extends(name: str) -> Schema:
     return {"description": f"a {name} to inherit from, by name or by path.", "type": "string"}
 
 
-def _limited(value: Schema, wants: Wanted, limits: tuple[int, int] | None) -> Schema:
+def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     """Return the schema of a value with what its field wants besides."""
     if "anyOf" in value:
         inner, *short = value["anyOf"]
-        return {"anyOf": [_limited(inner, wants, limits), *short]}
+        return {"anyOf": [_limited(inner, wants, of_vote), *short]}
     limited = dict(value)
-    limits = wants.limits or limits
+    limits = wants.limits or ((of_vote.low, of_vote.high) if of_vote else None)
     if limits:
         limited["minimum"], limited["maximum"] = limits
     if wants.words and "items" in limited:

@@ -15,8 +15,9 @@ from htppower.profiles.fields import profile_fields, spell
 from htppower.profiles.mistakes import Mistake
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.file_selection import Kind
-from htppower.rules.power_cost import clock_cost, costs, hmx_cost
-from htppower.votes.vote_set import HMX_DEFAULT
+from htppower.rules.power_order import clock_cost, costs, hmx_cost
+from htppower.votes.clock_votes import HMX_DEFAULT
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -163,9 +164,10 @@ def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
 
 def polling_left_on(state: PowerState) -> Iterator[Mistake]:
     """REV-4."""
-    for name in ("rpc_polling_time_us", "adaptive_polling_time_us"):
-        value = getattr(state.votes, name)
-        if value:
+    for option, value in state.votes.items():
+        about = VOTE_OPTIONS[option]
+        name = about.field
+        if value and about.process_wide and about.taken_back is not None:
             yield Mistake(("votes", name), "REV-4", f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 

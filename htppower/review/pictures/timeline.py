@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from htppower.review.dry_run.observer import PhaseSpan, Row, Window
     from htppower.review.dry_run.workload import Report
+    from htppower.votes.clock_votes import HmxV2, VoltageRange
     from htppower.votes.corners import ExpandedCorner, VoltageCorner
-    from htppower.votes.vote_set import HmxV2, VoltageRange, VoteSet
+    from htppower.votes.vote_set import VoteSet
 
 
 # Of a clock on which all three corners are DISABLE.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.profiles.fields import DCVS_FIELDS
 from htppower.profiles.mistakes import Mistake
 from htppower.rules import table as rules
 from htppower.rules.case import Case
-from htppower.votes.vote_set import DcvsV3, VoteSet
+from htppower.votes.options import BY_FIELD
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,10 +40,12 @@ def mistakes_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Mi
 
 def _impossible(expectation: Expectation) -> Iterator[Mistake]:
     """Yield a mistake for every vote that no profile can cast."""
-    stated: dict[str, Any] = {at[-1]: vote for at, vote in (expectation.votes or {}).items()}
-    hvx: dict[str, Any] = {name: stated.pop(name, None) for name in DCVS_FIELDS}
-    votes = VoteSet(**{**stated, "dcvs_v3": DcvsV3(**hvx)})
-    for finding in rules.check(Case(votes), _OF_ONE_VALUE):
+    stated = expectation.votes or {}
+    votes: dict[str, Any] = {at[0]: vote for at, vote in stated.items() if len(at) == 1}
+    for name in {at[0] for at in stated if len(at) > 1}:
+        kind = type(BY_FIELD[name].taken_back)
+        votes[name] = kind(**{field.name: stated.get((name, field.name)) for field in BY_FIELD[name].fields})
+    for finding in rules.check(Case(VoteSet(**votes)), _OF_ONE_VALUE):
         yield Mistake((*expectation.at, *finding.at), finding.rule, finding.message, finding.hint)
 
 

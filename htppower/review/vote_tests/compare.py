@@ -8,9 +8,9 @@ import attrs
 
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
-from htppower.profiles.fields import DCVS_FIELDS, spell
+from htppower.profiles.fields import spell
 from htppower.review.vote_tests.runner import run_case
-from htppower.votes.vote_set import DcvsV3
+from htppower.votes.options import BY_CLASS
 
 if TYPE_CHECKING:
     import os
@@ -134,8 +134,9 @@ def spell_any(value: Any) -> str:
     """Return a value of an expectation as it is spelt in a file."""
     if isinstance(value, tuple):
         return f"[{', '.join(value)}]"
-    if isinstance(value, DcvsV3):
-        return f"{{{', '.join(f'{name}: {spell(getattr(value, name))}' for name in DCVS_FIELDS)}}}"
+    about = BY_CLASS.get(type(value))
+    if about is not None and about.partial:
+        return f"{{{', '.join(f'{field.name}: {spell(getattr(value, field.name))}' for field in about.fields)}}}"
     return spell(value)
 
 

@@ -2,14 +2,13 @@
 
 import attrs
 
-from htppower.control.plans import RULE_OF_OPTION
 from htppower.events import State
-from htppower.profiles.field_limits import LARGEST_UINT32, wanted
+from htppower.profiles.field_limits import wanted
 from htppower.profiles.file_format import LONGEST_SUSTAIN_US
 from htppower.profiles.typed_fields import StatedVotes
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.socs import SOCS
-from htppower.votes.vote_set import SEND_ORDER
+from htppower.votes.options import LARGEST_UINT32, VOTE_OPTIONS
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
@@ -17,6 +16,8 @@ _DURATION = wanted(limits=(0, LONGEST_SUSTAIN_US))
 # A day: longer than any sequence of an hour's steps that somebody would read.
 _TIME = wanted(limits=(0, 24 * LONGEST_SUSTAIN_US))
 _MAYBE_TIME = wanted(limits=(0, 24 * LONGEST_SUSTAIN_US), optional=True)
+# The rules under which a platform degrades.
+_DEGRADING = tuple(sorted({about.rule_if_missing for about in VOTE_OPTIONS.values()} - {""}))
 _SYSTEM = wanted(words=OPERATING_SYSTEMS, optional=True)
 
 
@@ -147,11 +148,11 @@ class ExpectFields:
     votes: StatedVotes | None = attrs.field(default=None, metadata=wanted(optional=True))
     calls: int | None = attrs.field(default=None, metadata=wanted(limits=(0, LARGEST_UINT32), optional=True))
     sent: tuple[str, ...] | None = attrs.field(
-        default=None, metadata=wanted(words=tuple(option.name for option in SEND_ORDER), each_once=True, optional=True)
+        default=None,
+        metadata=wanted(words=tuple(option.name for option in VOTE_OPTIONS), each_once=True, optional=True),
     )
     degraded: tuple[str, ...] | None = attrs.field(
-        default=None,
-        metadata=wanted(words=tuple(sorted(set(RULE_OF_OPTION.values()))), each_once=True, optional=True),
+        default=None, metadata=wanted(words=_DEGRADING, each_once=True, optional=True)
     )
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.ledger import HVX_REMOVED
 from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.votes.clock_votes import HMX_DEFAULT, HVX_REMOVED, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,8 +90,8 @@ def _other_times(time_us: int) -> tuple[int, ...]:
 
 
 def _other_votes(votes: VoteSet, at: Path) -> Iterator[VoteSet]:
-    own: Any = votes if len(at) == 1 else votes.dcvs_v3
+    own: Any = votes if len(at) == 1 else getattr(votes, at[0])
     for value in _VALUES[at[-1]]:
         if value != getattr(own, at[-1]):
             changed = attrs.evolve(own, **{at[-1]: value})
-            yield changed if len(at) == 1 else attrs.evolve(votes, dcvs_v3=changed)
+            yield changed if len(at) == 1 else attrs.evolve(votes, **{at[0]: changed})

@@ -14,7 +14,7 @@ from htppower.review.dry_run.in_force import InForce
 from htppower.review.vote_tests.cases import Happens
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import SUCCESS
-from htppower.votes.vote_set import SEND_ORDER
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -138,7 +138,7 @@ class _Run:
             self._session.profile,
             self._in_force.votes(self._power_config_id),
             calls,
-            tuple(option.name for option in SEND_ORDER if option in sent),
+            tuple(option.name for option in VOTE_OPTIONS if option in sent),
             tuple(dict.fromkeys(lost.rule for lost in self._session.degradations)),
         )
 

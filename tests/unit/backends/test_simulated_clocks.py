@@ -7,8 +7,9 @@ import pytest
 from helpers import corners, hmx, hvx, nothing_set
 
 from htppower.backends import Effective, SimulatedHtp
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 AT_REST = Effective(
     core_min=16,

@@ -15,7 +15,7 @@ from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.explain.meanings import meaning_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import VoltageCorner
-from htppower.votes.vote_set import SEND_ORDER
+from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
                 assert meaning.does.endswith(".")
                 assert meaning.section
                 assert set(meaning.rules) <= CATALOGUE.keys()
-    assert all(meaning_of(("votes", name)).rules for name in SEND_ORDER.values())
+    assert all(meaning_of(("votes", name)).rules for name in BY_FIELD)
 
 
 def test_a_rule_is_explained(command: Command) -> None:

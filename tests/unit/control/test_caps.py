@@ -11,9 +11,9 @@ from helpers import hvx
 
 from htppower import ProfileError, SessionClosed, State
 from htppower.events import CapLifted, CapSet, Cause, Event, ProfileChanged
+from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native_codes import FAILED
-from htppower.votes.vote_set import VoltageRange
 
 BOTH_ORDERS = ((0, 1), (1, 0))
 NOM_PLUS, SVS = VoltageCorner.NOM_PLUS, VoltageCorner.SVS

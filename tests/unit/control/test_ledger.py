@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from htppower.backends import SimulatedHtp
 from htppower.control.ledger import Ledger
 from htppower.errors import VoteRejected
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option
-from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 ID, OTHER_ID = 1, 2
 NOTHING = VoteSet()

@@ -12,8 +12,8 @@ from helpers import corners, hvx
 from htppower import Profile, load_profile
 from htppower.control.precedence import Claim, exceeds, in_use, rank
 from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoltageRange
 
 SHIPPED = [load_profile(name) for name in SHIPPED_PROFILES]
 BURST, BALANCED, POWER_SAVER = (load_profile(name) for name in ("burst", "balanced", "power_saver"))

@@ -20,10 +20,11 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from htppower import Cap, Hold, Lowering, Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.control.precedence import in_use
+from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
-from htppower.votes.vote_set import HmxV2, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -13,9 +13,9 @@ from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.controller import VoteController
 from htppower.profiles.profile import Relax
 from htppower.testing import VirtualTime
+from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
 from htppower.votes.native_codes import FAILED
-from htppower.votes.vote_set import HmxV2
 
 
 def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(bench: Bench) -> None:

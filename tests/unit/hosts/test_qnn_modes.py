@@ -10,8 +10,9 @@ from bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import MODES, provider_options
+from htppower.votes.clock_votes import DcvsV3, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
-from htppower.votes.vote_set import DcvsV3, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from pathlib import Path

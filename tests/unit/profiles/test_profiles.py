@@ -11,8 +11,9 @@ import yaml
 
 from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.profiles.discovery import shipped_folder
+from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 SHIPPED = shipped_folder()
 

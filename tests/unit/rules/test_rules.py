@@ -13,9 +13,10 @@ from htppower.backends import SimulatedHtp
 from htppower.rules.case import Applied, Case, Path
 from htppower.rules.platforms import platform_of
 from htppower.rules.table import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
+from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2
 from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.native import Option
-from htppower.votes.vote_set import HMX_DEFAULT, HmxV2, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 BREACHES = {
     "DCVS-1": "error",

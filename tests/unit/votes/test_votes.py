@@ -6,9 +6,11 @@ import attrs
 import pytest
 from helpers import corners, enumerators, hmx, hvx, nothing_set
 
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.native import NativeConfig, Option
-from htppower.votes.vote_set import HMX_DEFAULT, PROCESS_WIDE, SEND_ORDER, DcvsV3, HmxV2, VoteSet
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 Kind = type[VoltageCorner] | type[ExpandedCorner] | type[PowerMode] | type[ClkPerfMode]
 
@@ -220,7 +222,7 @@ def test_votes_are_sent_in_the_librarys_order() -> None:
         "DDR_PERF_MODE"
     )
     backwards = VoteSet.of(dict(reversed(list(ALL_SEVEN.items()))))
-    assert ", ".join(option.name for option in SEND_ORDER) == order
+    assert ", ".join(option.name for option in VOTE_OPTIONS) == order
     assert ", ".join(option.name for option, _ in backwards.items()) == order
     assert ", ".join(config.option for config in backwards.native(1)) == order
     assert str(backwards) == (
@@ -246,7 +248,7 @@ def test_of_get_and_items_agree() -> None:
 def test_without_leaves_out_the_named_votes_only() -> None:
     """Without returns a new set that lacks the named options, and leaves the old one as it is."""
     less = ALL_SEVEN.without(Option.HMX_V2, Option.DDR_PERF_MODE)
-    assert [option for option in SEND_ORDER if less.get(option) is None] == [Option.HMX_V2, Option.DDR_PERF_MODE]
+    assert [option for option in VOTE_OPTIONS if less.get(option) is None] == [Option.HMX_V2, Option.DDR_PERF_MODE]
     assert less.get(Option.DCVS_V3) == BURST
     assert ALL_SEVEN.hmx_v2 is HMX_DEFAULT
     assert ALL_SEVEN.without() == ALL_SEVEN

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from htppower.profiles.fields import limits, vote_fields
 from htppower.review.diff.effects import Effect, effect_of
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 RAISES, LOWERS, LATENCY, TIMING, WORDING = Effect
 DCVS = ("votes", "dcvs_v3")

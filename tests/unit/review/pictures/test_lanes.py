@@ -12,8 +12,8 @@ from helpers import hmx
 from htppower.profiles.loading import load_profile
 from htppower.review.pictures.svg import as_svg
 from htppower.review.pictures.timeline import timeline
+from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import VoltageCorner
-from htppower.votes.vote_set import VoltageRange
 
 if TYPE_CHECKING:
     import xml.etree.ElementTree as ET

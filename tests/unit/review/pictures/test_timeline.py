@@ -19,8 +19,9 @@ from htppower.review.dry_run.observer import PhaseSpan, Window
 from htppower.review.pictures.timeline import Lane, Timeline, timeline
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.vote_set import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange, VoteSet
+from htppower.votes.vote_set import VoteSet
 
 
 def _lane(drawn: Timeline, clock: str) -> Lane:

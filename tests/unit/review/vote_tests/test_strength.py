@@ -10,15 +10,16 @@ from checkout import DATA
 
 from htppower.control import ledger
 from htppower.control.gate import Usage
-from htppower.control.ledger import HVX_REMOVED, TAKEN_BACK, Ledger
+from htppower.control.ledger import Ledger
 from htppower.control.reconciler import Keeper
 from htppower.control.recovery import Restorer
 from htppower.events import Cause, Phase, State
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
+from htppower.votes.clock_votes import HVX_REMOVED, DcvsV3
 from htppower.votes.native import Option
-from htppower.votes.vote_set import DcvsV3
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,7 +94,8 @@ def never_taken_back(option: Option) -> Callable[[Patch], None]:
     """Return what leaves an option as it was cast."""
 
     def apply(patch: Patch) -> None:
-        patch.setattr(ledger, "TAKEN_BACK", {other: vote for other, vote in TAKEN_BACK.items() if other is not option})
+        kept = attrs.evolve(VOTE_OPTIONS[option], taken_back=None)
+        patch.setattr(ledger, "VOTE_OPTIONS", {**VOTE_OPTIONS, option: kept})
 
     apply.__name__ = f"{option.name.lower()}_is_never_taken_back"
     return apply
@@ -119,7 +121,11 @@ def never_cleared(field: str) -> Callable[[Patch], None]:
 def a_left_unset_field_is_forgotten(patch: Patch) -> None:
     """The ledger takes a vote for all that is in force, and clears nothing."""
     patch.setattr(ledger, "_after", lambda _earlier, value: value)
-    patch.setattr(ledger, "_complete", lambda option, value, _entry: TAKEN_BACK.get(option) if value is None else value)
+    patch.setattr(
+        ledger,
+        "_complete",
+        lambda option, value, _entry: VOTE_OPTIONS[option].taken_back if value is None else value,
+    )
 
 
 def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:

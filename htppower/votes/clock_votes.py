@@ -1,0 +1,94 @@
+"""The votes that are more than a number: the clocks, and what removes such a vote from an id.
+
+They know no numbers of the C structs: ``options`` has these.
+"""
+
+import attrs
+
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+
+# No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
+
+
+@attrs.frozen
+class VoltageRange:
+    """The corners of one clock, core or bus.
+
+    Attributes:
+        min: DCVS goes no lower.
+        target: in force when the call returns.
+        max: DCVS goes no higher; it holds only while no other client is active.
+    """
+
+    min: VoltageCorner
+    target: VoltageCorner
+    max: VoltageCorner
+
+    @classmethod
+    def at(cls, corner: VoltageCorner) -> "VoltageRange":
+        """Return the range with min = target = max."""
+        return cls(corner, corner, corner)
+
+
+@attrs.frozen(cache_hash=True)
+class DcvsV3:
+    """The HVX vote: core and bus clocks. None leaves a field as it is on the id (its set flag stays 0).
+
+    Attributes:
+        dcvs_enable: True lets DCVS move the clocks between min and max, False holds them at target.
+        power_mode: how DCVS moves them; it has no set flag of its own.
+        sleep_latency_us: tolerated wake-up latency, 10 to 65535 us; 65535 is no wish.
+        sleep_disable: True keeps the DSP from sleeping until a vote says False.
+        bus: corners of the bus clock.
+        core: corners of the core clock.
+    """
+
+    dcvs_enable: bool | None
+    power_mode: PowerMode
+    sleep_latency_us: int | None
+    sleep_disable: bool | None
+    bus: VoltageRange | None
+    core: VoltageRange | None
+
+    @property
+    def active(self) -> bool:
+        """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
+        return self.core is not None and self.core.target is not VoltageCorner.DISABLE
+
+
+@attrs.frozen(cache_hash=True)
+class HmxV2:
+    """The HMX vote (Hexagon V75 and later).
+
+    Attributes:
+        min, target, max: expanded corners of the HMX clock.
+        perf_mode: which frequency at the corner.
+        pick_default: the HMX clock follows the same client's core vote, and the corners say nothing.
+    """
+
+    min: ExpandedCorner
+    target: ExpandedCorner
+    max: ExpandedCorner
+    perf_mode: ClkPerfMode
+    pick_default: bool = False
+
+
+# Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.
+HMX_DEFAULT = HmxV2(
+    ExpandedCorner.DISABLE,
+    ExpandedCorner.DISABLE,
+    ExpandedCorner.DISABLE,
+    ClkPerfMode.HIGH,
+    pick_default=True,
+)
+
+# What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
+# by field, what a DCVS_V3 vote must say of a field that it leaves unset and an earlier one has set.
+HVX_REMOVED = DcvsV3(
+    dcvs_enable=True,
+    power_mode=PowerMode.POWER_SAVER,
+    sleep_latency_us=65535,
+    sleep_disable=False,
+    bus=VoltageRange.at(VoltageCorner.DISABLE),
+    core=VoltageRange.at(VoltageCorner.DISABLE),
+)

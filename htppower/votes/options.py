@@ -1,0 +1,332 @@
+"""The one table of the vote options: what there is to know of each, in the order in which a vote set is sent.
+
+An option is added here, and as a field of ``VoteSet``. What its cost is, compared with others, ``rules.power_order``
+says, and which rules bind it to other votes, ``rules.vote_checks``: both look at a whole vote set.
+"""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.votes.clock_votes import HMX_DEFAULT, HVX_REMOVED
+from htppower.votes.native import NativeConfig, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+LARGEST_UINT32 = 2**32 - 1
+# The vendor's tools keep the HMX on for this long where nobody votes (backend extensions, hmx_timeout_us).
+DEFAULT_HMX_TIMEOUT_US = 300_000
+
+_INFRASTRUCTURE = 'QNN HTP backend, "QNN HTP Performance Infrastructure API"'
+_HMX = 'QNN HTP backend, "HMX Power Settings"'
+_POLLING = 'QNN HTP backend, "RPC Polling and Latency Settings"'
+_ADAPTIVE = 'QNN HTP backend, "Adaptive Polling Time"'
+_TIMEOUT = 'QNN HTP backend, "QNN HTP Backend Extensions", hmx_timeout_us'
+_HEADER = "QnnHtpPerfInfrastructure.h, SDK 2.48"
+
+
+@attrs.frozen(eq=False)
+class Limits:
+    """The range of a number.
+
+    Attributes:
+        low, high: the smallest and the largest.
+        rule: the id of the rule that guards it; empty where reading the file does.
+    """
+
+    low: int
+    high: int
+    rule: str = ""
+
+    def __contains__(self, number: int) -> bool:
+        return self.low <= number <= self.high
+
+    def __str__(self) -> str:
+        """Return the range as a message names it."""
+        return f"{self.low} to {self.high}"
+
+
+@attrs.frozen(eq=False)
+class VoteField:
+    """One field of a vote that is a struct in C.
+
+    Attributes:
+        name: as in the value and in YAML.
+        native: the fields of the struct that it becomes: one, or those of min, target and max.
+        flag: the field that says whether it is set; empty where it always is.
+        does: what it does, in a sentence.
+        rules: the ids of the rules on it.
+        limits: the range of its number.
+    """
+
+    name: str
+    native: tuple[str, ...]
+    flag: str = ""
+    does: str = ""
+    rules: tuple[str, ...] = ()
+    limits: Limits | None = None
+
+
+@attrs.frozen(eq=False)
+class VoteOption:
+    """One option.
+
+    Attributes:
+        option: its number and the vendor's name.
+        field: its field in a vote set and in YAML.
+        member: its member of the union in QnnHtpPerfInfrastructure_PowerConfig_t.
+        does: what it does, in a sentence.
+        section: where the vendor documents it.
+        rules: the ids of the rules on it.
+        fields: those of its struct, in C's order but for contextId; empty for an option of one number.
+        has_context_id: its struct begins with the power config id of the call.
+        taken_back: the vote that takes an earlier one back; None where nothing does, since 0 is no vote.
+        default: the vote that says what holds where none is cast, and is the word ``default`` in YAML.
+        aggregate: what the whole process gets of the wishes of all sessions; None for a vote of one id.
+        limits: the range of its number.
+        first_arch: the first Hexagon architecture that has it; 0 for all.
+        not_on_archs: later architectures without it.
+        not_on_systems: operating systems without it.
+        rule_if_missing: the rule under which a platform without it degrades; empty where nothing can be voted there.
+    """
+
+    option: Option
+    field: str
+    member: str
+    does: str
+    section: str
+    rules: tuple[str, ...]
+    fields: tuple[VoteField, ...] = ()
+    has_context_id: bool = False
+    taken_back: Any = None
+    default: Any = None
+    aggregate: Callable[[Collection[int]], int] | None = None
+    limits: Limits | None = None
+    first_arch: int = 0
+    not_on_archs: frozenset[int] = frozenset()
+    not_on_systems: frozenset[str] = frozenset()
+    rule_if_missing: str = ""
+
+    @property
+    def process_wide(self) -> bool:
+        """Whether it acts on the whole process, whichever id it is set with."""
+        return self.aggregate is not None
+
+    @property
+    def partial(self) -> bool:
+        """Whether a vote changes only those fields that it sets, so that votes on it add up."""
+        return any(field.flag for field in self.fields)
+
+    @property
+    def native_fields(self) -> tuple[str, ...]:
+        """The fields of the option in C, in their order."""
+        if not self.fields:
+            return (self.member,)
+        own = [name for field in self.fields for name in (field.flag, *field.native) if name]
+        return ("contextId", *own) if self.has_context_id else tuple(own)
+
+    def native(self, vote: Any, power_config_id: int) -> NativeConfig:
+        """Return the native form of a vote; contextId is always the id of the call."""
+        if not self.fields:
+            return NativeConfig(self.option.name, {self.member: int(vote)})
+        fields: dict[str, int] = {"contextId": power_config_id} if self.has_context_id else {}
+        symbols: dict[str, str] = {}
+        for field in self.fields:
+            value = getattr(vote, field.name)
+            if field.flag:
+                fields[field.flag] = int(value is not None)
+            single = len(field.native) == 1 or value is None
+            parts = (value,) * len(field.native) if single else (value.min, value.target, value.max)
+            for name, part in zip(field.native, parts, strict=True):
+                fields[name] = int(part or 0)
+                if isinstance(part, enum.IntEnum):
+                    symbols[name] = part.enumerator  # type: ignore[attr-defined]
+        return NativeConfig(self.option.name, fields, symbols)
+
+
+def _smallest_wish(latencies_us: Collection[int]) -> int:
+    """Return the smallest latency that is a vote at all: 0 is none (rule RPC-5)."""
+    return min((latency_us for latency_us in latencies_us if latency_us), default=0)
+
+
+def _corners(prefix: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}VoltageCorner{limit}" for limit in ("Min", "Target", "Max"))
+
+
+def _clock(name: str, does: str, *rules: str) -> VoteField:
+    return VoteField(name, _corners(name), f"set{name.capitalize()}Params", does, rules)
+
+
+_HMX_MIN, _HMX_TARGET, _HMX_MAX = _corners("hmx")
+# RPC latency and polling do not exist on QNX (vendor documentation, "RPC Polling and Latency Settings"); adaptive
+# polling needs polling.
+_QNX = frozenset({"qnx"})
+
+_TABLE = (
+    VoteOption(
+        Option.DCVS_V3,
+        "dcvs_v3",
+        "dcvsV3Config",
+        "The HVX vote: core and bus clocks, and how they move.",
+        _INFRASTRUCTURE,
+        rules=("HMX-2", "HMX-3"),
+        fields=(
+            VoteField(
+                "dcvs_enable",
+                ("dcvsEnable",),
+                "setDcvsEnable",
+                "true lets DCVS move the clocks between min and max as the load says; false holds them at target.",
+                ("DCVS-3",),
+            ),
+            VoteField(
+                "power_mode",
+                ("powerMode",),
+                does="How eagerly DCVS moves the clocks; it does nothing while dcvs_enable is false.",
+                rules=("DCVS-3",),
+            ),
+            VoteField(
+                "sleep_latency_us",
+                ("sleepLatency",),
+                "setSleepLatency",
+                "The longest wake-up that is tolerated, in us: the smaller, the lighter the DSP sleeps, and the more "
+                "it draws when idle; 65535 is no wish.",
+                ("DCVS-1",),
+                Limits(10, 65535, "DCVS-1"),
+            ),
+            VoteField(
+                "sleep_disable",
+                ("sleepDisable",),
+                "setSleepDisable",
+                "true keeps the DSP from sleeping until a vote says false.",
+                ("DCVS-4",),
+            ),
+            _clock(
+                "bus",
+                "The clock between the DSP and memory: no lower than min, at target when the call returns.",
+                "DCVS-2",
+                "DDR-1",
+            ),
+            _clock(
+                "core",
+                "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone.",
+                "DCVS-2",
+            ),
+        ),
+        has_context_id=True,
+        taken_back=HVX_REMOVED,
+    ),
+    VoteOption(
+        # The library refuses it before DCVS_V3 (measured: 13001).
+        Option.HMX_V2,
+        "hmx_v2",
+        "hmxV2Config",
+        "The matrix unit's clock: default follows the core vote of the same id; corners set it apart from Hexagon V75 "
+        "on.",
+        _HMX,
+        rules=("HMX-1", "HMX-2", "HMX-3", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "HMX-8"),
+        fields=(
+            VoteField("pick_default", ("hmxPickDefault",)),
+            VoteField("min", (_HMX_MIN,)),
+            VoteField("target", (_HMX_TARGET,)),
+            VoteField("max", (_HMX_MAX,)),
+            VoteField("perf_mode", ("hmxPerfMode",)),
+        ),
+        taken_back=HMX_DEFAULT,
+        default=HMX_DEFAULT,
+        # Vendor, "HMX Power Settings"; measured on QAIRT 2.51: V89 answers 13004 although it is later than V75.
+        first_arch=75,
+        not_on_archs=frozenset({89}),
+        rule_if_missing="HMX-1",
+    ),
+    VoteOption(
+        Option.RPC_CONTROL_LATENCY,
+        "rpc_control_latency_us",
+        "rpcControlLatencyConfig",
+        "The CPU wake-up latency that a remote call tolerates, in us, for the whole process; 0 is no vote and takes "
+        "none back.",
+        _POLLING,
+        rules=("RPC-4", "RPC-5"),
+        aggregate=_smallest_wish,
+        limits=Limits(0, LARGEST_UINT32),
+        not_on_systems=_QNX,
+        rule_if_missing="RPC-4",
+    ),
+    VoteOption(
+        Option.RPC_POLLING_TIME,
+        "rpc_polling_time_us",
+        "rpcPollingTimeConfig",
+        "How long the CPU polls for an answer before it sleeps, in us, for the whole process: quicker answers, paid "
+        "with CPU time; 0 is off.",
+        _POLLING,
+        rules=("RPC-1", "RPC-2", "RPC-4", "RPC-6", "REV-2", "REV-4"),
+        taken_back=0,
+        aggregate=max,
+        limits=Limits(0, 9999, "RPC-1"),
+        not_on_systems=_QNX,
+        rule_if_missing="RPC-4",
+    ),
+    VoteOption(
+        Option.ADAPTIVE_POLLING_TIME,
+        "adaptive_polling_time_us",
+        "adaptivePollingTimeConfig",
+        "From inferences of this length on, in us, the CPU sleeps first and polls only towards the end; 0 is off.",
+        _ADAPTIVE,
+        rules=("RPC-2", "RPC-3", "RPC-4", "REV-2", "REV-4"),
+        taken_back=0,
+        # Of several thresholds the largest touches the fewest inferences of the others.
+        aggregate=max,
+        limits=Limits(0, LARGEST_UINT32),
+        not_on_systems=_QNX,
+        rule_if_missing="RPC-4",
+    ),
+    VoteOption(
+        Option.HMX_TIMEOUT_INTERVAL_US,
+        "hmx_timeout_us",
+        "hmxTimeoutIntervalUsConfig",
+        "How long the matrix unit stays powered when idle, in us.",
+        _TIMEOUT,
+        rules=("TMR-1",),
+        taken_back=DEFAULT_HMX_TIMEOUT_US,
+        limits=Limits(100, 1_000_000, "TMR-1"),
+        rule_if_missing="TMR-1",
+    ),
+    VoteOption(
+        Option.DDR_PERF_MODE,
+        "ddr_perf_mode",
+        "ddrPerfModeConfig",
+        "true asks for the memory's performance mode, on Hexagon V81 and later.",
+        _HEADER,
+        rules=("DDR-1",),
+        taken_back=False,
+        first_arch=81,
+        rule_if_missing="DDR-1",
+    ),
+)
+
+VOTE_OPTIONS: Mapping[Option, VoteOption] = MappingProxyType({each.option: each for each in _TABLE})
+BY_FIELD: Mapping[str, VoteOption] = MappingProxyType({each.field: each for each in _TABLE})
+# Those that are structs, by the class of their votes.
+BY_CLASS: Mapping[type[Any], VoteOption] = MappingProxyType(
+    {type(each.taken_back): each for each in _TABLE if each.fields}
+)
+# The RPC options act on the whole process, whichever id they are set with (Hexagon SDK, FastRPC).
+PROCESS_WIDE = frozenset(each.option for each in _TABLE if each.process_wide)
+
+
+def limits_of(option: Option, field: str = "") -> Limits:
+    """Return the range of an option's number, or of a field of its struct.
+
+    Raises:
+        KeyError: it has none.
+    """
+    about = VOTE_OPTIONS[option]
+    fields = {each.name: each.limits for each in about.fields}
+    limits = fields.get(field) if field else about.limits
+    if limits is None:
+        raise KeyError(option, field)
+    return limits
