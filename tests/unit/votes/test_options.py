@@ -1,0 +1,87 @@
+"""The table of vote options: it is whole, and agrees with the classes of the votes and with the C structs."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import get_args
+
+import attrs
+import pytest
+
+from htppower.backends.qnn import abi
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
+from htppower.rules.power_order import costs
+from htppower.votes.native import Option
+from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS, VoteOption, limits_of
+from htppower.votes.vote_set import VoteSet
+
+EVERY = [pytest.param(about, id=about.field) for about in VOTE_OPTIONS.values()]
+
+
+def test_a_vote_set_has_a_field_for_each_option_in_send_order() -> None:
+    """The table and the vote set name the same fields in the same order."""
+    assert [field.name for field in attrs.fields(VoteSet)] == list(BY_FIELD)
+    assert [about.option for about in BY_FIELD.values()] == list(VOTE_OPTIONS)
+
+
+@pytest.mark.parametrize("about", EVERY)
+def test_an_option_is_told_whole(about: VoteOption) -> None:
+    """It says what it does, where that stands, and by which rules; its platforms are among those that there are."""
+    assert about.does.endswith(".")
+    assert about.section
+    assert about.rules
+    assert {*about.rules, *(rule for field in about.fields for rule in field.rules)} <= CATALOGUE.keys()
+    assert (about.rule_if_missing in CATALOGUE) == (about.option is not Option.DCVS_V3)
+    assert {*about.not_on_archs, *([about.first_arch] if about.first_arch else ())} <= set(ARCHITECTURES)
+    assert about.not_on_systems <= set(OPERATING_SYSTEMS)
+    assert about.default is None or about.default == about.taken_back
+
+
+@pytest.mark.parametrize("about", EVERY)
+def test_a_vote_of_an_option_is_of_the_class_of_its_field(about: VoteOption) -> None:
+    """What takes an option back could be voted, and has the fields that the table names, in its order."""
+    kinds = get_args(attrs.fields_dict(VoteSet)[about.field].type)
+    assert type(about.taken_back) in kinds
+    if about.fields:
+        assert BY_CLASS[kinds[0]] is about
+        assert {field.name for field in attrs.fields(kinds[0])} == {field.name for field in about.fields}
+    else:
+        assert kinds[0] in (int, bool)
+
+
+@pytest.mark.parametrize("about", EVERY)
+def test_the_native_form_fills_the_struct(about: VoteOption) -> None:
+    """Every vote becomes all fields of the option in C, each a number of 32 bits, in C's order."""
+    vote = 1 if about.taken_back is None else about.taken_back
+    config = about.native(vote, 7)
+    assert (config.option, config.number) == (about.option.name, about.option.value)
+    assert tuple(config.fields) == about.native_fields
+    assert ctypes.sizeof(abi.STRUCTS.get(about.member, ctypes.c_uint32)) == 4 * len(about.native_fields)
+    assert abi.power_config(config).option == about.option.value
+
+
+def test_what_acts_on_the_process_is_aggregated() -> None:
+    """Wishes come to one value for the process-wide options, and only for these; a wish of 0 latency is none."""
+    assert {about.option for about in VOTE_OPTIONS.values() if about.aggregate is not None} == PROCESS_WIDE
+    wishes = {about.option.name: about.aggregate([0, 5, 9]) for about in VOTE_OPTIONS.values() if about.aggregate}
+    assert wishes == {"RPC_CONTROL_LATENCY": 5, "RPC_POLLING_TIME": 9, "ADAPTIVE_POLLING_TIME": 9}
+
+
+def test_every_number_has_a_range() -> None:
+    """An option of one number, and a number of a struct, has limits, which take in what takes a vote back."""
+    for option, about in VOTE_OPTIONS.items():
+        if not about.fields and type(about.taken_back) is not bool:
+            limits = limits_of(option)
+            assert about.taken_back in (None, *range(limits.low, min(limits.high, 10**6) + 1))
+            assert limits.low - 1 not in limits
+            assert limits.high + 1 not in limits
+    assert str(limits_of(Option.DCVS_V3, "sleep_latency_us")) == "10 to 65535"
+    with pytest.raises(KeyError):
+        limits_of(Option.DCVS_V3, "power_mode")
+
+
+def test_every_option_has_its_costs() -> None:
+    """The costs name fields of the table, and leave out none but a tolerated latency."""
+    costly = {at[1] for at, _ in costs(VoteSet())}
+    assert costly == set(BY_FIELD) - {"rpc_control_latency_us"}
