@@ -2,7 +2,6 @@
 
 Inside a sustain window entering and leaving never suspend: a lock that no native call is made under, and a counter.
 """
-# ruff: noqa: SLF001 - the hot path reads the session's own fields, as that of a thread does
 
 from __future__ import annotations
 
@@ -10,14 +9,12 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.events import Cause, Phase
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.control.gate import Usage
-    from htppower.control.ports import Controller
+    from htppower.control.phases import Phases
+    from htppower.control.time.workers import ThreadWorker
 
 
 class AsyncInference:
@@ -28,11 +25,11 @@ class AsyncInference:
     lowered after it, too. A coroutine that is dropped with its inference ends it when it is collected.
     """
 
-    __slots__ = ("_controller", "_inside", "_session", "_taken")
+    __slots__ = ("_inside", "_phases", "_taken", "_worker")
 
-    def __init__(self, session: Usage, controller: Controller) -> None:
-        self._session = session
-        self._controller = controller
+    def __init__(self, phases: Phases, worker: ThreadWorker) -> None:
+        self._phases = phases
+        self._worker = worker
         self._taken = False
         self._inside = False
 
@@ -40,16 +37,16 @@ class AsyncInference:
         if self._taken:
             raise RuntimeError("this inference is being run: call ainference() for each")
         self._taken = True
-        session = self._session
-        with session._lock:
-            if session._ready:
-                session._in_flight += 1
-                session._begun += 1
+        phases = self._phases
+        gate = phases.gate
+        with gate.lock:
+            if gate.ready:
+                gate.in_flight += 1
+                gate.begun += 1
                 self._inside = True
                 return
-        begin = functools.partial(session.begin, Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
         try:
-            await _Errand(begin, begins=session).run_on(self._controller)
+            await _Errand(phases.begin_inference, begins=phases).run_on(self._worker)
         except BaseException:
             self._taken = False
             raise
@@ -62,10 +59,10 @@ class AsyncInference:
             self.end_soon()
             return
         self._inside = self._taken = False
-        session = self._session
-        if session.finish():
-            lower = functools.partial(session.lower, quiet=error is not None)
-            await _Errand(lower).run_on(self._controller)
+        phases = self._phases
+        if phases.gate.finish():
+            lower = functools.partial(phases.lower, quiet=error is not None)
+            await _Errand(lower).run_on(self._worker)
 
     def end_soon(self) -> None:
         """End the inference on another thread, without waiting and without a lock, unless it has ended.
@@ -74,7 +71,7 @@ class AsyncInference:
         """
         if self._inside:
             self._inside = self._taken = False
-            self._session.end_soon()
+            self._phases.end_inference_soon()
 
     def __del__(self) -> None:
         # A closed loop doesn't close the asynchronous generators that it leaves behind: their frames just go.
@@ -82,7 +79,7 @@ class AsyncInference:
 
 
 class _Errand:
-    """An action on the controller's thread, and the coroutine that waits for it.
+    """An action on a worker, and the coroutine that waits for it.
 
     Whoever of the two is first takes ``_turn``, and the other knows by that. An inference that was begun for nobody is
     ended by whoever takes ``_owed``. ``pop`` is atomic and takes no lock, so that the coroutine may be garbage
@@ -90,13 +87,13 @@ class _Errand:
 
     Args:
         action: what may wait for a native call. It is carried out even if the coroutine no longer waits.
-        begins: the session of which it begins an inference, to be ended where nobody waits for it any more, and not to
+        begins: the phases of which it begins an inference, to be ended where nobody waits for it any more, and not to
             be begun where nobody does from the outset.
     """
 
     __slots__ = ("_action", "_answer", "_begins", "_error", "_loop", "_owed", "_turn")
 
-    def __init__(self, action: Callable[[], object], begins: Usage | None = None) -> None:
+    def __init__(self, action: Callable[[], object], begins: Phases | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
 
         self._action = action
@@ -107,15 +104,15 @@ class _Errand:
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()
 
-    async def run_on(self, controller: Controller) -> None:
+    async def run_on(self, worker: ThreadWorker) -> None:
         """Run the action, wait for it, and raise what it raises."""
-        controller.off_thread(self._run)
+        worker.post_or_run(self._run)
         try:
             await self._answer
         except BaseException:
             # Cancelled, or closed. Where the action is over already, the thread may see to nothing any more.
             if not _takes(self._turn) and (begun := self._take_begun()) is not None:
-                begun.end_soon()
+                begun.end_inference_soon()
             raise
         if self._error is not None:
             raise self._error
@@ -133,14 +130,14 @@ class _Errand:
                 self._loop.call_soon_threadsafe(self._deliver)
                 return
         if (begun := self._take_begun()) is not None:
-            begun.end()
+            begun.end_inference()
 
     def _deliver(self) -> None:
         if not self._answer.done():
             self._answer.set_result(None)
 
-    def _take_begun(self) -> Usage | None:
-        """Return the session of which the action has begun an inference, to the first who asks once it is over."""
+    def _take_begun(self) -> Phases | None:
+        """Return the phases of which the action has begun an inference, to the first who asks once it is over."""
         return self._begins if self._error is None and _takes(self._owed) else None
 
 

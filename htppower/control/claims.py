@@ -1,4 +1,4 @@
-"""Choosing: it sees to it that every session uses the profile that its own, its holds and the caps come to.
+"""Holds and caps: which profile every session uses, out of its own, its holds and the caps.
 
 A change of any of them is a change of profile in the machine's terms: at once if votes are raised, otherwise at the
 next raise; a pending sustain ends.
@@ -15,27 +15,39 @@ from htppower.control.precedence import Claim, in_use
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded, State
 
 if TYPE_CHECKING:
-    from htppower.control.event_bus import Journal
-    from htppower.control.gate import Usage
+    import os
+    from collections.abc import Callable
+
+    from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
-    from htppower.control.reconciler import Keeper
+    from htppower.control.reconciler import Reconciler
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.profiles.profile import Profile
 
 
-class Chooser:
-    """The holds of all sessions and the caps. The keeper's lock protects it, and every method takes it.
+class Claims:
+    """The holds of all sessions and the caps. The controller's lock protects it, and every method takes it.
 
     Args:
-        keeper, planner, journal, time: changes plans, makes them, is told, and gives clock and alarms.
+        reconciler, planner, events, time: changes plans, makes them, is told, and gives clock and alarms.
+        load: returns the profile of a name or a path.
     """
 
-    def __init__(self, keeper: Keeper, planner: Planner, journal: Journal, time: Time) -> None:
+    def __init__(
+        self,
+        reconciler: Reconciler,
+        planner: Planner,
+        load: Callable[[str | os.PathLike[str] | Profile], Profile],
+        events: EventBus,
+        time: Time,
+    ) -> None:
         self.caps: tuple[Claim, ...] = ()
-        self._keeper = keeper
+        self.load = load
+        self._reconciler = reconciler
         self._planner = planner
-        self._journal = journal
+        self._events = events
         self._time = time
         self._numbers = itertools.count(1)
         # What ends a hold after its timeout, by the number of its claim.
@@ -43,46 +55,65 @@ class Chooser:
         # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
         self._watches: dict[int, weakref.finalize[Any, Any]] = {}
 
-    def plan(self, profile: Profile) -> Plan:
-        """Return what a new session casts of a profile of its own.
+    def check(self, profile: str | os.PathLike[str] | Profile) -> Profile:
+        """Return a profile, loaded and found to be usable on this platform.
+
+        Raises:
+            ProfileError: the profile can't be found or is invalid, or a rule refuses it here.
+            SessionClosed: the controller is closed.
+        """
+        loaded = self.load(profile)
+        with self._reconciler.lock:
+            self._reconciler.require_open()
+            self._planner.plan(loaded)
+        return loaded
+
+    def plan(self, profile: Profile) -> tuple[Plan, Claim | None]:
+        """Return what a new session casts of a profile of its own, and the cap that decides it.
 
         Raises:
             RuleBreach: a rule refuses the profile, or the cap's, on this platform.
         """
-        with self._keeper.lock:
+        with self._reconciler.lock:
             self._planner.plan(profile)
-            return self._planner.plan(in_use(profile, (), self.caps)[0])
+            chosen, cap = in_use(profile, (), self.caps)
+            return self._planner.plan(chosen), cap
 
-    def take_in(self, session: Usage) -> None:
-        """Note what decides the profile of a session that is being opened."""
-        _, session.decided_by = in_use(session.own, session.holds, self.caps)
+    def use(self, session: SessionRecord, profile: str | os.PathLike[str] | Profile) -> None:
+        """Change a session's own profile.
 
-    def own(self, session: Usage, profile: Profile) -> None:
-        """Change a session's own profile."""
-        with self._keeper.lock:
-            self._keeper.require_open(session)
-            self._planner.plan(profile)
-            session.own = profile
+        Raises:
+            ProfileError, SessionClosed, VoteRejected: as ``Session.use`` says.
+        """
+        loaded = self.load(profile)
+        with self._reconciler.lock:
+            self._reconciler.require_live(session)
+            self._planner.plan(loaded)
+            session.own = loaded
             error = self._choose(session, Cause.PROFILE_CHANGED, None)
-        self._keeper.raise_failure(session, error)
+        self._reconciler.raise_failure(session, error)
 
-    def hold(self, session: Usage, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
+    def hold(
+        self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
+    ) -> Claim:
         """Begin a hold on a session, and return it.
 
         Raises:
+            ProfileError, SessionClosed: as ``Session.hold`` says.
             VoteRejected: a call failed and the controller has ``on_error="raise"``; the hold has then not begun.
         """
-        with self._keeper.lock:
-            self._keeper.require_open(session)
-            claim = self._claim("hold", profile, reason, timeout_us)
+        loaded = self.load(profile)
+        with self._reconciler.lock:
+            self._reconciler.require_live(session)
+            claim = self._claim("hold", loaded, reason, timeout_us)
             if session.state is State.DESTROYED:
                 # The process is being ended, or is a forked child: let it pass, without effect.
                 return claim
             session.holds = (*session.holds, claim)
-            self._journal.tell(HoldBegan, session, held=profile.name, reason=reason, until_us=claim.until_us)
+            self._events.tell(HoldBegan, session, held=loaded.name, reason=reason, until_us=claim.until_us)
             try:
                 error = self._choose(session, Cause.HOLD_BEGAN, reason)
-                self._keeper.raise_failure(session, error)
+                self._reconciler.raise_failure(session, error)
                 if claim.until_us is not None:
                     end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
                     self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
@@ -92,9 +123,9 @@ class Chooser:
                 raise
             return claim
 
-    def watch(self, session: Usage, claim: Claim, watched: object, end: HoldEnd) -> None:
+    def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:
         """End a hold soon after an object is garbage collected."""
-        with self._keeper.lock:
+        with self._reconciler.lock:
             if claim not in session.holds:
                 return
             action = functools.partial(self.end_hold, session, claim, end, quiet=True)
@@ -102,30 +133,38 @@ class Chooser:
             watch.atexit = False
             self._watches[claim.number] = watch
 
-    def end_hold(self, session: Usage, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
+    def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
-        with self._keeper.lock:
+        with self._reconciler.lock:
             if claim not in session.holds:
                 return
             session.holds = tuple(other for other in session.holds if other is not claim)
             self._ended(session, claim, end)
             error = self._choose(session, Cause.HOLD_ENDED, claim.reason)
         if not quiet:
-            self._keeper.raise_failure(session, error)
+            self._reconciler.raise_failure(session, error)
 
-    def end_holds(self, session: Usage) -> None:
-        """End every hold of a session that is being closed: it changes its profile no more."""
-        with self._keeper.lock:
+    def close(self, session: SessionRecord) -> list[VoteRejected]:
+        """End every hold of a session, then close it; return the failures."""
+        with self._reconciler.lock:
             holds, session.holds = session.holds, ()
             for claim in holds:
                 self._ended(session, claim, HoldEnd.SESSION_CLOSED)
+            return self._reconciler.close(session)
 
-    def set_cap(self, profile: Profile, reason: str) -> Claim:
-        """Limit every session, and return the cap."""
-        with self._keeper.lock:
-            claim = self._claim("cap", profile, reason, None)
+    def set_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
+        """Limit every session, and return the cap.
+
+        Raises:
+            ProfileError, SessionClosed: as ``VoteController.cap`` says.
+        """
+        loaded = self.load(profile)
+        with self._reconciler.lock:
+            self._reconciler.require_open()
+            self._time.start()
+            claim = self._claim("cap", loaded, reason, None)
             self.caps = (*self.caps, claim)
-            self._journal.tell(CapSet, None, cap=profile.name, reason=reason)
+            self._events.tell(CapSet, None, cap=loaded.name, reason=reason)
             try:
                 self._choose_for_all(Cause.CAP_SET, reason)
             except BaseException:
@@ -136,21 +175,21 @@ class Chooser:
 
     def lift_cap(self, claim: Claim) -> None:
         """Lift a cap, if it was not lifted before."""
-        with self._keeper.lock:
+        with self._reconciler.lock:
             if claim not in self.caps:
                 return
             self.caps = tuple(other for other in self.caps if other is not claim)
-            self._journal.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
+            self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
             self._choose_for_all(Cause.CAP_LIFTED, claim.reason)
 
-    def _ended(self, session: Usage, claim: Claim, end: HoldEnd) -> None:
+    def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)
         if alarm is not None:
             self._time.cancel(alarm)
         watch = self._watches.pop(claim.number, None)
         if watch is not None:
             watch.detach()
-        self._journal.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
+        self._events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
         self._planner.plan(profile)
@@ -159,14 +198,14 @@ class Chooser:
             next(self._numbers), kind, profile, reason, now_us, None if timeout_us is None else now_us + timeout_us
         )
 
-    def _choose(self, session: Usage, cause: Cause, reason: str | None) -> VoteRejected | None:
+    def _choose(self, session: SessionRecord, cause: Cause, reason: str | None) -> VoteRejected | None:
         chosen, session.decided_by = in_use(session.own, session.holds, self.caps)
-        return self._keeper.use(session, self._planner.plan(chosen), cause, reason)
+        return self._reconciler.use(session, self._planner.plan(chosen), cause, reason)
 
     def _choose_for_all(self, cause: Cause, reason: str) -> None:
         """Choose for every session, also where an exception such as Ctrl-C passes through; it is raised then."""
         interrupt: BaseException | None = None
-        for session in tuple(self._keeper.sessions.values()):
+        for session in tuple(self._reconciler.sessions.values()):
             try:
                 self._choose(session, cause, reason)
             except BaseException as error:  # noqa: BLE001 - raised below, when it was chosen for every session

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-from htppower.control.engine import Engine
+from htppower.backends import named_backend
+from htppower.control import log
+from htppower.control.claims import Claims
+from htppower.control.companions import Companions
+from htppower.control.context_manager import ContextManager
+from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
+from htppower.control.executor import Executor
 from htppower.control.holds import Cap
-from htppower.control.scoped import Scoped
+from htppower.control.native_calls import NativeCalls
+from htppower.control.plans import Planner
+from htppower.control.process_exit import ProcessExit
+from htppower.control.reconciler import Reconciler
 from htppower.control.session import Session
-from htppower.control.subscriptions import LONGEST_FLUSH_S
+from htppower.control.session_record import SessionRecord
+from htppower.control.status.controller_status import ControllerStatus, controller_status
+from htppower.control.time.workers import ThreadWorker
 from htppower.events import Event
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import Profile
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from htppower.backends.base import Backend
     from htppower.control.status.status_file import StatusFile
-    from htppower.profiles.profile import Profile
+    from htppower.control.time.base import Time
+    from htppower.errors import VoteRejected
 
 
-class VoteController(Scoped, Engine):
+class VoteController(ContextManager):
     """Raises the NPU's clocks as long as its sessions need them, and lowers them again.
 
     Use one controller per process and backend: RPC polling acts on the whole process, and is arbitrated here. Close it,
@@ -38,6 +54,41 @@ class VoteController(Scoped, Engine):
     Raises:
         BackendUnavailable: the backend can't be used; nothing falls back to another.
     """
+
+    def __init__(
+        self,
+        backend: str | Backend = "qnn",
+        *,
+        time: Time | None = None,
+        on_error: Literal["continue", "raise"] = "continue",
+        strict: bool = False,
+        folders: Iterable[str | os.PathLike[str]] = (),
+        handle_sigterm: bool = True,
+    ) -> None:
+        if on_error not in ("continue", "raise"):
+            raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
+        self._backend = named_backend(backend) if isinstance(backend, str) else backend
+        self._own_backend = isinstance(backend, str)
+        self._time = _system_time() if time is None else time
+        self._own_time = time is None
+        self._description = self._backend.describe()
+        planner = Planner(self._description.platform, strict=strict)
+        self._events = EventBus(self._time)
+        self._events.add(log.log_event, log.wants)
+        calls = NativeCalls(self._backend, self._events, self._time)
+        self._executor = Executor(calls, planner.missing, strict=strict)
+        raises = on_error == "raise"
+        self._reconciler = Reconciler(self._executor, planner, self._events, self._time, raises=raises)
+        load = partial(_load, tuple(folders))
+        self._claims = Claims(self._reconciler, planner, load, self._events, self._time)
+        # Made once: a bound method for each session would weigh 64 bytes.
+        self._ring = self._reconciler.alarm_rang
+        self._worker = ThreadWorker("htppower-async")
+        self._companions = Companions()
+        self._status_files = Companions()
+        self._opened = 0
+        self._ended = False
+        self._process_exit = ProcessExit(self.close, self._end_process, self._disown, handle_sigterm=handle_sigterm)
 
     def session(
         self,
@@ -69,15 +120,16 @@ class VoteController(Scoped, Engine):
             raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
         if owner is not None and not isinstance(owner, str):
             raise TypeError(f"owner is {owner!r}: a text, or None")
-        own = self._load(profile)
-        with self._keeper.lock:
-            self._require_open()
-            plan = self._chooser.plan(own)
+        own = self._claims.load(profile)
+        with self._reconciler.lock:
+            self._reconciler.require_open()
+            plan, cap = self._claims.plan(own)
             self._time.start()
             self._opened += 1
-            session = Session(self, self._keeper, self._time, plan, own, self._opened, device_id, cores, owner)
-            self._chooser.take_in(session)
-            self._keeper.open(session)
+            record = SessionRecord(self._opened, owner, device_id, cores, own, plan, self._time, self._ring)
+            record.decided_by = cap
+            session = Session(record, self._reconciler, self._claims, self._time, self._worker)
+            self._reconciler.open(record)
             return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
@@ -100,16 +152,12 @@ class VoteController(Scoped, Engine):
         """
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
-        loaded = self._load(profile)
-        with self._keeper.lock:
-            self._require_open()
-            self._time.start()
-            return Cap(self._chooser, self._chooser.set_cap(loaded, reason), self._time)
+        return Cap(self._claims, self._claims.set_cap(profile, reason), self._time)
 
     @property
     def caps(self) -> tuple[Cap, ...]:
         """The caps that are set, in the order in which they were."""
-        return tuple(Cap(self._chooser, claim, self._time) for claim in self._chooser.caps)
+        return tuple(Cap(self._claims, claim, self._time) for claim in self._claims.caps)
 
     def subscribe(
         self, subscriber: Callable[[Event], object], kinds: type[Event] | Iterable[type[Event]] = Event
@@ -129,11 +177,23 @@ class VoteController(Scoped, Engine):
         asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
         if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
             raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
-        return self._journal.subscribe(lambda: self._keeper.lock, subscriber, lambda event: isinstance(event, asked))
+        return self._subscribe(subscriber, lambda event: isinstance(event, asked))
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
-        return self._journal.flush(timeout_s)
+        return self._events.flush(timeout_s)
+
+    def status(self) -> ControllerStatus:
+        """Return what is in force, for whom, and what failed."""
+        with self._reconciler.lock:
+            return controller_status(
+                self._time.now_us,
+                self._description,
+                tuple(self._reconciler.sessions.values()),
+                self._executor,
+                self._claims.caps,
+                self._events.lost,
+            )
 
     def serve_status(self, path: str | os.PathLike[str]) -> StatusFile:
         """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
@@ -146,11 +206,85 @@ class VoteController(Scoped, Engine):
             SessionClosed: the controller is closed.
             ValueError: there is something of that name that is no file.
         """
-        self._require_open()
-        return self._serving.open(path)
+        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
+
+        self._reconciler.require_open()
+        return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
+
+    def close(self) -> None:
+        """Close every session, then the backend if the controller made it. Closing twice is fine.
+
+        An exception that passes through, such as Ctrl-C, is raised when every session was tried; closing again, as
+        happens at interpreter exit, goes on with what it left.
+
+        Raises:
+            VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
+        """
+        failures: list[VoteRejected] = []
+        interrupt: BaseException | None = None
+        with self._reconciler.lock:
+            if self._ended:
+                return
+            self._reconciler.closed = True
+            for session in tuple(self._reconciler.sessions.values()):
+                try:
+                    failures += self._claims.close(session)
+                except BaseException as error:  # noqa: BLE001 - raised below, when every session was tried
+                    interrupt = interrupt or error
+            stopped = False
+            try:
+                stopped = self._reconciler.stop()
+            except BaseException as error:  # noqa: BLE001 - raised below, as those of the sessions
+                interrupt = interrupt or error
+            self._ended = stopped or interrupt is None
+        if self._ended:
+            self._end()
+        if interrupt is not None:
+            raise interrupt
+        self._reconciler.raise_first(failures)
 
     def _leave(self) -> None:
         self.close()
 
     def _leave_soon(self) -> None:
         self._time.call_soon(self.close)
+
+    def _subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
+        return self._events.subscribe(lambda: self._reconciler.lock, subscriber, wants)
+
+    def _end(self) -> None:
+        """Let go of everything that is left once the votes are down and the ids are gone."""
+        self._process_exit.end()
+        self._companions.close()
+        self._worker.close()
+        self._status_files.close()
+        self._events.flush(LONGEST_FLUSH_S)
+        self._events.close()
+        if self._own_time:
+            self._time.close()
+        if self._own_backend:
+            self._backend.close()
+
+    def _end_process(self) -> None:
+        """Close because the process is being ended: phases that still begin are let pass without votes."""
+        self._reconciler.ending = True
+        self.close()
+
+    def _disown(self) -> None:
+        """In a forked child: the ids are the parent's, and nothing is cast here."""
+        self._ended = True
+        self._worker.disown()
+        self._status_files.disown()
+        self._companions.disown()
+        self._events.disown()
+        self._reconciler.disown()
+
+
+def _load(folders: tuple[str | os.PathLike[str], ...], profile: str | os.PathLike[str] | Profile) -> Profile:
+    return profile if isinstance(profile, Profile) else load_profile(profile, folders)
+
+
+def _system_time() -> Time:
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - its scheduler is paid for only where it is used
+
+    return SystemTime()

@@ -2,24 +2,81 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
-from htppower.control.subscriptions import LONGEST_FLUSH_S, Subscription
 from htppower.events import CallMade, CallsSaved, Degraded, Transition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
-    from htppower.control.gate import Usage
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
+    from htppower.control.time.workers import Worker
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Event, Phase, State, Trigger
     from htppower.votes.vote_set import VoteSet
 
 
-class Journal:
+_LOGGER = logging.getLogger("htppower")
+
+# A subscriber that hangs must not fill the memory. A second of a busy host is a few thousand events.
+MOST_PENDING = 10_000
+# How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
+LONGEST_FLUSH_S = 1.0
+
+
+class Subscription:
+    """One subscriber, what it wants to be told, and what waits for it.
+
+    Args:
+        subscriber: is called with every event, in order, one at a time; what it raises is logged.
+        wants: whether it is to be told of an event; asked under the controller's lock, so it must be quick.
+        worker: what calls it.
+    """
+
+    def __init__(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool], worker: Worker) -> None:
+        self._subscriber = subscriber
+        self._wants = wants
+        self._worker = worker
+        self._lost_told = 0
+        # How many events were not delivered, because too many waited already.
+        self.lost = 0
+
+    def hand(self, event: Event) -> None:
+        """Hand an event over without waiting; leave it out where too many wait already."""
+        try:
+            if not self._wants(event):
+                return
+            full = self._worker.pending >= MOST_PENDING
+            if not full:
+                self._worker.post(lambda: self._tell(event))
+        except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
+            full = True
+        # Told by the worker: the controller's lock is held here, and a log may be what is slow.
+        self.lost += full
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until the subscriber has been told everything; return whether it has within the time."""
+        return self._worker.flush(timeout_s)
+
+    def close(self) -> None:
+        """Deliver what was handed over, and nothing from now on."""
+        self._worker.close()
+
+    def _tell(self, event: Event) -> None:
+        if self.lost != self._lost_told:
+            self._lost_told = self.lost
+            _LOGGER.error("the subscriber %r is too slow: it has lost %d events so far", self._subscriber, self.lost)
+        try:
+            self._subscriber(event)
+        except Exception:
+            _LOGGER.exception("the subscriber %r failed on %r", self._subscriber, event)
+
+
+class EventBus:
     """Makes events of what happened and hands them out. The controller's lock protects it."""
 
     def __init__(self, time: Time) -> None:
@@ -89,7 +146,7 @@ class Journal:
         """In a forked child: the subscribers' threads are the parent's."""
         self._subscriptions = ()
 
-    def tell(self, kind: Callable[..., Event], session: Usage | None, **details: object) -> None:
+    def tell(self, kind: Callable[..., Event], session: SessionRecord | None, **details: object) -> None:
         """Make an event of a session, or of the controller itself, and hand it out."""
         self._order += 1
         event = kind(
@@ -114,7 +171,7 @@ class Journal:
 
     def call(
         self,
-        session: Usage | None,
+        session: SessionRecord | None,
         function: str,
         power_config_id: int | None,
         votes: VoteSet | None,
@@ -134,7 +191,7 @@ class Journal:
 
     def transition(
         self,
-        session: Usage,
+        session: SessionRecord,
         trigger: Trigger,
         source: State,
         cause: Cause,
@@ -160,12 +217,12 @@ class Journal:
             late_us=late_us,
         )
 
-    def saved(self, session: Usage, inferences: int) -> None:
+    def saved(self, session: SessionRecord, inferences: int) -> None:
         """Tell how many inferences made no call while the votes were up, if any did."""
         if inferences:
             self.tell(CallsSaved, session, inferences=inferences, calls=2 * inferences * len(session.core_ids))
 
-    def degradations(self, session: Usage, before: Iterable[object]) -> None:
+    def degradations(self, session: SessionRecord, before: Iterable[object]) -> None:
         """Tell what a session lacks that it did not lack before."""
         for degradation in session.plan.degradations:
             if degradation not in before:

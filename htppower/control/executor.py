@@ -18,12 +18,12 @@ from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.control.gate import Usage
-    from htppower.control.native_calls import Calls
+    from htppower.control.native_calls import NativeCalls
+    from htppower.control.session_record import SessionRecord
     from htppower.votes.native import Option
 
 
-class Caster:
+class Executor:
     """Sends what differs between the ledger and what a session should have. The controller's lock protects it.
 
     Args:
@@ -32,18 +32,18 @@ class Caster:
         strict: take no 13002 or 13004 as "this platform does not have it".
     """
 
-    def __init__(self, calls: Calls, missing: dict[Option, Degradation], *, strict: bool) -> None:
+    def __init__(self, calls: NativeCalls, missing: dict[Option, Degradation], *, strict: bool) -> None:
         self._calls = calls
         self._strict = strict
         self.missing = missing
         self.ledger = Ledger()
-        self.arbiter = Arbiter()
+        self.process_settings = Arbiter()
         # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
         self.orphans: list[int] = []
         # Where the last id was, for a call that needs one when no session has any.
         self._where = (0, 0)
 
-    def create_ids(self, session: Usage) -> None:
+    def create_ids(self, session: SessionRecord) -> None:
         """Create the power config ids that a session lacks.
 
         Raises:
@@ -53,12 +53,12 @@ class Caster:
             if core_id not in session.power_config_ids:
                 session.power_config_ids[core_id] = self._calls.create(session, session.device_id, core_id)
 
-    def wish(self, session: Usage, votes: VoteSet | None) -> None:
+    def wish(self, session: SessionRecord, votes: VoteSet | None) -> None:
         """Take a session's votes into the process-wide settings, or, with None, out of them."""
-        self.arbiter.replace(session.wish, votes)
+        self.process_settings.replace(session.wish, votes)
         session.wish = votes
 
-    def differs(self, session: Usage, votes: VoteSet) -> bool:
+    def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
         """Take these votes as the session's wish, and return whether anything must be sent for them to be in force."""
         self.wish(session, votes)
         ids = session.power_config_ids
@@ -66,7 +66,7 @@ class Caster:
             self.ledger.difference(power_config_id, self._wanted(votes)) for power_config_id in ids.values()
         )
 
-    def cast(self, session: Usage, votes: VoteSet) -> None:
+    def cast(self, session: SessionRecord, votes: VoteSet) -> None:
         """Send what differs, one call per core; process-wide settings go with the first.
 
         Raises:
@@ -86,7 +86,7 @@ class Caster:
             raise first
         session.ids_doubted = False
 
-    def release(self, session: Usage) -> list[tuple[int, VoteRejected]]:
+    def release(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
         """Give back the process-wide settings, destroy the ids; return the calls that failed, with their ids.
 
         Every step is tried even if the one before failed; afterwards no id is used again.
@@ -109,7 +109,9 @@ class Caster:
         """Whether the process-wide settings that are wanted are not known to be in force."""
         return bool(self._process_difference())
 
-    def settle_process(self, session: Usage | None = None, power_config_id: int | None = None) -> VoteRejected | None:
+    def settle_process(
+        self, session: SessionRecord | None = None, power_config_id: int | None = None
+    ) -> VoteRejected | None:
         """Send the process-wide settings that differ, on any id, and for a session where one asks; return the failure.
 
         Where no session has an id left, one is made for the call and destroyed.
@@ -132,7 +134,7 @@ class Caster:
         return None
 
     def destroy_orphans(
-        self, session: Usage | None = None, ids: tuple[int, ...] = ()
+        self, session: SessionRecord | None = None, ids: tuple[int, ...] = ()
     ) -> list[tuple[int, VoteRejected]]:
         """Destroy the ids that no session has any more; return the calls that failed, with their ids.
 
@@ -161,17 +163,17 @@ class Caster:
         """Return the call that last told that the link to the DSP was lost, once."""
         return self._calls.take_link_error()
 
-    def forget(self, session: Usage) -> None:
+    def forget(self, session: SessionRecord) -> None:
         """Know no longer what is in force for a session."""
         for power_config_id in session.power_config_ids.values():
             self.ledger.forget(power_config_id)
 
-    def doubt(self, session: Usage) -> None:
+    def doubt(self, session: SessionRecord) -> None:
         """Know no longer what is in force for a session, process-wide settings included."""
         self.forget(session)
         self.ledger.forget_process()
 
-    def _cast_on(self, session: Usage, core_id: int, votes: VoteSet) -> None:
+    def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
         try:
             self._send(session, core_id, votes)
         except VoteRejected as error:
@@ -181,7 +183,7 @@ class Caster:
             self._replace_id(session, core_id)
             self._send(session, core_id, votes)
 
-    def _send(self, session: Usage, core_id: int, votes: VoteSet) -> None:
+    def _send(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
         power_config_id = session.power_config_ids[core_id]
         differing = self.ledger.difference(power_config_id, self._wanted(votes))
         if differing:
@@ -189,12 +191,12 @@ class Caster:
 
     def _wanted(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
-        return self.arbiter.arbitrate(votes).without(*self.missing)
+        return self.process_settings.arbitrate(votes).without(*self.missing)
 
     def _process_difference(self) -> VoteSet:
         return self.ledger.process_difference(self._wanted(NO_VOTES))
 
-    def _set(self, session: Usage | None, power_config_id: int, votes: VoteSet) -> None:
+    def _set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
         self._check(power_config_id, votes)
         self.ledger.sending(power_config_id, votes)
@@ -207,7 +209,9 @@ class Caster:
         else:
             self.ledger.sent(power_config_id, votes)
 
-    def _set_one_by_one(self, session: Usage | None, power_config_id: int, votes: VoteSet, error: VoteRejected) -> None:
+    def _set_one_by_one(
+        self, session: SessionRecord | None, power_config_id: int, votes: VoteSet, error: VoteRejected
+    ) -> None:
         """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
         options = votes.options
         if len(options) > 1:
@@ -232,7 +236,7 @@ class Caster:
         if rules.check(case, rules.AT_THE_CALL):
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
 
-    def _replace_id(self, session: Usage, core_id: int) -> None:
+    def _replace_id(self, session: SessionRecord, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
         old = session.power_config_ids.pop(core_id)
         self.ledger.drop(old)

@@ -1,4 +1,4 @@
-"""The record of a session: what it has done and for how long, for its status. The keeper's lock protects it."""
+"""The history of a session: what it has done and for how long, for its status. The controller's lock protects it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LastError:
 
 
 @attrs.define
-class Record:
+class History:
     """What a session has done.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.scoped import Scoped
+from htppower.control.context_manager import ContextManager
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from htppower.control.claims import Chooser
-    from htppower.control.gate import Usage
+    from htppower.control.claims import Claims
     from htppower.control.precedence import Claim
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
 
@@ -27,17 +27,17 @@ class Hold:
     that has neither timeout nor owner ends also when its handle is dropped: nobody could release it any more.
     """
 
-    __slots__ = ("__weakref__", "_chooser", "_claim", "_session", "_time")
+    __slots__ = ("__weakref__", "_claim", "_claims", "_session", "_time")
 
-    def __init__(self, chooser: Chooser, session: Usage, claim: Claim, time: Time, owner: object | None) -> None:
-        self._chooser = chooser
+    def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, time: Time, owner: object | None) -> None:
+        self._claims = claims
         self._session = session
         self._claim = claim
         self._time = time
         if owner is not None:
-            chooser.watch(session, claim, owner, HoldEnd.OWNER_GONE)
+            claims.watch(session, claim, owner, HoldEnd.OWNER_GONE)
         elif claim.until_us is None:
-            chooser.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
+            claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
 
     @property
     def profile(self) -> Profile:
@@ -73,7 +73,7 @@ class Hold:
             # A generator may be collected anywhere, also where this thread holds a lock that ending needs.
             released = HoldEnd.RELEASED
             self._time.call_soon(
-                functools.partial(self._chooser.end_hold, self._session, self._claim, released, quiet=True)
+                functools.partial(self._claims.end_hold, self._session, self._claim, released, quiet=True)
             )
         else:
             self._end(quiet=error is not None)
@@ -83,19 +83,19 @@ class Hold:
         return f"<Hold {self.profile.name} on session {self._session.number}: {self.reason}>"
 
     def _end(self, *, quiet: bool) -> None:
-        self._chooser.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
+        self._claims.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
 
 
-class Cap(Scoped):
+class Cap(ContextManager):
     """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
 
     It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
     """
 
-    __slots__ = ("_chooser", "_claim", "_time")
+    __slots__ = ("_claim", "_claims", "_time")
 
-    def __init__(self, chooser: Chooser, claim: Claim, time: Time) -> None:
-        self._chooser = chooser
+    def __init__(self, claims: Claims, claim: Claim, time: Time) -> None:
+        self._claims = claims
         self._claim = claim
         self._time = time
 
@@ -112,11 +112,11 @@ class Cap(Scoped):
     @property
     def active(self) -> bool:
         """Whether it was not lifted yet."""
-        return self._claim in self._chooser.caps
+        return self._claim in self._claims.caps
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        self._chooser.lift_cap(self._claim)
+        self._claims.lift_cap(self._claim)
 
     def _leave(self) -> None:
         self.lift()

@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
-    from htppower.control.event_bus import Journal
-    from htppower.control.gate import Usage
+    from htppower.control.event_bus import EventBus
+    from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
 
-class Calls:
+class NativeCalls:
     """Makes native calls for a session, or, with None, for the controller itself. The controller's lock protects it.
 
     Args:
         backend: what receives them.
-        journal: is told of each.
+        events: is told of each.
         clock: what times them.
     """
 
-    def __init__(self, backend: Backend, journal: Journal, clock: Clock) -> None:
+    def __init__(self, backend: Backend, events: EventBus, clock: Clock) -> None:
         self._backend = backend
-        self._journal = journal
+        self._events = events
         self._clock = clock
         self._link_error: VoteRejected | None = None
 
-    def create(self, session: Usage | None, device_id: int, core_id: int) -> int:
+    def create(self, session: SessionRecord | None, device_id: int, core_id: int) -> int:
         """Create a power config id.
 
         Raises:
@@ -45,7 +45,7 @@ class Calls:
             outcome.append(created)
         return created
 
-    def set(self, session: Usage | None, power_config_id: int, votes: VoteSet) -> None:
+    def set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
         """Send a vote set on an id.
 
         Raises:
@@ -54,7 +54,7 @@ class Calls:
         with self._made(session, "setPowerConfig", power_config_id, votes):
             self._backend.set_power_config(power_config_id, votes)
 
-    def destroy(self, session: Usage | None, power_config_id: int) -> None:
+    def destroy(self, session: SessionRecord | None, power_config_id: int) -> None:
         """Destroy an id.
 
         Raises:
@@ -70,7 +70,7 @@ class Calls:
 
     @contextlib.contextmanager
     def _made(
-        self, session: Usage | None, function: str, power_config_id: int | None, votes: VoteSet | None = None
+        self, session: SessionRecord | None, function: str, power_config_id: int | None, votes: VoteSet | None = None
     ) -> Iterator[list[int]]:
         """Time the call that is made within, and tell of it when it has returned.
 
@@ -93,7 +93,7 @@ class Calls:
         on = created[0] if created else power_config_id
         call = LastCall(ended_us, function, on, code, ended_us - began_us)
         if session is not None:
-            session.record.called(call, failed)
-        self._journal.call(session, function, on, votes, code, call.duration_us)
+            session.history.called(call, failed)
+        self._events.call(session, function, on, votes, code, call.duration_us)
         if failed is not None:
             raise failed

@@ -14,14 +14,14 @@ import signal
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from htppower.backends.forks import call_in_forked_children
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
-
 
 _LOGGER = logging.getLogger("htppower")
 
@@ -29,28 +29,31 @@ _LOGGER = logging.getLogger("htppower")
 TOGETHER_S = 2.0
 
 
-class Closable(Protocol):
-    """What is closed when the process ends."""
+class ProcessExit:
+    """Binds a controller to its process, from now until ``end``.
 
-    def close(self) -> None:
-        """Lower and destroy everything; called at interpreter exit."""
+    Args:
+        close: lowers and destroys everything; called at interpreter exit.
+        end_process: likewise, on SIGTERM.
+        disown: forgets everything without a native call; called in a forked child.
+        handle_sigterm: whether to handle SIGTERM where the process has no handler of its own.
+    """
 
-    def end_process(self) -> None:
-        """Lower and destroy everything; called on SIGTERM."""
-
-    def disown(self) -> None:
-        """Forget everything without a native call; called in a forked child."""
-
-
-class Lifetime:
-    """Binds a controller to its process, from now until ``end``."""
-
-    def __init__(self, controller: Closable, *, handle_sigterm: bool) -> None:
-        self._close = controller.close
+    def __init__(
+        self,
+        close: Callable[[], None],
+        end_process: Callable[[], None],
+        disown: Callable[[], None],
+        *,
+        handle_sigterm: bool,
+    ) -> None:
+        self._close = close
+        self._disown = disown
+        self.end_process = end_process
         atexit.register(self._close_at_exit)
-        call_in_forked_children(controller.disown)
+        call_in_forked_children(self._forked)
         if handle_sigterm:
-            SigtermHandler.add(controller)
+            SigtermHandler.add(self)
 
     def end(self) -> None:
         """Unbind: the controller is closed."""
@@ -61,6 +64,9 @@ class Lifetime:
         with contextlib.suppress(HtpPowerError):
             self._close()
 
+    def _forked(self) -> None:
+        self._disown()
+
 
 class SigtermHandler:
     """The process's SIGTERM handler: closes every controller, then lets the process die of the signal.
@@ -70,13 +76,13 @@ class SigtermHandler:
     """
 
     def __init__(self) -> None:
-        self._controllers: weakref.WeakSet[Closable] = weakref.WeakSet()
+        self._bound: weakref.WeakSet[ProcessExit] = weakref.WeakSet()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_end_by_sigterm)
 
     @classmethod
-    def add(cls, controller: Closable) -> None:
-        """Close this controller, too, on SIGTERM; a handler of the process's own is left as it is."""
+    def add(cls, bound: ProcessExit) -> None:
+        """Close its controller, too, on SIGTERM; a handler of the process's own is left as it is."""
         if threading.current_thread() is not threading.main_thread():
             return
         handler = signal.getsignal(signal.SIGTERM)
@@ -84,7 +90,7 @@ class SigtermHandler:
             handler = cls()
             signal.signal(signal.SIGTERM, handler)
         if isinstance(handler, cls):
-            handler._controllers.add(controller)
+            handler._bound.add(bound)
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Handle the signal; another one kills at once, unless it comes with it."""
@@ -102,9 +108,9 @@ class SigtermHandler:
 
     def _end(self, number: int) -> None:
         try:
-            for controller in tuple(self._controllers):
+            for bound in tuple(self._bound):
                 try:
-                    controller.end_process()
+                    bound.end_process()
                 except Exception:
                     # It must not keep the others from being closed.
                     _LOGGER.exception("closing on signal %d", number)

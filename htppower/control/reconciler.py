@@ -1,89 +1,102 @@
-"""The keeper: it keeps what is in force in line with what every session should have.
+"""The reconciler: it keeps what is in force in line with what every session should have.
 
-``settle`` is the one place where states change. It compares what a session should have with its state, and fires the
-transition between them. Phases that begin and end, timers, changes of profile, a restart of the DSP and retries all
+``settle`` is the one place where states change. It compares what a session should have with its state, and makes the
+transition between them. Phases that begin and end, alarms, changes of profile, a restart of the DSP and retries all
 come here, so that none of them needs rules of its own.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from htppower.control.recovery import Restorer
-from htppower.control.state_machine import SessionMachine
+from htppower.control.recovery import Recovery
+from htppower.control.retry import Retry
+from htppower.control.session_transitions import SessionTransitions
 from htppower.errors import SessionClosed, VoteRejected, kept
-from htppower.events import Cause, Phase, ProfileChanged, Recovered, ReleaseFailed, SessionOpened, State, Trigger
+from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 
 if TYPE_CHECKING:
-    from htppower.control.event_bus import Journal
-    from htppower.control.executor import Caster
-    from htppower.control.gate import Usage
+    from htppower.control.event_bus import EventBus
+    from htppower.control.executor import Executor
     from htppower.control.plans import Plan, Planner
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
+    from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
-# Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
-_LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED})
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
-class Keeper(Restorer):
+class Reconciler:
     """The sessions of a controller, and the lock under which their states change.
 
     Args:
-        caster, planner, journal, time: make the calls, say what a profile casts, are told, and give clock and alarms.
+        executor, planner, events, time: make the calls, say what a profile casts, are told, and give clock and alarms.
         raises: whether a failed vote raises where a phase begins or ends.
+
+    Attributes:
+        lock: see ``htppower.control``.
+        sessions: the open sessions by number.
+        closed: whether the controller is closed: no session is opened and no cap is set any more.
+        ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
     """
 
-    def __init__(self, caster: Caster, planner: Planner, journal: Journal, time: Time, *, raises: bool) -> None:
-        super().__init__(caster, time)
-        self._time = time
-        # Phases that begin on a closed session are let pass: the process is ending, or is a forked child.
+    def __init__(self, executor: Executor, planner: Planner, events: EventBus, time: Time, *, raises: bool) -> None:
+        self.lock = threading.RLock()
+        self.closed = False
         self.ending = False
-        self._planner = planner
-        self._journal = journal
-        self._machine = SessionMachine()
+        self._executor = executor
+        self._events = events
         self._raises = raises
-        self._known_missing = 0
+        self._transitions = SessionTransitions(executor, events, time)
+        self.sessions = self._transitions.sessions
+        retry = Retry(time, self._retry_rang)
+        self._recovery = Recovery(executor, planner, events, self._transitions, retry, self._settle_again)
 
-    def open(self, session: Usage) -> None:
+    def open(self, session: SessionRecord) -> None:
         """Create a session's ids and take it in.
 
         Raises:
             VoteRejected: an id can't be created although the DSP is in reach.
         """
-        error = self._backoff.error if self._backoff.waiting else None
+        error = self._recovery.error if self._recovery.waiting else None
         if session.plan.raised and error is None:
             try:
-                self._caster.create_ids(session)
+                self._executor.create_ids(session)
             except VoteRejected as rejected:
                 if rejected.code not in _DSP_OUT_OF_REACH:
-                    self._caster.release(session)
-                    self._recover(None)
+                    self._executor.release(session)
+                    self._recovery.after(None)
                     raise
                 error = kept(rejected)
             except BaseException:
-                self._caster.release(session)
+                self._executor.release(session)
                 raise
         self.sessions[session.number] = session
-        self._journal.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
-        self._journal.degradations(session, ())
-        session.set_ready(not session.plan.raised)
+        self._events.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
+        self._events.degradations(session, ())
+        session.gate.set_ready(not session.plan.raised)
         if error is not None and session.plan.raised:
-            self._lose(session, error, Cause.SESSION_OPENED, None)
-            self._recover(error)
+            self._transitions.lose(session, error, Cause.SESSION_OPENED)
+            self._recovery.after(error)
 
     def settle(
-        self, session: Usage, cause: Cause, phase: Phase | None = None, *, quiet: bool = False, doubt: bool = False
+        self,
+        session: SessionRecord,
+        cause: Cause,
+        phase: Phase | None = None,
+        *,
+        quiet: bool = False,
+        doubt: bool = False,
     ) -> None:
         """Bring what is in force in line with what a session should have.
 
-        With ``doubt``, what its votes are known to be is forgotten then: votes cast before a graph's context exists may
-        be lost.
+        With ``quiet``, nothing is raised. With ``doubt``, what its votes are known to be is forgotten then, so that the
+        next raise sends everything: votes cast before a graph's context exists may be lost.
 
         Raises:
             VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
@@ -96,11 +109,24 @@ class Keeper(Restorer):
                 error = self._settle(session, cause, phase)
             finally:
                 if doubt:
-                    self._caster.doubt(session)
-                    session.set_ready(not session.plan.raised)
+                    self._executor.doubt(session)
+                    session.gate.set_ready(not session.plan.raised)
         self.raise_failure(session, error, quiet=quiet)
 
-    def require_open(self, session: Usage) -> None:
+    def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
+        """Settle a session whose alarm rings."""
+        self.settle(session, cause, quiet=True)
+
+    def require_open(self) -> None:
+        """Refuse a controller that is closed.
+
+        Raises:
+            SessionClosed: it is.
+        """
+        if self.closed:
+            raise SessionClosed("the controller is closed: make a new one")
+
+    def require_live(self, session: SessionRecord) -> None:
         """Refuse a session that is closed.
 
         Raises:
@@ -109,7 +135,7 @@ class Keeper(Restorer):
         with self.lock:
             self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False)
 
-    def use(self, session: Usage, plan: Plan, cause: Cause, reason: str | None) -> VoteRejected | None:
+    def use(self, session: SessionRecord, plan: Plan, cause: Cause, reason: str | None) -> VoteRejected | None:
         """Let a session use another profile: at once if votes are raised, otherwise at the next raise.
 
         Return the call that failed.
@@ -118,15 +144,15 @@ class Keeper(Restorer):
             if self._is_gone(session, cause, quiet=True) or plan == session.plan:
                 return None
             before = session.plan
-            self._tell_saves(session)
-            session.plan = plan
-            session.record.saves_told = session.begun
-            session.end_sustain()
-            self._journal.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
-            self._journal.degradations(session, before.degradations)
+            self._transitions.tell_saves(session)
+            session.gate.follow(plan)
+            session.history.saves_told = session.gate.begun
+            session.gate.end_sustain()
+            self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
+            self._events.degradations(session, before.degradations)
             return self._settle(session, cause, None)
 
-    def raise_failure(self, session: Usage, error: VoteRejected | None, *, quiet: bool = False) -> None:
+    def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:
         """Raise what a call failed with, where the controller has ``on_error="raise"``.
 
         Raises:
@@ -136,12 +162,21 @@ class Keeper(Restorer):
         if error is not None and missing and self._raises and not quiet:
             raise error.again()
 
-    def close(self, session: Usage) -> list[VoteRejected]:
+    def raise_first(self, failures: list[VoteRejected]) -> None:
+        """Raise the first failure of a close, where the controller has ``on_error="raise"``.
+
+        Raises:
+            VoteRejected: see there.
+        """
+        if failures and self._raises:
+            raise failures[0]
+
+    def close(self, session: SessionRecord) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
         with self.lock:
             if session.number not in self.sessions:
                 return []
-            session.shut()
+            session.gate.shut()
             failures = []
             try:
                 error = self._settle(session, Cause.SESSION_CLOSED, None)
@@ -153,139 +188,80 @@ class Keeper(Restorer):
 
     def stop(self) -> bool:
         """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
-        self._settle_process()
-        self._caster.destroy_orphans()
-        self._backoff.close()
-        return not self.sessions and not self._caster.orphans
+        self._recovery.stop()
+        return not self.sessions and not self._executor.orphans
 
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self.lock = threading.RLock()
-        self.ending = True
-        self._backoff.disown()
+        self.closed = self.ending = True
+        self._recovery.disown()
         for session in self.sessions.values():
             session.disown()
-        self.sessions = {}
+        self.sessions.clear()
 
-    def _is_gone(self, session: Usage, cause: Cause, *, quiet: bool) -> bool:
+    def _is_gone(self, session: SessionRecord, cause: Cause, *, quiet: bool) -> bool:
         if session.state is not State.DESTROYED:
             return False
         if cause in _BEGINNINGS and not quiet and not self.ending:
             raise SessionClosed(f"{session!r} is closed: open a new session")
         return True
 
-    def _settle(self, session: Usage, cause: Cause, phase: Phase | None) -> VoteRejected | None:
-        """Fire the transition to what a session should have, if there is one; return the call that failed."""
-        target, state, plan = session.decide(), session.state, session.plan
-        if self._backoff.waiting and plan.raised and not session.closing:
-            return self._backoff.error
+    def _settle(self, session: SessionRecord, cause: Cause, phase: Phase | None) -> VoteRejected | None:
+        """Make the transition to what a session should have, if there is one; return the call that failed."""
+        gate, state, plan = session.gate, session.state, session.plan
+        target = gate.decide(state, has_ids=bool(session.power_config_ids))
+        if self._recovery.waiting and plan.raised and not gate.closing:
+            return self._recovery.error
         if target is State.RAISED:
             if state is not State.RAISED:
-                return self._transit(session, Trigger.RAISE, plan.raised, cause, phase)
-            if not session.ready and self._caster.differs(session, plan.raised):
-                return self._transit(session, Trigger.REVISE, plan.raised, cause, phase)
-            session.set_ready(True)
+                return self._cast(session, Trigger.RAISE, plan.raised, cause, phase)
+            if not gate.ready and self._executor.differs(session, plan.raised):
+                return self._cast(session, Trigger.REVISE, plan.raised, cause, phase)
+            gate.set_ready(True)
         elif target is State.LOWERED and state is not State.LOWERED:
-            return self._transit(session, Trigger.LOWER, plan.lowered, cause, phase)
+            return self._cast(session, Trigger.LOWER, plan.lowered, cause, phase)
         elif target is State.UNVOTED and not plan.raised:
             voted = state is not State.UNVOTED or session.power_config_ids
             failures = self._release(session, Trigger.RELEASE, cause) if voted else []
-            session.set_ready(True)
+            gate.set_ready(True)
             return next(iter(failures), None)
         return None
 
-    def _transit(
-        self, session: Usage, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
+    def _cast(
+        self, session: SessionRecord, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
     ) -> VoteRejected | None:
-        """Cast the votes, then change the state; return the call that failed."""
-        source = session.state
-        by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
-        late_us = self._time.now_us - session.deadline_us if by_alarm else None
         try:
-            self._machine.fire(session, trigger, lambda: self._caster.cast(session, votes))
-        except VoteRejected as error:
-            self._lose(session, kept(error), cause, phase, trigger)
-            self._recover(error)
-            return error
+            error = self._transitions.cast(session, trigger, votes, cause, phase)
         except BaseException:
-            # Ctrl-C, most of all: whether the call was made is not known. It is passed on, and the votes seen to later.
-            self._lose(session, None, cause, phase, trigger)
-            self._backoff.failed(None)
+            self._recovery.interrupted()
             raise
-        session.error = None
-        session.set_ready(trigger is not Trigger.LOWER)
-        self._moved(session, trigger, source, cause, phase, late_us=late_us)
-        self._recover(None)
-        if self._backoff.pending and not self._restoring and not self._is_lacking():
-            self._backoff.recovered()
-        return None
+        self._recovery.after(error)
+        if error is None:
+            self._recovery.end_if_done()
+        return error
 
-    def _lose(
-        self,
-        session: Usage,
-        error: VoteRejected | None,
-        cause: Cause,
-        phase: Phase | None,
-        attempted: Trigger | None = None,
-    ) -> None:
-        """Take in that nothing is known of a session's votes any more."""
-        source = session.state
-        session.error = error or session.error
-        session.set_ready(False)
-        self._caster.forget(session)
-        self._machine.fire(session, Trigger.LOSE, _already_failed)
-        self._moved(session, Trigger.LOSE, source, cause, phase, error=error, attempted=attempted)
-
-    def _moved(
-        self, session: Usage, trigger: Trigger, source: State, cause: Cause, phase: Phase | None, **details: Any
-    ) -> None:
-        """Note and tell that a session has changed its state; the details are those of the journal's transition."""
-        if session.state is not State.RAISED:
-            self._tell_saves(session)
-        lasted_us = session.record.moved(source, session.state, self._time.now_us, cause)
-        self._journal.transition(session, trigger, source, cause, phase, lasted_us=lasted_us, **details)
-        if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
-            self._journal.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)
-
-    def _tell_saves(self, session: Usage) -> None:
-        """Tell how many inferences have made no call since that was last told."""
-        if session.plan.raised:
-            self._journal.saved(session, session.begun - session.record.saves_told)
-            session.record.saved(session.begun)
-
-    def _release(self, session: Usage, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
-        source = session.state
-        if source is State.DESTROYED:
-            return []
-        failures: list[tuple[int, VoteRejected]] = []
-        try:
-            self._machine.fire(session, trigger, lambda: failures.extend(self._caster.release(session)))
-        except BaseException:
-            if source is not State.UNVOTED:
-                self._lose(session, None, cause, None, trigger)
-            self._backoff.failed(None)
-            raise
+    def _release(self, session: SessionRecord, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
         if session.state is State.DESTROYED:
-            self.sessions.pop(session.number, None)
-        for power_config_id, error in failures:
-            self._journal.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
-        self._moved(session, trigger, source, cause, None)
-        self._recover(failures[-1][1] if failures else None)
-        return [error for _, error in failures]
+            return []
+        try:
+            failures = self._transitions.release(session, trigger, cause)
+        except BaseException:
+            self._recovery.interrupted()
+            raise
+        self._recovery.after(failures[-1] if failures else None)
+        return failures
 
-    def _finish(self, session: Usage) -> None:
-        self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
+    def _settle_again(self, session: SessionRecord, cause: Cause) -> VoteRejected | None:
+        """Settle a session if it lacks votes, and finish a closing that was interrupted; return the call that failed.
 
-    def _replan(self) -> None:
-        if len(self._planner.missing) == self._known_missing:
-            return
-        self._known_missing = len(self._planner.missing)
-        for session in tuple(self.sessions.values()):
-            before, ready = session.plan.degradations, session.ready
-            session.plan = self._planner.plan(session.plan.profile)
-            session.set_ready(ready)
-            self._journal.degradations(session, before)
+        A session that is UNVOTED may have begun an inference while the DSP was left alone.
+        """
+        if session.gate.closing:
+            self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
+            return None
+        return self._settle(session, cause, None) if session.state in (State.UNKNOWN, State.UNVOTED) else None
 
-
-def _already_failed() -> None:
-    """The call of a transition whose native call has failed already."""
+    def _retry_rang(self, number: int) -> None:
+        with self.lock:
+            self._recovery.retry(number)

@@ -1,80 +1,131 @@
-"""Restoring: what follows when a call fails, tells of a lost link, or could not bring something down."""
+"""Recovery: what follows when a call fails, tells of a lost link, or could not bring something down."""
 
 from __future__ import annotations
 
-import abc
-import threading
 from typing import TYPE_CHECKING
 
-from htppower.control.retry import Backoff
-from htppower.events import Cause, State, Trigger
+from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
-    from htppower.control.executor import Caster
-    from htppower.control.gate import Usage
-    from htppower.control.time.base import Time
+    from collections.abc import Callable
+
+    from htppower.control.event_bus import EventBus
+    from htppower.control.executor import Executor
+    from htppower.control.plans import Planner
+    from htppower.control.retry import Retry
+    from htppower.control.session_record import SessionRecord
+    from htppower.control.session_transitions import SessionTransitions
     from htppower.errors import VoteRejected
-    from htppower.events import Phase
 
 # A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
 MOST_RESTARTS_IN_A_ROW = 3
 
 
-class Restorer(abc.ABC):
-    """The part of the keeper that puts right what a call left wrong. The keeper's lock protects it."""
+class Recovery:
+    """Puts right what a call left wrong. The controller's lock protects it.
 
-    def __init__(self, caster: Caster, time: Time) -> None:
-        self.lock = threading.RLock()
-        self.sessions: dict[int, Usage] = {}
-        self._caster = caster
-        self._backoff = Backoff(time, self._retry)
-        self._restoring = False
+    Args:
+        executor, planner, events, transitions: make the calls, know what the platform lacks, are told, and lose
+            sessions.
+        retry: when to try again.
+        settle_again: settles a session that lacks votes, and returns the call that failed.
+    """
 
-    @abc.abstractmethod
-    def _settle(self, session: Usage, cause: Cause, phase: Phase | None) -> VoteRejected | None:
-        """Fire the transition to what a session should have, if there is one; return the call that failed."""
-
-    @abc.abstractmethod
-    def _lose(
+    def __init__(
         self,
-        session: Usage,
-        error: VoteRejected | None,
-        cause: Cause,
-        phase: Phase | None,
-        attempted: Trigger | None = None,
+        executor: Executor,
+        planner: Planner,
+        events: EventBus,
+        transitions: SessionTransitions,
+        retry: Retry,
+        settle_again: Callable[[SessionRecord, Cause], VoteRejected | None],
     ) -> None:
-        """Take in that nothing is known of a session's votes any more."""
+        self._executor = executor
+        self._planner = planner
+        self._events = events
+        self._transitions = transitions
+        self._retry = retry
+        self._settle_again = settle_again
+        self._restoring = False
+        self._known_missing = 0
 
-    @abc.abstractmethod
-    def _finish(self, session: Usage) -> None:
-        """Destroy what is left of a session whose closing was interrupted."""
+    @property
+    def waiting(self) -> bool:
+        """Whether the DSP is dead and not to be called yet."""
+        return self._retry.waiting
 
-    @abc.abstractmethod
-    def _replan(self) -> None:
-        """Leave out of every session what the library has refused as not on this platform."""
+    @property
+    def error(self) -> VoteRejected | None:
+        """The call that failed last, None where nothing is left to retry."""
+        return self._retry.error
 
-    def _recover(self, error: VoteRejected | None) -> None:
-        """After a call: where it told that the link was lost, every session that has voted is; see to what follows."""
+    def after(self, error: VoteRejected | None) -> None:
+        """See to what follows a call: where it told that the link was lost, every session that has voted is."""
         self._replan()
-        link_error = self._caster.take_link_error()
+        link_error = self._executor.take_link_error()
         if link_error is not None:
-            self._caster.ledger.forget_process()
-            for session in tuple(self.sessions.values()):
+            self._executor.ledger.forget_process()
+            for session in self._sessions():
                 session.ids_doubted = True
                 if session.state in (State.RAISED, State.LOWERED):
-                    self._lose(session, None, Cause.LINK_LOST, None)
+                    self._transitions.lose(session, None, Cause.LINK_LOST)
         if self._restoring:
             return
         if link_error is not None and link_error.code == SYSTEM_COMMUNICATION and not self._keeps_restarting():
             self._restore(Cause.LINK_LOST, link_error)
-        elif (failed := link_error or error) is not None or (self._caster.orphans and not self._backoff.pending):
-            self._backoff.failed(failed)
+        elif (failed := link_error or error) is not None or (self._executor.orphans and not self._retry.pending):
+            self._retry.failed(failed)
+
+    def interrupted(self) -> None:
+        """Try again later what an exception such as Ctrl-C has interrupted."""
+        self._retry.failed(None)
+
+    def end_if_done(self) -> None:
+        """End the back-off where nothing is left to retry."""
+        if self._retry.pending and not self._restoring and not self._is_lacking():
+            self._retry.recovered()
+
+    def retry(self, number: int) -> None:
+        """Try again what failed, on the alarm of that number."""
+        if not self._retry.rang(number):
+            return
+        try:
+            failures = self._executor.destroy_orphans()
+            self.after(None)
+            self._restore(Cause.RETRIED, failures[-1][1] if failures else self._retry.error)
+        except BaseException:
+            self.interrupted()
+            raise
+
+    def stop(self) -> None:
+        """Give back and destroy what could not be before, and retry nothing from now on."""
+        self._settle_process()
+        self._executor.destroy_orphans()
+        self._retry.close()
+
+    def disown(self) -> None:
+        """In a forked child: the alarm is the parent's."""
+        self._retry.disown()
+
+    def _sessions(self) -> tuple[SessionRecord, ...]:
+        return tuple(self._transitions.sessions.values())
+
+    def _replan(self) -> None:
+        """Leave out of every session what the library has refused as not on this platform."""
+        if len(self._planner.missing) == self._known_missing:
+            return
+        self._known_missing = len(self._planner.missing)
+        for session in self._sessions():
+            before, ready = session.plan.degradations, session.gate.ready
+            session.gate.follow(self._planner.plan(session.plan.profile))
+            session.gate.set_ready(ready)
+            self._events.degradations(session, before)
 
     def _keeps_restarting(self) -> bool:
         """Whether the subsystem restarted again while it was being voted again: then it is left to the back-off."""
-        error = self._backoff.error
-        return self._backoff.pending and error is not None and error.code == SYSTEM_COMMUNICATION
+        error = self._retry.error
+        return self._retry.pending and error is not None and error.code == SYSTEM_COMMUNICATION
 
     def _restore(self, cause: Cause, error: VoteRejected | None) -> None:
         """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
@@ -88,51 +139,32 @@ class Restorer(abc.ABC):
         finally:
             self._restoring = False
         if self._is_lacking():
-            self._backoff.failed(error)
+            self._retry.failed(error)
         else:
-            self._backoff.recovered()
+            self._retry.recovered()
 
     def _restore_once(self, cause: Cause) -> VoteRejected | None:
-        """Settle every session that lacks votes; return a failure, at once where the DSP is out of reach.
-
-        A session that is UNVOTED may have begun an inference while the DSP was left alone.
-        """
+        """Settle every session that lacks votes; return a failure, at once where the DSP is out of reach."""
         failed = None
-        for session in tuple(self.sessions.values()):
-            if session.closing:
-                self._finish(session)
-            elif session.state in (State.UNKNOWN, State.UNVOTED):
-                error = self._settle(session, cause, None)
-                if error is not None:
-                    failed = error
-                    if error.code in LINK_LOST:
-                        return failed
+        for session in self._sessions():
+            error = self._settle_again(session, cause)
+            if error is not None:
+                failed = error
+                if error.code in LINK_LOST:
+                    return failed
         if failed is None:
             failed = self._settle_process()
-            self._recover(failed)
+            self.after(failed)
         return failed
 
     def _settle_process(self) -> VoteRejected | None:
         """Give back the process-wide settings that a session failed to give back; return the failure."""
-        known = (session for session in self.sessions.values() if not session.ids_doubted)
+        known = (session for session in self._sessions() if not session.ids_doubted)
         ids = (found for session in known for found in session.power_config_ids.values())
-        return self._caster.settle_process(None, next(ids, None))
+        return self._executor.settle_process(None, next(ids, None))
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
-        if any(session.state is State.UNKNOWN for session in self.sessions.values()):
+        if any(session.state is State.UNKNOWN for session in self._transitions.sessions.values()):
             return True
-        return bool(self._caster.orphans) or self._caster.process_differs
-
-    def _retry(self, number: int) -> None:
-        """Try again what failed (called by the back-off's alarm)."""
-        with self.lock:
-            if not self._backoff.rang(number):
-                return
-            try:
-                failures = self._caster.destroy_orphans()
-                self._recover(None)
-                self._restore(Cause.RETRIED, failures[-1][1] if failures else self._backoff.error)
-            except BaseException:
-                self._backoff.failed(None)
-                raise
+        return bool(self._executor.orphans) or self._executor.process_differs

@@ -20,7 +20,7 @@ FIRST_RETRY_US = 1_000_000
 LONGEST_RETRY_US = 8_000_000
 
 
-class Backoff:
+class Retry:
     """One alarm for all that is left to retry: after 1, 2, 4, 8, 8, ... s. The controller's lock protects it."""
 
     def __init__(self, time: Time, retry: Callable[[int], None]) -> None:

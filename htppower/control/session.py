@@ -7,66 +7,103 @@ from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
 from htppower.control.async_phases import AsyncInference
-from htppower.control.gate import Usage
-from htppower.control.phases import Inference, Preparation
-from htppower.control.scoped import Scoped
+from htppower.control.context_manager import ContextManager
+from htppower.control.holds import Hold
+from htppower.control.phases import Inference, Phases, Preparation
 from htppower.control.streams import Function, Token, voting, voting_async_stream, voting_stream
 from htppower.events import Phase
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 
-    from htppower.control.holds import Hold
-    from htppower.control.plans import Plan
-    from htppower.control.ports import Controller, Keeper
+    from htppower.control.claims import Claims
+    from htppower.control.reconciler import Reconciler
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.events import Degradation
+    from htppower.control.time.workers import ThreadWorker
+    from htppower.errors import VoteRejected
+    from htppower.events import Degradation, State
     from htppower.profiles.profile import Profile
 
 
-class Session(Scoped, Usage):
+class Session(ContextManager):
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
     All methods may be called from any thread, and phases may overlap.
     """
 
-    __slots__ = ("_controller", "_inference")
+    __slots__ = ("__weakref__", "_claims", "_inference", "_phases", "_reconciler", "_record", "_time", "_worker")
 
     def __init__(
-        self,
-        controller: Controller,
-        keeper: Keeper,
-        time: Time,
-        plan: Plan,
-        own: Profile,
-        number: int,
-        device_id: int,
-        core_ids: tuple[int, ...],
-        owner: str | None,
+        self, record: SessionRecord, reconciler: Reconciler, claims: Claims, time: Time, worker: ThreadWorker
     ) -> None:
-        super().__init__(keeper, time, plan, own, number, device_id, core_ids, owner)
-        self._controller = controller
-        self._inference = Inference(self)
+        self._record = record
+        self._reconciler = reconciler
+        self._claims = claims
+        self._time = time
+        self._worker = worker
+        self._phases = Phases(record, reconciler)
+        self._inference = Inference(self._phases)
+
+    @property
+    def number(self) -> int:
+        """One more than that of the session before it, from 1."""
+        return self._record.number
+
+    @property
+    def owner(self) -> str | None:
+        """What it is for."""
+        return self._record.owner
+
+    @property
+    def device_id(self) -> int:
+        """The device."""
+        return self._record.device_id
+
+    @property
+    def core_ids(self) -> tuple[int, ...]:
+        """The cores that it votes on."""
+        return self._record.core_ids
+
+    @property
+    def power_config_ids(self) -> Mapping[int, int]:
+        """Its power config ids by core id; none where it has none, as with a profile without votes."""
+        return self._record.power_config_ids
+
+    @property
+    def state(self) -> State:
+        """What is known of its votes."""
+        return self._record.state
+
+    @property
+    def error(self) -> VoteRejected | None:
+        """The call that failed last, None once one has succeeded since."""
+        return self._record.error
+
+    @property
+    def in_flight(self) -> int:
+        """How many inferences are running."""
+        return self._record.gate.in_flight
 
     @property
     def profile(self) -> Profile:
         """The profile in use, which is the session's own, or that of a hold or a cap."""
-        return self._plan.profile
+        return self._record.plan.profile
 
     @property
     def own_profile(self) -> Profile:
         """The profile that the session was opened with, or that ``use`` gave it."""
-        return self.own
+        return self._record.own
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
         """The votes of the profile that this platform does not have."""
-        return self._plan.degradations
+        return self._record.plan.degradations
 
     def init(self) -> Preparation:
         """Return a context manager around the initialisation of a graph: raised in it, lowered after it."""
-        return Preparation(self, Phase.INIT)
+        return Preparation(self._phases, Phase.INIT)
 
     def inference(self) -> Inference:
         """Return a context manager around one inference.
@@ -90,7 +127,7 @@ class Session(Scoped, Usage):
         Raises:
             VoteRejected, SessionClosed: as ``inference``, in the coroutine.
         """
-        return AsyncInference(self, self._controller)
+        return AsyncInference(self._phases, self._worker)
 
     def votes(self, function: Function) -> Function:
         """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
@@ -99,7 +136,7 @@ class Session(Scoped, Usage):
         it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
         iterator has ended before its first token: use ``stream`` for that.
         """
-        return voting(self, self._controller, function)
+        return voting(self._phases, self._worker, function)
 
     @overload
     def stream(self, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]: ...
@@ -120,12 +157,12 @@ class Session(Scoped, Usage):
                 both.
         """
         if isinstance(tokens, AsyncIterable):
-            return voting_async_stream(self, self._controller, tokens)
-        return voting_stream(self, tokens)
+            return voting_async_stream(self._phases, self._worker, tokens)
+        return voting_stream(self._phases, tokens)
 
     def deinit(self) -> Preparation:
         """Return a context manager around the release of a graph: raised in it, lowered after it."""
-        return Preparation(self, Phase.DEINIT)
+        return Preparation(self._phases, Phase.DEINIT)
 
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
@@ -139,7 +176,7 @@ class Session(Scoped, Usage):
             ProfileError: the profile can't be found or is invalid; the session keeps the one it has.
             SessionClosed: the session is closed.
         """
-        self._controller.use(self, profile)
+        self._claims.use(self._record, profile)
 
     def hold(
         self,
@@ -176,11 +213,8 @@ class Session(Scoped, Usage):
             raise ValueError(f"timeout_us is {timeout_us}: 1 or more, or None for a hold without one")
         if owner is not None:
             weakref.ref(owner)
-        return self._controller.hold(self, profile, reason, timeout_us, owner)
-
-    def run_soon(self, action: Callable[[], object]) -> None:
-        """Run an action on another thread; takes no lock, so that it may be called in a garbage collection."""
-        self._time.call_soon(lambda: self._controller.off_thread(action))
+        claim = self._claims.hold(self._record, profile, reason, timeout_us)
+        return Hold(self._claims, self._record, claim, self._time, owner)
 
     def close(self) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
@@ -190,7 +224,7 @@ class Session(Scoped, Usage):
         Raises:
             VoteRejected: a step failed and the controller has ``on_error="raise"``; the first one that did.
         """
-        self._controller.close_session(self)
+        self._reconciler.raise_first(self._claims.close(self._record))
 
     def _leave(self) -> None:
         self.close()
@@ -200,5 +234,9 @@ class Session(Scoped, Usage):
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""
-        owner = f" {self.owner!r}" if self.owner is not None else ""
-        return f"<Session {self.number}{owner} {self.profile.name} {self._state}>"
+        return repr(self._record)
+
+
+def run_soon(session: Session, action: Callable[[], object]) -> None:
+    """Run an action on a session's worker; take no lock, so that it may be called in a garbage collection."""
+    session._time.call_soon(lambda: session._worker.post_or_run(action))  # noqa: SLF001 - a part of the session for hosts

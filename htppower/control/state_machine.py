@@ -62,7 +62,7 @@ _NAME = "htppower"
 
 
 class _Ours(logging.Filter):
-    """Leaves out what transitions logs of this machine: three INFO records each time, which the journal tells better.
+    """Leaves out what transitions logs of this machine: three INFO records each time, which an event tells better.
 
     The records of a host's own machines pass.
     """
@@ -97,11 +97,11 @@ class SessionMachine:
             initial=State.UNVOTED,
             name=_NAME,
             auto_transitions=False,
-            model_attribute="_state",
+            model_attribute="state",
         )
 
     def fire(self, session: object, trigger: Trigger, call: Callable[[], None]) -> None:
-        """Make the call, then change the session's ``_state``; if the call raises, the state stays.
+        """Make the call, then change the session's ``state``; if the call raises, the state stays.
 
         Raises:
             transitions.MachineError: the table has no such transition from the session's state.

@@ -16,30 +16,30 @@ from htppower.control.phases import Inference
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 
-    from htppower.control.gate import Usage
-    from htppower.control.ports import Controller
+    from htppower.control.phases import Phases
+    from htppower.control.time.workers import ThreadWorker
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Token = TypeVar("Token")
 
 
-def voting(session: Usage, controller: Controller, function: Function) -> Function:
+def voting(phases: Phases, worker: ThreadWorker, function: Function) -> Function:
     """Return a function of the same kind of which every call is an inference of the session."""
     if not callable(function):
         raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
     wrapped: Any
     if _is(inspect.isasyncgenfunction, function):
-        wrapped = _async_stream(session, controller, function)
+        wrapped = _async_stream(phases, worker, function)
     elif _is(inspect.isgeneratorfunction, function):
-        wrapped = _stream(session, function)
+        wrapped = _stream(phases, function)
     elif _is(inspect.iscoroutinefunction, function):
-        wrapped = _coroutine(session, controller, function)
+        wrapped = _coroutine(phases, worker, function)
     else:
-        wrapped = _plain(session, function)
+        wrapped = _plain(phases, function)
     return wrapped  # type: ignore[no-any-return]
 
 
-def voting_stream(session: Usage, tokens: Iterable[Token]) -> Generator[Token, None, None]:
+def voting_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, None, None]:
     """Return the tokens of an iterator; they are one inference of the session."""
     if not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
@@ -47,18 +47,18 @@ def voting_stream(session: Usage, tokens: Iterable[Token]) -> Generator[Token, N
     def stream() -> Iterable[Token]:
         return tokens
 
-    return _stream(session, stream)()
+    return _stream(phases, stream)()
 
 
 def voting_async_stream(
-    session: Usage, controller: Controller, tokens: AsyncIterable[Token]
+    phases: Phases, worker: ThreadWorker, tokens: AsyncIterable[Token]
 ) -> AsyncGenerator[Token, None]:
     """Return the tokens of an asynchronous iterator; they are one inference of the session."""
 
     def stream() -> AsyncIterable[Token]:
         return tokens
 
-    return _async_stream(session, controller, stream)()
+    return _async_stream(phases, worker, stream)()
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
@@ -66,8 +66,8 @@ def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
     return kind(function) or kind(type(function).__call__)
 
 
-def _plain(session: Usage, function: Callable[..., Any]) -> Callable[..., Any]:
-    inference = Inference(session)
+def _plain(phases: Phases, function: Callable[..., Any]) -> Callable[..., Any]:
+    inference = Inference(phases)
 
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Any:
@@ -77,17 +77,17 @@ def _plain(session: Usage, function: Callable[..., Any]) -> Callable[..., Any]:
     return voted
 
 
-def _coroutine(session: Usage, controller: Controller, function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(phases: Phases, worker: ThreadWorker, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> Any:
-        async with AsyncInference(session, controller):
+        async with AsyncInference(phases, worker):
             return await function(*args, **kwargs)
 
     return voted
 
 
-def _stream(session: Usage, function: Callable[..., Any]) -> Callable[..., Generator[Any, Any, Any]]:
-    inference = Inference(session)
+def _stream(phases: Phases, function: Callable[..., Any]) -> Callable[..., Generator[Any, Any, Any]]:
+    inference = Inference(phases)
 
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -95,7 +95,7 @@ def _stream(session: Usage, function: Callable[..., Any]) -> Callable[..., Gener
         try:
             result = yield from function(*args, **kwargs)
         except BaseException:
-            session.end_soon()
+            phases.end_inference_soon()
             raise
         inference.__exit__(None, None, None)
         return result
@@ -104,11 +104,11 @@ def _stream(session: Usage, function: Callable[..., Any]) -> Callable[..., Gener
 
 
 def _async_stream(
-    session: Usage, controller: Controller, function: Callable[..., AsyncIterable[Any]]
+    phases: Phases, worker: ThreadWorker, function: Callable[..., AsyncIterable[Any]]
 ) -> Callable[..., AsyncGenerator[Any, Any]]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        inference = AsyncInference(session, controller)
+        inference = AsyncInference(phases, worker)
         await inference.__aenter__()
         try:
             inner: Any = aiter(function(*args, **kwargs))

@@ -3,6 +3,7 @@
 The zones are those of the kernel's thermal class (``Documentation/driver-api/thermal/sysfs-api.rst``): a folder
 ``thermal_zone*`` each, with its name in ``type`` and millidegrees Celsius in ``temp``.
 """
+# ruff: noqa: SLF001 - it takes the parts that it shares with its controller out of that
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.scoped import Scoped
+from htppower.control.context_manager import ContextManager
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class ThermalStatus:
     capped: bool
 
 
-class ThermalCap(Scoped):
+class ThermalCap(ContextManager):
     """Caps every session of a controller while the device is hot.
 
     It sets the cap once the hottest zone is above ``above_c``, and lifts it once that is below ``below_c``; between
@@ -123,10 +124,10 @@ class ThermalCap(Scoped):
             raise ValueError(f"below_c is {below_c}, above_c is {above_c}: below_c has to be the lower of two numbers")
         if period_us < SHORTEST_PERIOD_US:
             raise ValueError(f"period_us is {period_us}: {SHORTEST_PERIOD_US} or more")
-        self._profile = controller.check(profile)
+        self._profile = controller._claims.check(profile)
         self._zones = find_zones(root, (zones,) if isinstance(zones, str) else tuple(zones))
         self._controller = controller
-        self._time = controller.time
+        self._time = controller._time
         self._above_c = above_c
         self._below_c = below_c
         self._period_us = period_us
@@ -140,7 +141,7 @@ class ThermalCap(Scoped):
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()
         self._worker = self._time.worker("htppower-thermal")
-        self._unfollow = controller.follow(self.close, self._disown)
+        self._unfollow = controller._companions.add(self.close, self._disown)
         self._time.start()
         self._worker.post(self._look)
 

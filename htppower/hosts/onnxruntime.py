@@ -13,7 +13,8 @@ import contextlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.scoped import Scoped
+from htppower.control.context_manager import ContextManager
+from htppower.control.session import run_soon
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
@@ -78,7 +79,7 @@ def load_model(
     return VotingSession(session, votes)
 
 
-class VotingSession(Scoped):
+class VotingSession(ContextManager):
     """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
 
     Args:
@@ -207,7 +208,7 @@ class VotingSession(Scoped):
         self.close()
 
     def _leave_soon(self) -> None:
-        self._votes.run_soon(self.close)
+        run_soon(self._votes, self.close)
 
     def __repr__(self) -> str:
         """Return the votes' session."""

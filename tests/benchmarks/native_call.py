@@ -81,7 +81,7 @@ def _through(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], ro
 
 
 def _through_the_controller(backend: QnnHtp, rounds: int) -> Figure:
-    """Return what an isolated inference costs: raise and lower, ledger, machine and journal included."""
+    """Return what an isolated inference costs: raise and lower, ledger, machine and events included."""
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")
         start = time.perf_counter()

@@ -50,13 +50,14 @@ class Gate:
         self.backend = Gated(self.time)
         self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False, on_error=on_error)
         self.posts = 0
-        post = self.controller.off_thread
+        worker = self.controller._worker
+        self.post = worker.post_or_run
 
-        def off_thread(action: Callable[[], object]) -> None:
+        def counted(action: Callable[[], object]) -> None:
             self.posts += 1
-            post(action)
+            self.post(action)
 
-        self.controller.off_thread = off_thread  # type: ignore[method-assign]
+        worker.post_or_run = counted  # type: ignore[method-assign]
 
     @property
     def sets(self) -> int:
@@ -66,7 +67,7 @@ class Gate:
     def drain(self) -> None:
         """Wait for what was posted, and run what is to run soon."""
         done = threading.Event()
-        VoteController.off_thread(self.controller, done.set)
+        self.post(done.set)
         assert done.wait(LONG_S)
         self.time.advance_us(0)
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.status.cores import CoreStatus, core_statuses
+from htppower.events import State
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Description
-    from htppower.control.executor import Caster
-    from htppower.control.gate import Usage
+    from htppower.control.executor import Executor
     from htppower.control.history import LastCall, LastError
     from htppower.control.ledger import Ledger
     from htppower.control.precedence import Claim
+    from htppower.control.session_record import SessionRecord
     from htppower.errors import VoteRejected
-    from htppower.events import Cause, Degradation, State
+    from htppower.events import Cause, Degradation
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
 
@@ -121,13 +122,13 @@ class ControllerStatus:
 def controller_status(
     now_us: int,
     backend: Description,
-    sessions: tuple[Usage, ...],
-    caster: Caster,
+    sessions: tuple[SessionRecord, ...],
+    executor: Executor,
     caps: tuple[Claim, ...],
     events_lost: int,
 ) -> ControllerStatus:
     """Return the snapshot; the controller's lock is held."""
-    ledger = caster.ledger
+    ledger = executor.ledger
     return ControllerStatus(
         now_us,
         backend,
@@ -136,12 +137,12 @@ def controller_status(
         ledger.process_settings(),
         tuple(_setting(option, sessions, ledger) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
         caps,
-        tuple(caster.orphans),
+        tuple(executor.orphans),
         events_lost,
     )
 
 
-def _setting(option: Option, sessions: Iterable[Usage], ledger: Ledger) -> ProcessSetting:
+def _setting(option: Option, sessions: Iterable[SessionRecord], ledger: Ledger) -> ProcessSetting:
     value = ledger.process_settings().get(option)
     holders = (
         session.number
@@ -151,10 +152,10 @@ def _setting(option: Option, sessions: Iterable[Usage], ledger: Ledger) -> Proce
     return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(holders))
 
 
-def _session_status(session: Usage, ledger: Ledger, now_us: int) -> SessionStatus:
+def _session_status(session: SessionRecord, ledger: Ledger, now_us: int) -> SessionStatus:
     ids = tuple(session.power_config_ids.values())
-    record = session.record
-    saves = record.saves + (session.begun - record.saves_told if session.plan.raised else 0)
+    gate, history = session.gate, session.history
+    saves = history.saves + (gate.begun - history.saves_told if session.plan.raised else 0)
     return SessionStatus(
         number=session.number,
         owner=session.owner,
@@ -163,19 +164,19 @@ def _session_status(session: Usage, ledger: Ledger, now_us: int) -> SessionStatu
         holds=session.holds,
         decided_by=session.decided_by,
         state=session.state,
-        since_us=record.since_us,
-        cause=record.cause,
-        in_flight=session.in_flight,
-        sustained_until_us=session.sustained_until_us,
+        since_us=history.since_us,
+        cause=history.cause,
+        in_flight=gate.in_flight,
+        sustained_until_us=gate.sustained_until_us if session.state is State.RAISED else None,
         device_id=session.device_id,
         core_ids=session.core_ids,
         power_config_ids=ids,
         votes={power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
         degradations=session.plan.degradations,
         error=session.error,
-        last_error=record.last_error,
-        last_call=record.last_call,
-        calls_sent=record.calls,
+        last_error=history.last_error,
+        last_call=history.last_call,
+        calls_sent=history.calls,
         calls_saved=2 * saves * len(session.core_ids),
-        time_in_state_us=record.time_in(session.state, now_us),
+        time_in_state_us=history.time_in(session.state, now_us),
     )

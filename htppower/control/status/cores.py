@@ -13,8 +13,8 @@ from htppower.votes.options import PROCESS_WIDE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from htppower.control.gate import Usage
     from htppower.control.ledger import Ledger
+    from htppower.control.session_record import SessionRecord
 
 CLOCKS = ("core", "bus", "hmx")
 
@@ -39,16 +39,18 @@ class CoreStatus:
     unknown: tuple[int, ...]
 
 
-def core_statuses(sessions: Iterable[Usage], ledger: Ledger) -> tuple[CoreStatus, ...]:
+def core_statuses(sessions: Iterable[SessionRecord], ledger: Ledger) -> tuple[CoreStatus, ...]:
     """Return every core on which a session has a power config id, in order."""
-    voters: dict[tuple[int, int], list[tuple[Usage, int]]] = {}
+    voters: dict[tuple[int, int], list[tuple[SessionRecord, int]]] = {}
     for session in sessions:
         for core_id, power_config_id in session.power_config_ids.items():
             voters.setdefault((session.device_id, core_id), []).append((session, power_config_id))
     return tuple(_core_status(*core, voters[core], ledger) for core in sorted(voters))
 
 
-def _core_status(device_id: int, core_id: int, voters: Sequence[tuple[Usage, int]], ledger: Ledger) -> CoreStatus:
+def _core_status(
+    device_id: int, core_id: int, voters: Sequence[tuple[SessionRecord, int]], ledger: Ledger
+) -> CoreStatus:
     known, unknown = [], []
     process = ProcessSettings()
     for config in ledger.process_settings().native(0):

@@ -13,13 +13,14 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.scoped import Scoped
+from htppower.control.context_manager import ContextManager
 from htppower.control.status.to_json import KIND, status_document, without_times
 from htppower.events import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.companions import Companions
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.time.base import Time
     from htppower.events import Event
@@ -34,7 +35,7 @@ PERIOD_US = 1_000_000
 LONGEST_WRITE_S = 1.0
 
 
-class StatusFile(Scoped):
+class StatusFile(ContextManager):
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
@@ -46,9 +47,11 @@ class StatusFile(Scoped):
         status: returns the status.
         subscribe: calls a subscriber with the events that it wants; returns what ends that.
         time: clock and alarms.
+        companions: close it with its controller.
 
     Raises:
         OSError: the file can't be written.
+        SessionClosed: the controller is closed.
         ValueError: there is something of that name that is no file, such as a device.
     """
 
@@ -58,8 +61,9 @@ class StatusFile(Scoped):
         status: Callable[[], ControllerStatus],
         subscribe: Callable[[Callable[[Event], object], Callable[[Event], bool]], Callable[[], None]],
         time: Time,
+        companions: Companions,
     ) -> None:
-        self.path = Path(path)
+        self._path = Path(path)
         self._target = os.path.realpath(path)
         self._status = status
         self._time = time
@@ -72,16 +76,18 @@ class StatusFile(Scoped):
         self._written_us = time.now_us
         self._failed = False
         self._known: dict[str, Any] | None = None
-        _require_file(self.path, self._target)
+        _require_file(self._path, self._target)
         self._worker = time.worker("htppower-status")
         # Asked under the controller's lock: while a look is due, an event costs nothing more.
         self._unsubscribe = subscribe(self._changed, lambda _event: not self._armed)
+        self._unfollow: Callable[[], None] | None = None
         try:
+            self._unfollow = companions.add(self.close, self._disown)
             now = self._status()
             self._put(now, closed=False)
         except BaseException:
             self._closed = True
-            self._unsubscribe()
+            self._end_calls()
             self._worker.close()
             raise
         if _moves(now):
@@ -100,23 +106,29 @@ class StatusFile(Scoped):
             self._closed = True
             if self._armed:
                 self._time.cancel(self._alarm)
-        self._unsubscribe()
+        self._end_calls()
         # Taken here, not on the worker: the caller may hold what a status waits for.
         last = self._status()
         self._worker.post(lambda: self._write(last, closed=True))
         self._worker.flush(LONGEST_WRITE_S)
         self._worker.close()
 
-    def disown(self) -> None:
-        """In a forked child: the file is the parent's."""
-        self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._closed = True
-
     def _leave(self) -> None:
         self.close()
 
     def _leave_soon(self) -> None:
         self._time.call_soon(lambda: self._worker.post(self.close))
+
+    def _end_calls(self) -> None:
+        """Be called by neither the controller nor its events any more."""
+        if self._unfollow is not None:
+            self._unfollow()
+        self._unsubscribe()
+
+    def _disown(self) -> None:
+        """In a forked child: the file is the parent's."""
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._closed = True
 
     def _changed(self, _event: Event) -> None:
         self._arm()
@@ -152,7 +164,7 @@ class StatusFile(Scoped):
             self._known = None
             if not self._failed:
                 _LOGGER.warning(
-                    "the status can't be written to %s: %s; tried again at the next change", self.path, error
+                    "the status can't be written to %s: %s; tried again at the next change", self._path, error
                 )
             self._failed = True
         else:
@@ -167,7 +179,7 @@ class StatusFile(Scoped):
             known = without_times(document)
             if known == self._known and not _moves(status):
                 return
-            _replace(self.path, self._target, json.dumps(document, separators=(",", ":")))
+            _replace(self._path, self._target, json.dumps(document, separators=(",", ":")))
             self._known = known
 
 

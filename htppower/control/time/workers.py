@@ -118,6 +118,12 @@ class ThreadWorker:
             self._closed = True
             self._actions.put(None)
 
+    def disown(self) -> None:
+        """In a forked child: the thread is the parent's. What is posted is not run, or run at once."""
+        self._lock = threading.Lock()
+        self._thread = None
+        self._closed = True
+
     def _work(self) -> None:
         while (action := self._actions.get()) is not None:
             try:

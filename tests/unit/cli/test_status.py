@@ -55,7 +55,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         bench.simulated.fail_next(1009)
         bench.infer(failing)
         bench.time.advance_us(SECOND_US)
-        bench.controller.serve_status("status.json").disown()
+        bench.controller.serve_status("status.json")._disown()
     bench.controller.close()
     path = tmp_path / "status.json"
     rewrite(path, written=WRITTEN, pid=4242, started_ticks=1, place="another boot", htppower="0.1.0")
@@ -138,7 +138,7 @@ def test_a_pid_that_was_given_again_is_another_process(command: Command, tmp_pat
     """A live process that has the pid by now, but was started at another time, is not taken for the writer."""
     bench = Bench.make()
     path = tmp_path / "status.json"
-    bench.controller.serve_status(path).disown()
+    bench.controller.serve_status(path)._disown()
     bench.controller.close()
     assert f"by process {os.getpid()}, which is running" in command.output("status", str(path))
     rewrite(path, started_ticks=1)

@@ -142,7 +142,7 @@ def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bo
     assert loop.run_until_complete(_first(generator) if known else anext(generator)) == "to"
     loop.close()
     assert session.in_flight == 1
-    with session._lock:
+    with session._record.gate.lock:
         del generator
         gc.collect()
     gate.assert_down(session)

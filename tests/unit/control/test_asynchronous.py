@@ -81,7 +81,7 @@ async def _window(session: Session) -> None:
 
 
 def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
-    """While a thread's native call holds the keeper's lock, in-window inferences pass, a raise lets the loop run."""
+    """While a thread's call holds the controller's lock, in-window inferences pass, a raise lets the loop run."""
     warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
     with warm.inference():
         pass
@@ -220,7 +220,7 @@ def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
 
     asyncio.run(scenario())
     gate.assert_down(session)
-    assert (gate.sets, session.begun) == (2, 0)
+    assert (gate.sets, session._record.gate.begun) == (2, 0)
 
 
 def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
@@ -236,7 +236,7 @@ def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
 
         task = asyncio.create_task(held())
         await until(lambda: session.state is State.RAISED)
-        gate.controller.off_thread(lambda: busy.wait(LONG_S))
+        gate.controller._worker.post_or_run(lambda: busy.wait(LONG_S))
         leave.set()
         await until(lambda: gate.posts == 3)
         assert await cancelled(task)

@@ -150,7 +150,7 @@ def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
     for _ in range(20):
         with bench.controller.session("burst") as session:
             bench.infer(session)
-    assert bench.controller._caster.ledger._ids == {}
+    assert bench.controller._executor.ledger._ids == {}
     assert bench.time.alarms == 0
 
 

@@ -130,12 +130,12 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_collected_in_a_cycle_under_the_locks(self, how: str, bench: Bench, model: Model) -> None:
-        """Collected where this thread holds the session's and the keeper's lock: no deadlock, lowered soon after."""
+        """Collected where this thread holds the locks of session and controller: no deadlock, lowered soon after."""
         cycle: list[Any] = [self.made(how, model)]
         next(cycle[0])
         cycle.append(cycle)
         del cycle
-        with bench.controller._keeper.lock, model.session._lock:
+        with bench.controller._reconciler.lock, model.session._record.gate.lock:
             gc.collect()
             assert model.ends == ["GeneratorExit"]
         assert_down(bench, model.session)
@@ -156,7 +156,7 @@ class TestGenerator:
         session = model.session
         generator = session.votes(generate)() if how == "votes" else session.stream(generate())
         next(generator)
-        with session._lock:
+        with session._record.gate.lock:
             del generator
             gc.collect()
         assert [type(said.exc_value) for said in unraisable] == [OSError]

@@ -27,7 +27,7 @@ def test_a_hold_that_raises_has_not_begun() -> None:
         bench.simulated.fail_next(FAILED)
         with pytest.raises(VoteRejected):
             session.hold("burst", reason="camera", timeout_us=1_000)
-        assert (session.profile.name, session.holds, session.decided_by) == ("balanced", (), None)
+        assert (session.profile.name, session._record.holds, session._record.decided_by) == ("balanced", (), None)
         assert [type(event) for event in events] == [HoldBegan, HoldEnded]
         bench.time.advance_us(2_000_000)
         assert bench.effective().core_target == NOM_PLUS
@@ -98,7 +98,7 @@ def test_an_interrupted_hold_has_not_begun(bench: Bench, monkeypatch: pytest.Mon
         monkeypatch.setattr(bench.simulated, "set_power_config", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.hold("burst", reason="camera")
-        assert (session.holds, session.profile.name) == ((), "balanced")
+        assert (session._record.holds, session.profile.name) == ((), "balanced")
         bench.time.advance_us(2_000_000)
         assert bench.effective().core_target == NOM_PLUS
 
@@ -141,7 +141,7 @@ def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
         session.hold(explicit, reason="camera")
     with pytest.raises(RuleBreach):
         bench.controller.cap(explicit, reason="heat")
-    assert (session.holds, bench.controller.caps) == ((), ())
+    assert (session._record.holds, bench.controller.caps) == ((), ())
     bench.controller.close()
 
 

@@ -258,16 +258,17 @@ class Sessions(RuleBasedStateMachine):
         if self.bench.simulated.unnoticed_restart:
             return
         for session in self.open:
+            wish, plan = session._record.wish, session._record.plan
             if session.state is State.RAISED:
-                assert session.wish is not None
-                assert session.wish.dcvs_v3 == session.plan.raised.dcvs_v3
+                assert wish is not None
+                assert wish.dcvs_v3 == plan.raised.dcvs_v3
             if session.state in (State.RAISED, State.LOWERED):
-                assert session.wish is not None
+                assert wish is not None
                 for power_config_id in session.power_config_ids.values():
-                    votes = session.wish if self.bench.simulated.platform.has(Option.HMX_V2) else session.plan.raised
+                    votes = wish if self.bench.simulated.platform.has(Option.HMX_V2) else plan.raised
                     votes = votes.without(*(lost.option for lost in session.degradations))
                     if session.state is State.LOWERED:
-                        votes = session.wish.without(Option.HMX_V2)
+                        votes = wish.without(Option.HMX_V2)
                     _assert_in_force(self.bench.simulated.client(power_config_id), votes)
 
     @invariant()

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 import htppower.control.controller
-import htppower.control.subscriptions
+import htppower.control.event_bus
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.events import CallMade, Event, SessionOpened, Transition
@@ -136,7 +136,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
     controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
-    monkeypatch.setattr(htppower.control.subscriptions, "MOST_PENDING", 10)
+    monkeypatch.setattr(htppower.control.event_bus, "MOST_PENDING", 10)
     told: list[Event] = []
     controller.subscribe(blocked)
     session = controller.session("high_performance")
@@ -162,7 +162,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
 
 def test_the_bound_is_as_documented() -> None:
     """Ten thousand events wait at most."""
-    assert htppower.control.subscriptions.MOST_PENDING == 10_000
+    assert htppower.control.event_bus.MOST_PENDING == 10_000
 
 
 def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:

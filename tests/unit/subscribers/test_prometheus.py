@@ -265,10 +265,10 @@ def test_a_scrape_and_an_event_do_not_wait_for_each_other(bench: Bench, scraped:
 def test_close_takes_everything_back(bench: Bench) -> None:
     """Closed, the registry is empty and takes another; closing twice is fine; a second one beside it is refused."""
     scraped = Scraped(bench)
-    subscribed = len(bench.controller._journal._subscriptions)
+    subscribed = len(bench.controller._events._subscriptions)
     with pytest.raises(ValueError, match="already"):
         PrometheusMetrics(bench.controller, scraped.registry)
-    assert len(bench.controller._journal._subscriptions) == subscribed
+    assert len(bench.controller._events._subscriptions) == subscribed
     scraped.metrics.close()
     scraped.metrics.close()
     assert generate_latest(scraped.registry) == b""

@@ -9,11 +9,12 @@ import pytest
 from checkout import DATA
 
 from htppower.control import ledger
-from htppower.control.gate import Usage
+from htppower.control.gate import Gate
 from htppower.control.ledger import Ledger
-from htppower.control.reconciler import Keeper
-from htppower.control.recovery import Restorer
-from htppower.events import Cause, Phase, State
+from htppower.control.phases import Phases
+from htppower.control.reconciler import Reconciler
+from htppower.control.recovery import Recovery
+from htppower.events import Phase, State
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
@@ -29,56 +30,53 @@ if TYPE_CHECKING:
 OWN = DATA / "vote_tests"
 
 
-def end_preparation(keep_until_us: Callable[[Usage, int], int]) -> Any:
-    """Return an end of INIT and DE-INIT that keeps the votes up until another time; of DE-INIT the time is negative."""
+def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
+    """Return an end of INIT and DE-INIT that keeps the votes up until another time."""
 
-    def end(self: Usage, phase: Phase, *, quiet: bool) -> None:
-        with self._lock:
-            self._preparing -= 1
-            self._keep_until_us = keep_until_us(self, 1 if phase is Phase.INIT else -1)
-        is_init = phase is Phase.INIT
-        cause = Cause.INIT_ENDED if is_init else Cause.DEINIT_ENDED
-        self._keeper.settle(self, cause, phase, quiet=quiet, doubt=is_init)
+    def finish_preparation(self: Gate, phase: Phase) -> None:
+        with self.lock:
+            self.preparing -= 1
+            self.deadline_us = deadline_us(self, phase)
 
-    return end
+    return finish_preparation
 
 
-def right(self: Usage, phase: int) -> int:
+def right(self: Gate, phase: Phase) -> int:
     """Return until when the votes are to be kept up: as the controller has it."""
-    now_us = self._time.now_us
-    return max(self._keep_until_us, now_us + self.plan.after_init_us) if phase > 0 else now_us
+    now_us = self.time.now_us
+    return max(self.deadline_us, now_us + self.plan.after_init_us) if phase is Phase.INIT else now_us
 
 
 def after_init_is_ignored(patch: Patch) -> None:
     """INIT is lowered at once whatever the profile says."""
-    ignoring = end_preparation(
-        lambda self, phase: max(self._keep_until_us, self._time.now_us) if phase > 0 else right(self, phase)
+    ignoring = ending(
+        lambda self, phase: max(self.deadline_us, self.time.now_us) if phase is Phase.INIT else right(self, phase)
     )
-    patch.setattr(Usage, "end_preparation", ignoring)
+    patch.setattr(Gate, "finish_preparation", ignoring)
 
 
 def init_shortens_the_sustain(patch: Patch) -> None:
     """The end of INIT replaces the deadline."""
-    shortening = end_preparation(
-        lambda self, phase: self._time.now_us + self.plan.after_init_us if phase > 0 else right(self, phase)
+    shortening = ending(
+        lambda self, phase: self.time.now_us + self.plan.after_init_us if phase is Phase.INIT else right(self, phase)
     )
-    patch.setattr(Usage, "end_preparation", shortening)
+    patch.setattr(Gate, "finish_preparation", shortening)
 
 
 def deinit_keeps_the_sustain(patch: Patch) -> None:
     """The end of DE-INIT leaves the deadline."""
-    keeping = end_preparation(lambda self, phase: right(self, phase) if phase > 0 else self._keep_until_us)
-    patch.setattr(Usage, "end_preparation", keeping)
+    keeping = ending(lambda self, phase: right(self, phase) if phase is Phase.INIT else self.deadline_us)
+    patch.setattr(Gate, "finish_preparation", keeping)
 
 
 def init_leaves_no_doubt(patch: Patch) -> None:
     """Votes from before a graph's context are taken to be in force."""
-    settle = Keeper.settle
+    settle = Reconciler.settle
 
     def settle_without_doubt(*args: Any, **options: Any) -> None:
         settle(*args, **{**options, "doubt": False})
 
-    patch.setattr(Keeper, "settle", settle_without_doubt)
+    patch.setattr(Reconciler, "settle", settle_without_doubt)
 
 
 def everything_is_sent(patch: Patch) -> None:
@@ -136,29 +134,34 @@ def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
 def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     """An inference that ends within INIT lowers."""
 
-    def without(method: Callable[..., Any]) -> Callable[..., Any]:
-        def run(self: Usage, **options: Any) -> Any:
-            preparing, self._preparing = self._preparing, 0
+    def without(method: Callable[..., Any], gate_of: Callable[[Any], Gate]) -> Callable[..., Any]:
+        def run(self: Any, **options: Any) -> Any:
+            gate = gate_of(self)
+            preparing, gate.preparing = gate.preparing, 0
             try:
                 return method(self, **options)
             finally:
-                self._preparing = preparing
+                gate.preparing = preparing
 
         return run
 
-    patch.setattr(Usage, "must_lower", without(Usage.must_lower))
-    patch.setattr(Usage, "lower", without(Usage.lower))
+    patch.setattr(Gate, "must_lower", without(Gate.must_lower, lambda gate: gate))
+    patch.setattr(Phases, "lower", without(Phases.lower, lambda phases: phases.gate))
 
 
 def the_deadline_is_missed(patch: Patch) -> None:
     """The sustain timer runs, and nothing is lowered."""
-    decide = Usage.decide
-    patch.setattr(Usage, "decide", lambda self: State.RAISED if self._keep_until_us else decide(self))
+    decide = Gate.decide
+
+    def never_lowered(self: Gate, state: State, *, has_ids: bool) -> State:
+        return State.RAISED if self.deadline_us else decide(self, state, has_ids=has_ids)
+
+    patch.setattr(Gate, "decide", never_lowered)
 
 
 def a_restart_is_not_told(patch: Patch) -> None:
     """A lost link changes nothing of what is believed to be in force."""
-    patch.setattr(Restorer, "_recover", lambda _self, _error: None)
+    patch.setattr(Recovery, "after", lambda _self, _error: None)
 
 
 WRONG = [

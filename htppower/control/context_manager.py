@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Scoped(abc.ABC):
+class ContextManager(abc.ABC):
     """A context manager that gives itself up when it is left.
 
     A generator may be collected anywhere, also where its thread holds a lock that giving up needs: then that is left to

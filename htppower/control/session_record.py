@@ -1,0 +1,100 @@
+"""The record of a session: what the controller knows of it. The controller's lock protects it; its gate has its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.control.gate import Gate
+from htppower.control.history import History
+from htppower.events import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.plans import Plan
+    from htppower.control.precedence import Claim
+    from htppower.control.time.base import Time
+    from htppower.errors import VoteRejected
+    from htppower.events import Cause
+    from htppower.profiles.profile import Profile
+    from htppower.votes.vote_set import VoteSet
+
+
+class SessionRecord:
+    """One session. Its public face is ``Session``.
+
+    Args:
+        plan, time, ring: as for ``Gate``.
+
+    Attributes:
+        number, owner, device_id, core_ids: which session, what for, and where it votes.
+        state: what is known of its votes; the state machine writes it.
+        power_config_ids: by core id.
+        ids_doubted: whether the library may know the ids no longer, since the DSP restarted.
+        wish: the votes that it has in the process-wide settings.
+        error: the call that failed last, None once one has succeeded since.
+        own: the profile that it was opened with or that ``use`` gave it.
+        holds: the holds on it.
+        decided_by: the hold or the cap that takes the place of its own profile.
+        history: what it has done.
+        gate: its counts, deadline and alarm.
+    """
+
+    __slots__ = (
+        "core_ids",
+        "decided_by",
+        "device_id",
+        "error",
+        "gate",
+        "history",
+        "holds",
+        "ids_doubted",
+        "number",
+        "own",
+        "owner",
+        "power_config_ids",
+        "state",
+        "wish",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        owner: str | None,
+        device_id: int,
+        core_ids: tuple[int, ...],
+        own: Profile,
+        plan: Plan,
+        time: Time,
+        ring: Callable[[SessionRecord, Cause], None],
+    ) -> None:
+        self.number = number
+        self.owner = owner
+        self.device_id = device_id
+        self.core_ids = core_ids
+        self.state = State.UNVOTED
+        self.power_config_ids: dict[int, int] = {}
+        self.ids_doubted = False
+        self.wish: VoteSet | None = None
+        self.error: VoteRejected | None = None
+        self.own = own
+        self.holds: tuple[Claim, ...] = ()
+        self.decided_by: Claim | None = None
+        self.history = History(time.now_us)
+        self.gate = Gate(self, plan, time, ring)
+
+    @property
+    def plan(self) -> Plan:
+        """What it casts on this platform."""
+        return self.gate.plan
+
+    def disown(self) -> None:
+        """In a forked child: the ids are the parent's."""
+        self.state = State.DESTROYED
+        self.holds = ()
+        self.gate.disown()
+
+    def __repr__(self) -> str:
+        """Return number, owner, profile and state."""
+        owner = f" {self.owner!r}" if self.owner is not None else ""
+        return f"<Session {self.number}{owner} {self.plan.profile.name} {self.state}>"
