@@ -42,7 +42,7 @@ napoleon_use_ivar = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
-    (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|TracerProvider)"),
+    (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|TracerProvider)"),
     (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place)"),
     (r"py:.*", r"(.*\.)?(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
 ]

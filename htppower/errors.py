@@ -59,8 +59,11 @@ class Problem:
 class ProfileError(HtpPowerError, ValueError):
     """A profile that can't be read or is invalid.
 
-    All problems of a file are reported at once in ``problems``; ``path``, ``line``, ``column``, ``rule`` and
-    ``hint`` are those of the first.
+    All problems of a file are reported at once.
+
+    Attributes:
+        problems: each of them.
+        path, line, column, rule, hint: those of the first.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -180,18 +183,6 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         carried = "" if votes is None else f" with {votes}"
         super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
-    def again(self) -> VoteRejected:
-        """Return an equal error to be raised, where this one is kept: a raised one keeps the frames that it passes."""
-        twin = VoteRejected(
-            self.code,
-            self.votes,
-            function=self.function,
-            power_config_id=self.power_config_id,
-            core=self.core,
-        )
-        twin.__cause__ = self.__cause__
-        return twin
-
 
 def kept(error: VoteRejected) -> VoteRejected:
     """Return an error to be kept for status, without its traceback.
@@ -199,6 +190,15 @@ def kept(error: VoteRejected) -> VoteRejected:
     That would keep alive every frame below it, and so the inputs of the inference that met it.
     """
     return error.with_traceback(None)
+
+
+def to_raise(kept: VoteRejected) -> VoteRejected:
+    """Return an equal error, to be raised in the place of one that is kept: that would keep the frames it passes."""
+    twin = VoteRejected(
+        kept.code, kept.votes, function=kept.function, power_config_id=kept.power_config_id, core=kept.core
+    )
+    twin.__cause__ = kept.__cause__
+    return twin
 
 
 class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

@@ -121,7 +121,12 @@ class Event:
 
 @attrs.frozen
 class SessionOpened(Event):
-    """A session was opened and its power config ids were created."""
+    """A session was opened and its power config ids were created.
+
+    Attributes:
+        power_config_ids: the ids, in the order of the cores; none where the profile has no votes.
+        cause: always ``SESSION_OPENED``.
+    """
 
     power_config_ids: tuple[int, ...]
     cause: Cause = Cause.SESSION_OPENED
@@ -275,14 +280,23 @@ class CapLifted(Event):
 
 @attrs.frozen
 class Degraded(Event):
-    """The platform does not have a vote of the session's profile."""
+    """The platform does not have a vote of the session's profile.
+
+    Attributes:
+        degradation: which vote, and why.
+    """
 
     degradation: Degradation
 
 
 @attrs.frozen
 class ReleaseFailed(Event):
-    """A power config id could not be destroyed, or process-wide settings not be given back, when a session closed."""
+    """A power config id could not be destroyed, or process-wide settings not be given back, when a session closed.
+
+    Attributes:
+        power_config_id: the id that the call was made on.
+        error: the call that failed.
+    """
 
     power_config_id: int
     error: VoteRejected

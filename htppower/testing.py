@@ -21,6 +21,8 @@ from htppower.control.time.workers import InlineWorker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.time.workers import Worker
+
 
 class VirtualTime:
     """A clock that moves only when it is told to, exact to the microsecond, with alarms that run on the way.
@@ -85,7 +87,7 @@ class VirtualTime:
         """Run the action when time is next moved on, also by 0 us."""
         self._soon.append(action)
 
-    def worker(self, name: str) -> InlineWorker:  # noqa: ARG002 - the protocol's
+    def worker(self, name: str) -> Worker:  # noqa: ARG002 - the protocol's
         """Return a worker that runs everything at once, so that a test sees it done."""
         return InlineWorker()
 

@@ -61,6 +61,9 @@ class RecordingBackend:
     Args:
         inner: what answers.
         time: the clock that dates the calls; the monotonic clock where none is given.
+
+    Attributes:
+        inner: what answers.
     """
 
     def __init__(self, inner: Backend, time: Clock | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from htppower.control.recovery import Recovery
 from htppower.control.retry import Retry
 from htppower.control.session_transitions import SessionTransitions
-from htppower.errors import SessionClosed, VoteRejected, kept
+from htppower.errors import SessionClosed, VoteRejected, kept, to_raise
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 
@@ -160,7 +160,7 @@ class Reconciler:
         """
         missing = session.state in (State.UNKNOWN, State.UNVOTED)
         if error is not None and missing and self._raises and not quiet:
-            raise error.again()
+            raise to_raise(error)
 
     def raise_first(self, failures: list[VoteRejected]) -> None:
         """Raise the first failure of a close, where the controller has ``on_error="raise"``.

@@ -81,7 +81,13 @@ class Applied(enum.Enum):
 
 @attrs.frozen(repr=False, eq=False)
 class ValidityRow:
-    """One row of the vendor's table of HVX and HMX votes; pick_default None is the table's N/A."""
+    """One row of the vendor's table of HVX and HMX votes.
+
+    Attributes:
+        hvx, hmx: what has become of each vote.
+        pick_default: whether the HMX vote is the default; None is the table's N/A.
+        valid: whether the library takes it.
+    """
 
     hvx: Applied
     hmx: Applied

@@ -61,6 +61,9 @@ class ChromeTrace:
     Raises:
         OSError: the file can't be written.
         ValueError: ``max_bytes`` or ``keep`` is too small, or there is something of that name that is no file.
+
+    Attributes:
+        left_out: how many events could not be written.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 64 * 1024 * 1024, keep: int = 3) -> None:
@@ -81,7 +84,6 @@ class ChromeTrace:
         self._raised: set[int] = set()
         self._file: TraceFile | None = None
         self._closed = False
-        # How many events could not be written.
         self.left_out = 0
         self._failing = False
         self._begin(0)

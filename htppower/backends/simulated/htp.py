@@ -10,8 +10,6 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-import attrs
-
 from htppower.backends.base import Description, Device
 from htppower.backends.simulated.answers import NEWEST, answer, find_version
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
@@ -46,6 +44,9 @@ class SimulatedHtp:
         first_id: the first power config id; the real library starts anywhere, also above 2**31.
         sleep: waits for a number of seconds when calls are delayed.
 
+    Attributes:
+        platform: what it simulates.
+
     Raises:
         UnknownPlatform: an architecture, SoC or operating system that is not in the tables.
         ValueError: a library version that was not measured, or no device or core.
@@ -68,7 +69,7 @@ class SimulatedHtp:
         if arch is None and soc_model is None:
             arch = 75
         self.platform = platform_of(soc_model, arch, platform)
-        self.library_version = find_version(library_version)
+        self._library_version = find_version(library_version)
         self._devices = devices
         self._cores = cores
         self._next_id = first_id
@@ -118,7 +119,7 @@ class SimulatedHtp:
         cores = tuple(range(self._cores))
         return Description(
             "simulated",
-            f"simulated HTP, as QAIRT {self.library_version.name} answers",
+            f"simulated HTP, as QAIRT {self._library_version.name} answers",
             self.platform,
             hardware=False,
             devices=tuple(Device(each, cores, model, arch, vtcm_mb, signed_pd=False) for each in range(self._devices)),
@@ -188,20 +189,6 @@ class SimulatedHtp:
         """The ids that are alive."""
         with self._lock:
             return tuple(self._clients)
-
-    def client(self, power_config_id: int) -> Client:
-        """Return the votes of one id, as they have accumulated.
-
-        Raises:
-            KeyError: the id is not alive.
-        """
-        with self._lock:
-            return attrs.evolve(self._clients[power_config_id])
-
-    @property
-    def unnoticed_restart(self) -> bool:
-        """Whether the subsystem was restarted and no call has been told so yet."""
-        return self._unnoticed
 
     def clear_faults(self) -> None:
         """Fail none of the calls to come."""
@@ -273,7 +260,7 @@ class SimulatedHtp:
         """Apply options up to the first that is refused, and return its code."""
         for place, config in enumerate(configs):
             code = answer(
-                self.library_version,
+                self._library_version,
                 self.platform,
                 config,
                 power_config_id,

@@ -241,13 +241,13 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def recorded_votes_are_in_force(self) -> None:
         """What the ledger knows is what the simulated HTP has, as soon as a call has told of a restart."""
-        if self.bench.simulated.unnoticed_restart:
+        if self.bench.simulated._unnoticed:
             return
         status = self.bench.controller.status()
         for session in status.sessions:
             for power_config_id, votes in session.votes.items():
                 if votes:
-                    _assert_in_force(self.bench.simulated.client(power_config_id), votes)
+                    _assert_in_force(self.bench.simulated._clients[power_config_id], votes)
         for name in ("rpc_polling_time_us", "rpc_control_latency_us", "adaptive_polling_time_us"):
             known = getattr(status.process, name)
             assert known is None or known == getattr(self.bench.effective(), name)
@@ -255,7 +255,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def states_are_what_is_in_force(self) -> None:
         """A raised session has its profile's votes, a lowered one those of its power state, whatever failed before."""
-        if self.bench.simulated.unnoticed_restart:
+        if self.bench.simulated._unnoticed:
             return
         for session in self.open:
             wish, plan = session._record.wish, session._record.plan
@@ -269,7 +269,7 @@ class Sessions(RuleBasedStateMachine):
                     votes = votes.without(*(lost.option for lost in session.degradations))
                     if session.state is State.LOWERED:
                         votes = wish.without(Option.HMX_V2)
-                    _assert_in_force(self.bench.simulated.client(power_config_id), votes)
+                    _assert_in_force(self.bench.simulated._clients[power_config_id], votes)
 
     @invariant()
     def running_phases_are_raised(self) -> None:

@@ -1,0 +1,108 @@
+"""The public names of every public class are those that the API page documents, and no others."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import importlib
+import inspect
+import re
+import textwrap
+
+import pytest
+from checkout import ROOT
+
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+# Of the subscribers those that the page names; what they share is theirs.
+MODULES = (
+    "htppower",
+    "htppower.backends",
+    "htppower.testing",
+    "htppower.events",
+    "htppower.hosts.onnxruntime",
+    *re.findall(r"htppower\.subscribers\.\w+", API),
+)
+
+_DIRECTIVE = re.compile(r"^\.\. (currentmodule|autoclass|autoexception):: ([\w.]+)(?:\(\))?$")
+
+
+def on_the_page() -> dict[type, dict[str, str]]:
+    """Return every class of the API page with the options of its directive."""
+    module = ""
+    classes: dict[type, dict[str, str]] = {}
+    options: dict[str, str] = {}
+    for line in re.sub(r",\n +", ", ", API).splitlines():
+        directive = _DIRECTIVE.match(line)
+        option = re.match(r"^   :([\w-]+): ?(.*)$", line)
+        if directive is not None and directive[1] == "currentmodule":
+            module = directive[2]
+        elif directive is not None:
+            options = classes[getattr(importlib.import_module(module), directive[2])] = {}
+        elif option is not None:
+            options[option[1]] = option[2]
+    return classes
+
+
+PAGE = on_the_page()
+
+
+def exported() -> set[type]:
+    """Return every class that the public modules export."""
+    found = set()
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for each in getattr(module, "__all__", None) or vars(module):
+            value = getattr(module, each)
+            ours = hasattr(module, "__all__") or getattr(value, "__module__", None) == name
+            if isinstance(value, type) and ours and not each.startswith("_"):
+                found.add(value)
+    return found
+
+
+def members(subject: type) -> set[str]:
+    """Return the public members of a class: of the class itself, and what its methods assign to ``self``.
+
+    Those that a base from elsewhere gives, such as an exception's ``args``, are left out.
+    """
+    found: set[str] = set()
+    for base in (each for each in subject.__mro__ if each.__module__.startswith("htppower.")):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        found |= {
+            node.attr for node in assigned if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+        }
+        found |= vars(base).keys()
+    return {name for name in found if not name.startswith("_")}
+
+
+def documented(subject: type) -> set[str]:
+    """Return what the API page shows of a class: the members it lists, and the attributes of the docstring."""
+    options = PAGE[subject]
+    shown: set[str] = set()
+    if options.get("members"):
+        shown = {name.strip() for name in options["members"].split(",")}
+    elif "members" in options:
+        undocumented = "undoc-members" in options
+        shown = {name for name in members(subject) if undocumented or inspect.getdoc(getattr(subject, name))}
+    return shown.union(*(attributes(base) for base in subject.__mro__))
+
+
+def attributes(subject: type) -> set[str]:
+    """Return the names under ``Attributes`` in the docstring of a class."""
+    section = re.search(r"\nAttributes:\n((?:    .*\n|\n)*)", f"{inspect.cleandoc(subject.__doc__ or '')}\n")
+    lines = [] if section is None else re.findall(r"^    ([\w, ]+):", section[1], re.MULTILINE)
+    return {name.strip() for line in lines for name in line.split(",")}
+
+
+def test_every_exported_class_is_on_the_page() -> None:
+    """A class that can be imported from a public module is documented."""
+    assert exported() <= set(PAGE)
+
+
+@pytest.mark.parametrize("subject", PAGE, ids=lambda subject: subject.__name__)
+def test_the_public_members_are_the_documented_ones(subject: type) -> None:
+    """Whoever looks with ``dir`` finds what the page says, and nothing else; enumerators speak for themselves."""
+    found = members(subject)
+    if issubclass(subject, enum.Enum):
+        found -= set(subject.__members__)
+    assert found == documented(subject) - set(getattr(subject, "__members__", ()))
