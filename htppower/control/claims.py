@@ -16,7 +16,6 @@ from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEn
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
 
     from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
+    from htppower.profiles.cache import ProfileCache
     from htppower.profiles.profile import Profile
 
 
@@ -32,19 +32,19 @@ class Claims:
 
     Args:
         reconciler, planner, events, time: changes plans, makes them, is told, and gives clock and alarms.
-        load: returns the profile of a name or a path.
+        profiles: reads the profiles of names and paths.
     """
 
     def __init__(
         self,
         reconciler: Reconciler,
         planner: Planner,
-        load: Callable[[str | os.PathLike[str] | Profile], Profile],
+        profiles: ProfileCache,
         events: EventBus,
         time: Time,
     ) -> None:
         self.caps: tuple[Claim, ...] = ()
-        self.load = load
+        self.profiles = profiles
         self._reconciler = reconciler
         self._planner = planner
         self._events = events
@@ -62,7 +62,7 @@ class Claims:
             ProfileError: the profile can't be found or is invalid, or a rule refuses it here.
             SessionClosed: the controller is closed.
         """
-        loaded = self.load(profile)
+        loaded = self.profiles.load(profile)
         with self._reconciler.lock:
             self._reconciler.require_open()
             self._planner.plan(loaded)
@@ -85,7 +85,7 @@ class Claims:
         Raises:
             ProfileError, SessionClosed, VoteRejected: as ``Session.use`` says.
         """
-        loaded = self.load(profile)
+        loaded = self.profiles.load(profile)
         with self._reconciler.lock:
             self._reconciler.require_live(session)
             self._planner.plan(loaded)
@@ -102,7 +102,7 @@ class Claims:
             ProfileError, SessionClosed: as ``Session.hold`` says.
             VoteRejected: a call failed and the controller has ``on_error="raise"``; the hold has then not begun.
         """
-        loaded = self.load(profile)
+        loaded = self.profiles.load(profile)
         with self._reconciler.lock:
             self._reconciler.require_live(session)
             claim = self._claim("hold", loaded, reason, timeout_us)
@@ -158,7 +158,7 @@ class Claims:
         Raises:
             ProfileError, SessionClosed: as ``VoteController.cap`` says.
         """
-        loaded = self.load(profile)
+        loaded = self.profiles.load(profile)
         with self._reconciler.lock:
             self._reconciler.require_open()
             self._time.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
@@ -22,8 +21,7 @@ from htppower.control.session_record import SessionRecord
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.time.workers import ThreadWorker
 from htppower.events import Event
-from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import Profile
+from htppower.profiles.cache import ProfileCache
 
 if TYPE_CHECKING:
     import os
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
+    from htppower.profiles.profile import Profile
 
 
 class VoteController(ContextManager):
@@ -79,8 +78,8 @@ class VoteController(ContextManager):
         self._executor = Executor(calls, planner.missing, strict=strict)
         raises = on_error == "raise"
         self._reconciler = Reconciler(self._executor, planner, self._events, self._time, raises=raises)
-        load = partial(_load, tuple(folders))
-        self._claims = Claims(self._reconciler, planner, load, self._events, self._time)
+        profiles = ProfileCache(folders)
+        self._claims = Claims(self._reconciler, planner, profiles, self._events, self._time)
         # Made once: a bound method for each session would weigh 64 bytes.
         self._ring = self._reconciler.alarm_rang
         self._worker = ThreadWorker("htppower-async")
@@ -120,7 +119,7 @@ class VoteController(ContextManager):
             raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
         if owner is not None and not isinstance(owner, str):
             raise TypeError(f"owner is {owner!r}: a text, or None")
-        own = self._claims.load(profile)
+        own = self._claims.profiles.load(profile)
         with self._reconciler.lock:
             self._reconciler.require_open()
             plan, cap = self._claims.plan(own)
@@ -278,10 +277,6 @@ class VoteController(ContextManager):
         self._companions.disown()
         self._events.disown()
         self._reconciler.disown()
-
-
-def _load(folders: tuple[str | os.PathLike[str], ...], profile: str | os.PathLike[str] | Profile) -> Profile:
-    return profile if isinstance(profile, Profile) else load_profile(profile, folders)
 
 
 def _system_time() -> Time:

@@ -170,7 +170,7 @@ class Session(ContextManager):
         While a hold or a cap decides, the profile is used after it.
 
         Args:
-            profile: a name, a path or a profile.
+            profile: a name, a path or a profile; its files are read again only where they have changed.
 
         Raises:
             ProfileError: the profile can't be found or is invalid; the session keeps the one it has.

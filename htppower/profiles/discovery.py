@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 
 
+@functools.cache
 def shipped_folder() -> FilePath:
     """Return the folder of the shipped profiles: inside an installed package, beside it in a checkout."""
     package = FilePath(__file__).resolve().parents[1]

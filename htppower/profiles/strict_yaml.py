@@ -54,6 +54,7 @@ class Document:
         places: the place of every value, by the keys that lead to it.
         key_places: the place of every key, by the keys that lead to it.
         problems: what is wrong with it as YAML.
+        version: the file's version, taken before it was read.
     """
 
     path: str
@@ -61,6 +62,20 @@ class Document:
     places: dict[Path, Place]
     key_places: dict[Path, Place]
     problems: tuple[Problem, ...]
+    version: FileVersion | None
+
+
+# Times of the last change of content and of the file, its size, and which file it is.
+FileVersion = tuple[int, int, int, int, int]
+
+
+def file_version(path: FilePath) -> FileVersion | None:
+    """Return what tells a file or folder from one that was changed since; None where there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
 
 
 def locate(places: dict[Path, Place], candidates: Iterable[Path], path: str) -> Place:
@@ -90,11 +105,12 @@ def read_document(path: FilePath, kind: str = "profile") -> Document:
     name = str(path)
     reader = _Reader(name, kind)
     tree: Any = UNREADABLE
+    version = file_version(path)
     try:
         tree = reader.document(_read_text(path, name))
     except _Unparsable as error:
         reader.problems.append(error.problem)
-    return Document(name, tree, reader.places, reader.key_places, tuple(reader.problems))
+    return Document(name, tree, reader.places, reader.key_places, tuple(reader.problems), version)
 
 
 class _Unparsable(Exception):  # noqa: N818 - never leaves this file

@@ -1,0 +1,75 @@
+"""Profiles that are read once, and again when one of their files has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.profiles.discovery import Folders
+from htppower.profiles.loading import examine_profile
+from htppower.profiles.profile import Profile
+from htppower.profiles.strict_yaml import FileVersion, file_version
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+# A host that makes up paths as it goes must not fill the memory with them.
+MOST_PROFILES = 256
+
+
+@attrs.frozen
+class _Entry:
+    """A profile, and the versions of what it was read from: its files, and the folders in which names were found."""
+
+    profile: Profile
+    versions: Mapping[FilePath, FileVersion | None]
+
+    def is_current(self) -> bool:
+        return all(file_version(path) == version for path, version in self.versions.items())
+
+
+class ProfileCache:
+    """Loads profiles as ``load_profile`` does, and opens no file of one that it has, as long as all are as they were.
+
+    Args:
+        folders: where names are looked up, after the shipped ones.
+    """
+
+    def __init__(self, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
+        self._folders = tuple(folders)
+        self._entries: dict[FilePath, _Entry] = {}
+
+    def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
+        """Return a profile by name or by path; one that is a profile already is returned as it is.
+
+        A change of its file, of one that it extends, of its power state, and of the folders in which these are found is
+        seen. What is wrong is not kept: such a file is read each time.
+
+        Raises:
+            ProfileError, RuleBreach: as for ``load_profile``.
+        """
+        if isinstance(profile, Profile):
+            return profile
+        where = Folders.of(self._folders)
+        path = where.find(profile, "profile")
+        entry = self._entries.get(path)
+        if entry is not None and entry.is_current():
+            return entry.profile
+        # Taken before anything is read: what changes meanwhile is seen the next time.
+        folders = _versions({*where.paths, path.parent})
+        examined = examine_profile(path, where)
+        loaded = examined.accepted()
+        state = () if examined.state is None else examined.state.file.documents
+        files = {FilePath(document.path): document.version for document in (*examined.file.documents, *state)}
+        if len(self._entries) >= MOST_PROFILES:
+            self._entries.clear()
+        self._entries[path] = _Entry(loaded, {**_versions({file.parent for file in files}), **folders, **files})
+        return loaded
+
+
+def _versions(folders: Iterable[FilePath]) -> dict[FilePath, FileVersion | None]:
+    """Return the versions of folders, and of those of the power states in them: each changes as files come and go."""
+    return {each: file_version(each) for folder in folders for each in (folder, folder / "states")}

@@ -1,0 +1,163 @@
+"""A profile that a controller has read is not read again until one of its files changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import Bench
+
+from htppower import ProfileError
+from htppower.profiles import cache, strict_yaml
+from htppower.profiles.cache import ProfileCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OWN = "profile: camera\nextends: base.yaml\nrelax:\n  to: calm\n"
+BASE = "profile: base\nextends: burst\nsummary: One\n"
+CALM = "state: calm\nextends: relaxed\nsummary: One\n"
+
+
+@pytest.fixture
+def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the files that are opened from now on."""
+    names: list[str] = []
+    path_open: Any = Path.open
+
+    def told(path: Path, *arguments: Any, **options: Any) -> Any:
+        names.append(path.name)
+        return path_open(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", told)
+    return names
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a profile, what it extends, and its power state."""
+    (tmp_path / "states").mkdir()
+    (tmp_path / "camera.yaml").write_text(OWN, encoding="utf-8")
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "states" / "calm.yaml").write_text(CALM, encoding="utf-8")
+    return tmp_path
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    """Write a file anew, in place, a second later by its clock: a test is faster than the clock of a file system."""
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    stat = path.stat()
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000_000))
+
+
+def test_no_file_is_opened_a_second_time(opened: list[str], folder: Path) -> None:
+    """Sessions, changes of profile, holds and caps read a profile once between them, by name and by path."""
+    bench = Bench.make(folders=[folder])
+    session = bench.controller.session("camera")
+    assert sorted(opened) == ["base.yaml", "burst.yaml", "calm.yaml", "camera.yaml", "relaxed.yaml"]
+    session.use("balanced")
+    bench.controller.cap(folder / "camera.yaml", reason="test").lift()
+    opened.clear()
+    for profile in ("camera", "balanced", folder / "camera.yaml"):
+        session.use(profile)
+        session.hold(profile, reason="test").release()
+        bench.controller.cap(profile, reason="test").lift()
+        bench.controller.session(profile).close()
+    assert opened == []
+
+
+def summary_of_the_base(folder: Path) -> None:
+    """Change what it extends."""
+    rewrite(folder / "base.yaml", "One", "Two")
+
+
+def summary_of_its_own(folder: Path) -> None:
+    """Change the file, and its size."""
+    rewrite(folder / "camera.yaml", "relax:", "summary: Two\nrelax:")
+
+
+def summary_of_the_state(folder: Path) -> None:
+    """Change its power state."""
+    rewrite(folder / "states" / "calm.yaml", "One", "Two")
+
+
+def another_file(folder: Path) -> None:
+    """Put another file in its place, with the time and the size of the one before."""
+    new = folder / "new"
+    new.write_text(BASE.replace("One", "Two"), encoding="utf-8")
+    stat = (folder / "base.yaml").stat()
+    os.utime(new, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    new.replace(folder / "base.yaml")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [summary_of_the_base, summary_of_its_own, summary_of_the_state, another_file],
+    ids=lambda each: each.__name__,
+)
+def test_a_change_is_seen(change: Callable[[Path], None], folder: Path) -> None:
+    """Whichever of the files a profile is read from has changed, the profile is read again."""
+    profiles = ProfileCache([folder])
+    before = profiles.load("camera")
+    assert profiles.load("camera") is before
+    change(folder)
+    after = profiles.load("camera")
+    assert after.relax is not None
+    assert "Two" in {after.summary, after.relax.to.summary}
+    assert profiles.load("camera") is after
+
+
+def test_a_file_that_comes_first_is_seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A power state of the same name in a folder that is searched before means another one from then on."""
+    first = tmp_path_factory.mktemp("first")
+    (first / "states").mkdir()
+    profiles = ProfileCache([first, folder])
+    before = profiles.load("camera")
+    (first / "states" / "calm.yaml").write_text(CALM.replace("One", "Two"), encoding="utf-8")
+    after = profiles.load("camera")
+    assert before.relax is not None
+    assert after.relax is not None
+    assert (before.relax.to.summary, after.relax.to.summary) == ("One", "Two")
+
+
+def test_what_is_wrong_is_not_kept(folder: Path) -> None:
+    """A file that was mended is taken, one that went wrong is refused, and one that is gone is not found."""
+    profiles = ProfileCache([folder])
+    profiles.load("camera")
+    rewrite(folder / "base.yaml", "summary", "sumary")
+    for _ in range(2):
+        with pytest.raises(ProfileError, match="sumary"):
+            profiles.load("camera")
+    rewrite(folder / "base.yaml", "sumary", "summary")
+    assert profiles.load("camera").summary == "One"
+    (folder / "camera.yaml").unlink()
+    with pytest.raises(ProfileError, match="no profile 'camera'"):
+        profiles.load("camera")
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept counts as of before it was read."""
+    profiles = ProfileCache([folder])
+    read_text = strict_yaml._read_text
+
+    def changing(path: Path, name: str) -> str:
+        text = read_text(path, name)
+        if path.name == "base.yaml":
+            rewrite(path, "One", "Two")
+        return text
+
+    monkeypatch.setattr(strict_yaml, "_read_text", changing)
+    assert profiles.load("camera").summary == "One"
+    monkeypatch.undo()
+    assert profiles.load("camera").summary == "Two"
+
+
+def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that makes up paths as it goes fills no memory."""
+    monkeypatch.setattr(cache, "MOST_PROFILES", 2)
+    profiles = ProfileCache([folder])
+    for name in ("camera", "base", "burst", "balanced", "camera"):
+        profiles.load(name)
+        assert len(profiles._entries) <= 2
