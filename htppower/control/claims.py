@@ -110,7 +110,7 @@ class Claims:
                 # The process is being ended, or is a forked child: let it pass, without effect.
                 return claim
             session.holds = (*session.holds, claim)
-            self._events.tell(HoldBegan, session, held=loaded.name, reason=reason, until_us=claim.until_us)
+            self._events.tell(HoldBegan, session.identity, held=loaded.name, reason=reason, until_us=claim.until_us)
             try:
                 error = self._choose(session, Cause.HOLD_BEGAN, reason)
                 self._reconciler.raise_failure(session, error)
@@ -189,7 +189,7 @@ class Claims:
         watch = self._watches.pop(claim.number, None)
         if watch is not None:
             watch.detach()
-        self._events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
+        self._events.tell(HoldEnded, session.identity, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
         self._planner.plan(profile)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import TYPE_CHECKING
-
-from htppower.events import CallMade, CallsSaved, Degraded, Transition
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
-    from htppower.errors import VoteRejected
-    from htppower.events import Cause, Event, Phase, State, Trigger
-    from htppower.votes.vote_set import VoteSet
-
+    from htppower.events import Event
 
 _LOGGER = logging.getLogger("htppower")
 
@@ -26,6 +21,8 @@ _LOGGER = logging.getLogger("htppower")
 MOST_PENDING = 10_000
 # How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
 LONGEST_FLUSH_S = 1.0
+
+_OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
 
 
 class Subscription:
@@ -146,18 +143,11 @@ class EventBus:
         """In a forked child: the subscribers' threads are the parent's."""
         self._subscriptions = ()
 
-    def tell(self, kind: Callable[..., Event], session: SessionRecord | None, **details: object) -> None:
-        """Make an event of a session, or of the controller itself, and hand it out."""
+    def tell(self, kind: Callable[..., Event], identity: Mapping[str, Any] | None, **details: object) -> None:
+        """Make an event of what has this identity, a session or, with None, the controller itself, and hand it out."""
         self._order += 1
-        event = kind(
-            order=self._order,
-            time_us=self._time.now_us,
-            session=0 if session is None else session.number,
-            owner=None if session is None else session.owner,
-            profile="" if session is None else session.plan.profile.name,
-            **details,
-        )
-        self._waiting.append(event)
+        whose = _OF_CONTROLLER if identity is None else identity
+        self._waiting.append(kind(order=self._order, time_us=self._time.now_us, **whose, **details))
         if self._handing:
             return
         self._handing = True
@@ -168,62 +158,3 @@ class EventBus:
                     subscription.hand(told)
         finally:
             self._handing = False
-
-    def call(
-        self,
-        session: SessionRecord | None,
-        function: str,
-        power_config_id: int | None,
-        votes: VoteSet | None,
-        code: int,
-        duration_us: int,
-    ) -> None:
-        """Tell of a native call that has returned."""
-        self.tell(
-            CallMade,
-            session,
-            function=function,
-            power_config_id=power_config_id,
-            votes=votes,
-            code=code,
-            duration_us=duration_us,
-        )
-
-    def transition(
-        self,
-        session: SessionRecord,
-        trigger: Trigger,
-        source: State,
-        cause: Cause,
-        phase: Phase | None,
-        *,
-        error: VoteRejected | None = None,
-        attempted: Trigger | None = None,
-        lasted_us: int = 0,
-        late_us: int | None = None,
-    ) -> None:
-        """Tell that a session has changed its state."""
-        self.tell(
-            Transition,
-            session,
-            trigger=trigger,
-            source=source,
-            dest=session.state,
-            cause=cause,
-            phase=phase,
-            error=error,
-            attempted=attempted,
-            lasted_us=lasted_us,
-            late_us=late_us,
-        )
-
-    def saved(self, session: SessionRecord, inferences: int) -> None:
-        """Tell how many inferences made no call while the votes were up, if any did."""
-        if inferences:
-            self.tell(CallsSaved, session, inferences=inferences, calls=2 * inferences * len(session.core_ids))
-
-    def degradations(self, session: SessionRecord, before: Iterable[object]) -> None:
-        """Tell what a session lacks that it did not lack before."""
-        for degradation in session.plan.degradations:
-            if degradation not in before:
-                self.tell(Degraded, session, degradation=degradation)

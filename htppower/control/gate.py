@@ -13,12 +13,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from htppower.events import Cause, Phase, State
-from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.plans import Plan
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
@@ -32,7 +30,6 @@ class Gate:
 
     Args:
         session: the record of the session, which is handed to ``ring``.
-        plan: what the session casts.
         time: clock and alarms.
         ring: called with the session and the cause when its alarm rings.
 
@@ -44,28 +41,32 @@ class Gate:
         begun: how many inferences have begun without waiting for a call.
         deadline_us: when the votes of an idle session come down.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
-        sustain_us: how long votes stay up after an inference.
+        voting: whether the session casts votes at all.
+        after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
+        background: whether they are lowered by an alarm where sustain_us is 0.
         closing: whether the session is being closed.
     """
 
     __slots__ = (
         "_ring",
         "_session",
+        "after_init_us",
         "alarm",
         "alarm_us",
+        "background",
         "begun",
         "closing",
         "deadline_us",
         "in_flight",
         "lock",
-        "plan",
         "preparing",
         "ready",
         "sustain_us",
         "time",
+        "voting",
     )
 
-    def __init__(self, session: object, plan: Plan, time: Time, ring: Callable[[Any, Cause], None]) -> None:
+    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None]) -> None:
         self._session = session
         self._ring = ring
         self.time = time
@@ -77,13 +78,15 @@ class Gate:
         self.alarm: Any = None
         self.alarm_us = 0
         self.closing = False
-        self.follow(plan)
+        self.follow(voting=False, after_init_us=0, sustain_us=0, background=False)
 
-    def follow(self, plan: Plan) -> None:
-        """Cast by another plan from now on."""
+    def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
+        """Go by another plan from now on, and shut."""
         with self.lock:
-            self.plan = plan
-            self.sustain_us = plan.after_inference_us
+            self.voting = voting
+            self.after_init_us = after_init_us
+            self.sustain_us = sustain_us
+            self.background = background
             self.ready = False
 
     def set_ready(self, ready: bool) -> None:
@@ -103,7 +106,7 @@ class Gate:
         with self.lock:
             if self.closing:
                 return State.LOWERED if state in (State.RAISED, State.UNKNOWN) and has_ids else state
-            if not self.plan.raised:
+            if not self.voting:
                 return State.UNVOTED
             if self.in_flight or self.preparing:
                 return State.RAISED
@@ -128,11 +131,9 @@ class Gate:
         with self.lock:
             if self.in_flight or self.preparing:
                 return False
-            if self.sustain_us and self._arm():
+            if (self.sustain_us and self._arm()) or (self.background and self._arm(Cause.INFERENCE_ENDED)):
                 return False
-            if self.plan.lowering is Lowering.BACKGROUND and self._arm(Cause.INFERENCE_ENDED):
-                return False
-            return bool(self.plan.raised) or not self.ready
+            return self.voting or not self.ready
 
     def finish_preparation(self, phase: Phase) -> None:
         """End INIT or DE-INIT without a native call."""
@@ -140,7 +141,7 @@ class Gate:
             self.preparing -= 1
             now_us = self.time.now_us
             if phase is Phase.INIT:
-                self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
+                self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)
             else:
                 self.deadline_us = now_us
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.history import LastCall
 from htppower.errors import VoteRejected
+from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
 if TYPE_CHECKING:
@@ -94,6 +95,14 @@ class NativeCalls:
         call = LastCall(ended_us, function, on, code, ended_us - began_us)
         if session is not None:
             session.history.called(call, failed)
-        self._events.call(session, function, on, votes, code, call.duration_us)
+        self._events.tell(
+            CallMade,
+            None if session is None else session.identity,
+            function=function,
+            power_config_id=on,
+            votes=votes,
+            code=code,
+            duration_us=call.duration_us,
+        )
         if failed is not None:
             raise failed

@@ -55,7 +55,7 @@ class Reconciler:
         self._transitions = SessionTransitions(executor, events, time)
         self.sessions = self._transitions.sessions
         retry = Retry(time, self._retry_rang)
-        self._recovery = Recovery(executor, planner, events, self._transitions, retry, self._settle_again)
+        self._recovery = Recovery(executor, planner, self._transitions, retry, self._settle_again)
 
     def open(self, session: SessionRecord) -> None:
         """Create a session's ids and take it in.
@@ -77,8 +77,8 @@ class Reconciler:
                 self._executor.release(session)
                 raise
         self.sessions[session.number] = session
-        self._events.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
-        self._events.degradations(session, ())
+        self._events.tell(SessionOpened, session.identity, power_config_ids=tuple(session.power_config_ids.values()))
+        self._transitions.tell_degradations(session, ())
         session.gate.set_ready(not session.plan.raised)
         if error is not None and session.plan.raised:
             self._transitions.lose(session, error, Cause.SESSION_OPENED)
@@ -145,11 +145,11 @@ class Reconciler:
                 return None
             before = session.plan
             self._transitions.tell_saves(session)
-            session.gate.follow(plan)
+            session.follow(plan)
             session.history.saves_told = session.gate.begun
             session.gate.end_sustain()
-            self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
-            self._events.degradations(session, before.degradations)
+            self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
+            self._transitions.tell_degradations(session, before.degradations)
             return self._settle(session, cause, None)
 
     def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:

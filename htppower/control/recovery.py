@@ -10,7 +10,6 @@ from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.plans import Planner
     from htppower.control.retry import Retry
@@ -26,8 +25,7 @@ class Recovery:
     """Puts right what a call left wrong. The controller's lock protects it.
 
     Args:
-        executor, planner, events, transitions: make the calls, know what the platform lacks, are told, and lose
-            sessions.
+        executor, planner, transitions: makes the calls, knows what the platform lacks, and loses sessions.
         retry: when to try again.
         settle_again: settles a session that lacks votes, and returns the call that failed.
     """
@@ -36,14 +34,12 @@ class Recovery:
         self,
         executor: Executor,
         planner: Planner,
-        events: EventBus,
         transitions: SessionTransitions,
         retry: Retry,
         settle_again: Callable[[SessionRecord, Cause], VoteRejected | None],
     ) -> None:
         self._executor = executor
         self._planner = planner
-        self._events = events
         self._transitions = transitions
         self._retry = retry
         self._settle_again = settle_again
@@ -118,9 +114,9 @@ class Recovery:
         self._known_missing = len(self._planner.missing)
         for session in self._sessions():
             before, ready = session.plan.degradations, session.gate.ready
-            session.gate.follow(self._planner.plan(session.plan.profile))
+            session.follow(self._planner.plan(session.plan.profile))
             session.gate.set_ready(ready)
-            self._events.degradations(session, before)
+            self._transitions.tell_degradations(session, before)
 
     def _keeps_restarting(self) -> bool:
         """Whether the subsystem restarted again while it was being voted again: then it is left to the back-off."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.gate import Gate
 from htppower.control.history import History
 from htppower.events import State
+from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ class SessionRecord:
     """One session. Its public face is ``Session``.
 
     Args:
-        plan, time, ring: as for ``Gate``.
+        time, ring: as for ``Gate``.
 
     Attributes:
         number, owner, device_id, core_ids: which session, what for, and where it votes.
@@ -33,6 +34,7 @@ class SessionRecord:
         ids_doubted: whether the library may know the ids no longer, since the DSP restarted.
         wish: the votes that it has in the process-wide settings.
         error: the call that failed last, None once one has succeeded since.
+        plan: what it casts on this platform.
         own: the profile that it was opened with or that ``use`` gave it.
         holds: the holds on it.
         decided_by: the hold or the cap that takes the place of its own profile.
@@ -52,6 +54,7 @@ class SessionRecord:
         "number",
         "own",
         "owner",
+        "plan",
         "power_config_ids",
         "state",
         "wish",
@@ -81,12 +84,23 @@ class SessionRecord:
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
         self.history = History(time.now_us)
-        self.gate = Gate(self, plan, time, ring)
+        self.gate = Gate(self, time, ring)
+        self.follow(plan)
+
+    def follow(self, plan: Plan) -> None:
+        """Cast by another plan from now on; the gate is shut until that is in force."""
+        self.plan = plan
+        self.gate.follow(
+            voting=bool(plan.raised),
+            after_init_us=plan.after_init_us,
+            sustain_us=plan.after_inference_us,
+            background=plan.lowering is Lowering.BACKGROUND,
+        )
 
     @property
-    def plan(self) -> Plan:
-        """What it casts on this platform."""
-        return self.gate.plan
+    def identity(self) -> dict[str, Any]:
+        """What every event of the session says of it."""
+        return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
     def disown(self) -> None:
         """In a forked child: the ids are the parent's."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from htppower.control.state_machine import SessionMachine
 from htppower.errors import VoteRejected, kept
-from htppower.events import Cause, Recovered, ReleaseFailed, State, Trigger
+from htppower.events import CallsSaved, Cause, Degraded, Recovered, ReleaseFailed, State, Transition, Trigger
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.events import Phase
+    from htppower.events import Degradation, Phase
     from htppower.votes.vote_set import VoteSet
 
 # Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
@@ -87,27 +89,56 @@ class SessionTransitions:
         if session.state is State.DESTROYED:
             self.sessions.pop(session.number, None)
         for power_config_id, error in failures:
-            self._events.tell(ReleaseFailed, session, power_config_id=power_config_id, error=error)
+            self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=error)
         self._moved(session, trigger, source, cause, None)
         return [error for _, error in failures]
 
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""
         if session.plan.raised:
-            begun = session.gate.begun
-            self._events.saved(session, begun - session.history.saves_told)
-            session.history.saved(begun)
+            inferences = session.gate.begun - session.history.saves_told
+            if inferences:
+                calls = 2 * inferences * len(session.core_ids)
+                self._events.tell(CallsSaved, session.identity, inferences=inferences, calls=calls)
+            session.history.saved(session.gate.begun)
+
+    def tell_degradations(self, session: SessionRecord, before: Iterable[Degradation]) -> None:
+        """Tell what a session lacks that it did not lack before."""
+        for degradation in session.plan.degradations:
+            if degradation not in before:
+                self._events.tell(Degraded, session.identity, degradation=degradation)
 
     def _moved(
-        self, session: SessionRecord, trigger: Trigger, source: State, cause: Cause, phase: Phase | None, **details: Any
+        self,
+        session: SessionRecord,
+        trigger: Trigger,
+        source: State,
+        cause: Cause,
+        phase: Phase | None,
+        *,
+        error: VoteRejected | None = None,
+        attempted: Trigger | None = None,
+        late_us: int | None = None,
     ) -> None:
-        """Note and tell that a session has changed its state; the details are those of ``EventBus.transition``."""
+        """Note and tell that a session has changed its state."""
         if session.state is not State.RAISED:
             self.tell_saves(session)
         lasted_us = session.history.moved(source, session.state, self._time.now_us, cause)
-        self._events.transition(session, trigger, source, cause, phase, lasted_us=lasted_us, **details)
+        self._events.tell(
+            Transition,
+            session.identity,
+            trigger=trigger,
+            source=source,
+            dest=session.state,
+            cause=cause,
+            phase=phase,
+            error=error,
+            attempted=attempted,
+            lasted_us=lasted_us,
+            late_us=late_us,
+        )
         if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
-            self._events.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)
+            self._events.tell(Recovered, session.identity, state=session.state, unknown_us=lasted_us, cause=cause)
 
 
 def _already_failed() -> None:
