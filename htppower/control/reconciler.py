@@ -54,8 +54,8 @@ class Reconciler:
         self._raises = raises
         self._transitions = SessionTransitions(executor, events, time)
         self.sessions = self._transitions.sessions
-        retry = Retry(time, self._retry_rang)
-        self._recovery = Recovery(executor, planner, self._transitions, retry, self._settle_again)
+        self._retry = Retry(time, self._retry_rang)
+        self._recovery = Recovery(executor, planner, self._transitions, self._retry, self._settle_again)
 
     def open(self, session: SessionRecord) -> None:
         """Create a session's ids and take it in.
@@ -63,7 +63,7 @@ class Reconciler:
         Raises:
             VoteRejected: an id can't be created although the DSP is in reach.
         """
-        error = self._recovery.error if self._recovery.waiting else None
+        error = self._retry.error if self._retry.waiting else None
         if session.plan.raised and error is None:
             try:
                 self._executor.create_ids(session)
@@ -188,14 +188,16 @@ class Reconciler:
 
     def stop(self) -> bool:
         """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
-        self._recovery.stop()
+        self._recovery.settle_process()
+        self._executor.destroy_orphans()
+        self._retry.close()
         return not self.sessions and not self._executor.orphans
 
     def disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self.lock = threading.RLock()
         self.closed = self.ending = True
-        self._recovery.disown()
+        self._retry.disown()
         for session in self.sessions.values():
             session.disown()
         self.sessions.clear()
@@ -211,8 +213,8 @@ class Reconciler:
         """Make the transition to what a session should have, if there is one; return the call that failed."""
         gate, state, plan = session.gate, session.state, session.plan
         target = gate.decide(state, has_ids=bool(session.power_config_ids))
-        if self._recovery.waiting and plan.raised and not gate.closing:
-            return self._recovery.error
+        if self._retry.waiting and plan.raised and not gate.closing:
+            return self._retry.error
         if target is State.RAISED:
             if state is not State.RAISED:
                 return self._cast(session, Trigger.RAISE, plan.raised, cause, phase)
@@ -234,7 +236,7 @@ class Reconciler:
         try:
             error = self._transitions.cast(session, trigger, votes, cause, phase)
         except BaseException:
-            self._recovery.interrupted()
+            self._retry.failed(None)
             raise
         self._recovery.after(error)
         if error is None:
@@ -247,7 +249,7 @@ class Reconciler:
         try:
             failures = self._transitions.release(session, trigger, cause)
         except BaseException:
-            self._recovery.interrupted()
+            self._retry.failed(None)
             raise
         self._recovery.after(failures[-1] if failures else None)
         return failures
@@ -264,4 +266,4 @@ class Reconciler:
 
     def _retry_rang(self, number: int) -> None:
         with self.lock:
-            self._recovery.retry(number)
+            self._recovery.try_again(number)

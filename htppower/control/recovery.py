@@ -46,16 +46,6 @@ class Recovery:
         self._restoring = False
         self._known_missing = 0
 
-    @property
-    def waiting(self) -> bool:
-        """Whether the DSP is dead and not to be called yet."""
-        return self._retry.waiting
-
-    @property
-    def error(self) -> VoteRejected | None:
-        """The call that failed last, None where nothing is left to retry."""
-        return self._retry.error
-
     def after(self, error: VoteRejected | None) -> None:
         """See to what follows a call: where it told that the link was lost, every session that has voted is."""
         self._replan()
@@ -73,16 +63,12 @@ class Recovery:
         elif (failed := link_error or error) is not None or (self._executor.orphans and not self._retry.pending):
             self._retry.failed(failed)
 
-    def interrupted(self) -> None:
-        """Try again later what an exception such as Ctrl-C has interrupted."""
-        self._retry.failed(None)
-
     def end_if_done(self) -> None:
         """End the back-off where nothing is left to retry."""
         if self._retry.pending and not self._restoring and not self._is_lacking():
             self._retry.recovered()
 
-    def retry(self, number: int) -> None:
+    def try_again(self, number: int) -> None:
         """Try again what failed, on the alarm of that number."""
         if not self._retry.rang(number):
             return
@@ -91,18 +77,14 @@ class Recovery:
             self.after(None)
             self._restore(Cause.RETRIED, failures[-1][1] if failures else self._retry.error)
         except BaseException:
-            self.interrupted()
+            self._retry.failed(None)
             raise
 
-    def stop(self) -> None:
-        """Give back and destroy what could not be before, and retry nothing from now on."""
-        self._settle_process()
-        self._executor.destroy_orphans()
-        self._retry.close()
-
-    def disown(self) -> None:
-        """In a forked child: the alarm is the parent's."""
-        self._retry.disown()
+    def settle_process(self) -> VoteRejected | None:
+        """Give back the process-wide settings that a session failed to give back; return the failure."""
+        known = (session for session in self._sessions() if not session.ids_doubted)
+        ids = (found for session in known for found in session.power_config_ids.values())
+        return self._executor.settle_process(None, next(ids, None))
 
     def _sessions(self) -> tuple[SessionRecord, ...]:
         return tuple(self._transitions.sessions.values())
@@ -149,15 +131,9 @@ class Recovery:
                 if error.code in LINK_LOST:
                     return failed
         if failed is None:
-            failed = self._settle_process()
+            failed = self.settle_process()
             self.after(failed)
         return failed
-
-    def _settle_process(self) -> VoteRejected | None:
-        """Give back the process-wide settings that a session failed to give back; return the failure."""
-        known = (session for session in self._sessions() if not session.ids_doubted)
-        ids = (found for session in known for found in session.power_config_ids.values())
-        return self._executor.settle_process(None, next(ids, None))
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
