@@ -46,7 +46,7 @@ class AsyncInference:
                 self._inside = True
                 return
         try:
-            await _Errand(phases.begin_inference, begins=phases).run_on(self._worker)
+            await _AwaitedAction(phases.begin_inference, begins=phases).run_on(self._worker)
         except BaseException:
             self._taken = False
             raise
@@ -62,7 +62,7 @@ class AsyncInference:
         phases = self._phases
         if phases.gate.finish():
             lower = functools.partial(phases.lower, quiet=error is not None)
-            await _Errand(lower).run_on(self._worker)
+            await _AwaitedAction(lower).run_on(self._worker)
 
     def end_soon(self) -> None:
         """End the inference on another thread, without waiting and without a lock, unless it has ended.
@@ -78,7 +78,7 @@ class AsyncInference:
         self.end_soon()
 
 
-class _Errand:
+class _AwaitedAction:
     """An action on a worker, and the coroutine that waits for it.
 
     Whoever of the two is first takes ``_turn``, and the other knows by that. An inference that was begun for nobody is

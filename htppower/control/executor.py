@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from htppower.control.ledger import Ledger
-from htppower.control.process_settings import Arbiter
+from htppower.control.process_settings import ProcessSettings
 from htppower.errors import VoteRejected, kept
 from htppower.events import Degradation
 from htppower.profiles.profile import NO_VOTES
@@ -37,7 +37,7 @@ class Executor:
         self._strict = strict
         self.missing = missing
         self.ledger = Ledger()
-        self.process_settings = Arbiter()
+        self.process_settings = ProcessSettings()
         # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
         self.orphans: list[int] = []
         # Where the last id was, for a call that needs one when no session has any.

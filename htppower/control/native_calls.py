@@ -75,7 +75,7 @@ class NativeCalls:
     ) -> Iterator[list[int]]:
         """Time the call that is made within, and tell of it when it has returned.
 
-        Of one that is interrupted, as by Ctrl-C, nobody knows what became of it: nothing is told.
+        A call that is interrupted, as by Ctrl-C, has an unknown result, and is not told.
         """
         created: list[int] = []
         began_us = self._clock.now_us

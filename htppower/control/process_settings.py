@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
-class Arbiter:
+class ProcessSettings:
     """The wishes of all sessions, counted by value: a change costs the same for one session and for thousands."""
 
     def __init__(self) -> None:

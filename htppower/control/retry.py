@@ -47,7 +47,7 @@ class Retry:
     def failed(self, error: VoteRejected | None) -> None:
         """Note a failure: see to it that a retry is coming, and that a dead DSP is left alone until then.
 
-        None stands for a call of which it is not known what became of it.
+        None stands for a call with an unknown result.
         """
         self.error = error
         fatal = error is not None and error.code == SYSTEM_COMMUNICATION_FATAL

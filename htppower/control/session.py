@@ -10,7 +10,7 @@ from htppower.control.async_phases import AsyncInference
 from htppower.control.context_manager import ContextManager
 from htppower.control.holds import Hold
 from htppower.control.phases import Inference, Phases, Preparation
-from htppower.control.streams import Function, Token, voting, voting_async_stream, voting_stream
+from htppower.control.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
 from htppower.events import Phase
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Session(ContextManager):
         it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
         iterator has ended before its first token: use ``stream`` for that.
         """
-        return voting(self._phases, self._worker, function)
+        return vote_on_calls(self._phases, self._worker, function)
 
     @overload
     def stream(self, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]: ...
@@ -157,8 +157,8 @@ class Session(ContextManager):
                 both.
         """
         if isinstance(tokens, AsyncIterable):
-            return voting_async_stream(self._phases, self._worker, tokens)
-        return voting_stream(self._phases, tokens)
+            return vote_on_async_stream(self._phases, self._worker, tokens)
+        return vote_on_stream(self._phases, tokens)
 
     def deinit(self) -> Preparation:
         """Return a context manager around the release of a graph: raised in it, lowered after it."""

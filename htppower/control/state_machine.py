@@ -61,7 +61,7 @@ def _perform(call: Callable[[], None]) -> None:
 _NAME = "htppower"
 
 
-class _Ours(logging.Filter):
+class _OwnMachineFilter(logging.Filter):
     """Leaves out what transitions logs of this machine: three INFO records each time, which an event tells better.
 
     The records of a host's own machines pass.
@@ -80,8 +80,8 @@ class SessionMachine:
 
     def __init__(self) -> None:
         logger = logging.getLogger("transitions.core")
-        if not any(isinstance(known, _Ours) for known in logger.filters):
-            logger.addFilter(_Ours())
+        if not any(isinstance(known, _OwnMachineFilter) for known in logger.filters):
+            logger.addFilter(_OwnMachineFilter())
         self._machine = transitions.Machine(
             model=None,
             states=State,

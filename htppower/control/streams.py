@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 Token = TypeVar("Token")
 
 
-def voting(phases: Phases, worker: ThreadWorker, function: Function) -> Function:
+def vote_on_calls(phases: Phases, worker: ThreadWorker, function: Function) -> Function:
     """Return a function of the same kind of which every call is an inference of the session."""
     if not callable(function):
         raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
@@ -39,7 +39,7 @@ def voting(phases: Phases, worker: ThreadWorker, function: Function) -> Function
     return wrapped  # type: ignore[no-any-return]
 
 
-def voting_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, None, None]:
+def vote_on_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, None, None]:
     """Return the tokens of an iterator; they are one inference of the session."""
     if not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
@@ -50,7 +50,7 @@ def voting_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, N
     return _stream(phases, stream)()
 
 
-def voting_async_stream(
+def vote_on_async_stream(
     phases: Phases, worker: ThreadWorker, tokens: AsyncIterable[Token]
 ) -> AsyncGenerator[Token, None]:
     """Return the tokens of an asynchronous iterator; they are one inference of the session."""

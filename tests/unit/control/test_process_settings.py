@@ -1,4 +1,4 @@
-"""The arbiter: one value for each process-wide setting, out of the wishes of all sessions."""
+"""The settings of the process: one value for each process-wide setting, out of the wishes of all sessions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from helpers import hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.control.process_settings import Arbiter
+from htppower.control.process_settings import ProcessSettings
 from htppower.votes.vote_set import VoteSet
 
 NOTHING = VoteSet()
@@ -24,18 +24,18 @@ WISHES = st.none() | st.builds(
 SESSIONS = 3
 
 
-def settings(arbiter: Arbiter) -> Settings:
+def settings(settled: ProcessSettings) -> Settings:
     """Return latency, polling and adaptive polling as they are settled."""
-    votes = arbiter.arbitrate(NOTHING)
+    votes = settled.arbitrate(NOTHING)
     return votes.rpc_control_latency_us, votes.rpc_polling_time_us, votes.adaptive_polling_time_us
 
 
-def wishing(*wishes: VoteSet) -> Arbiter:
-    """Return an arbiter with these sessions' wishes."""
-    arbiter = Arbiter()
+def wishing(*wishes: VoteSet) -> ProcessSettings:
+    """Return settings with these sessions' wishes."""
+    settled = ProcessSettings()
     for wish in wishes:
-        arbiter.replace(None, wish)
-    return arbiter
+        settled.replace(None, wish)
+    return settled
 
 
 def naive(wishes: list[VoteSet | None]) -> Settings:
@@ -53,7 +53,7 @@ def naive(wishes: list[VoteSet | None]) -> Settings:
 
 def test_without_wishes_nothing_is_voted() -> None:
     """No session, and sessions that wish for nothing, leave every process-wide setting unset."""
-    assert settings(Arbiter()) == (None, None, None)
+    assert settings(ProcessSettings()) == (None, None, None)
     assert settings(wishing(NOTHING, OTHER_VOTES)) == (None, None, None)
 
 
@@ -77,29 +77,29 @@ def test_the_smallest_latency_above_0_wins(latencies: list[int], smallest: int) 
 def test_a_wish_is_taken_out_again() -> None:
     """A wish counts until it is replaced or withdrawn; of two equal ones the other stays."""
     loud, quiet = VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_polling_time_us=0)
-    arbiter = wishing(loud, loud)
-    arbiter.replace(loud, quiet)
-    assert settings(arbiter)[1] == 9999
-    arbiter.replace(loud, None)
-    assert settings(arbiter)[1] == 0
-    arbiter.replace(quiet, None)
-    assert settings(arbiter)[1] is None
+    settled = wishing(loud, loud)
+    settled.replace(loud, quiet)
+    assert settings(settled)[1] == 9999
+    settled.replace(loud, None)
+    assert settings(settled)[1] == 0
+    settled.replace(quiet, None)
+    assert settings(settled)[1] is None
 
 
 def test_replacing_a_wish_by_itself_changes_nothing() -> None:
     """A wish that is put in its own place, the same or an equal one, counts once."""
     wish = VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100)
-    arbiter = wishing(wish)
-    arbiter.replace(wish, wish)
-    arbiter.replace(wish, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
-    arbiter.replace(wish, None)
-    assert settings(arbiter) == (None, None, None)
+    settled = wishing(wish)
+    settled.replace(wish, wish)
+    settled.replace(wish, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
+    settled.replace(wish, None)
+    assert settings(settled) == (None, None, None)
 
 
 def test_settling_keeps_what_is_not_process_wide() -> None:
     """A session's other votes stay as they are, and its own wishes give way to the process's settings."""
-    arbiter = wishing(VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_control_latency_us=100))
-    assert arbiter.arbitrate(OTHER_VOTES) == VoteSet(
+    settled = wishing(VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_control_latency_us=100))
+    assert settled.arbitrate(OTHER_VOTES) == VoteSet(
         dcvs_v3=hvx(),
         hmx_v2=hmx(),
         rpc_control_latency_us=100,
@@ -107,7 +107,7 @@ def test_settling_keeps_what_is_not_process_wide() -> None:
         hmx_timeout_us=5000,
         ddr_perf_mode=True,
     )
-    assert arbiter.arbitrate(VoteSet(rpc_polling_time_us=1, adaptive_polling_time_us=1)) == VoteSet(
+    assert settled.arbitrate(VoteSet(rpc_polling_time_us=1, adaptive_polling_time_us=1)) == VoteSet(
         rpc_polling_time_us=9999, rpc_control_latency_us=100
     )
 
@@ -115,9 +115,9 @@ def test_settling_keeps_what_is_not_process_wide() -> None:
 @given(st.lists(st.tuples(st.integers(0, SESSIONS - 1), WISHES), max_size=30))
 def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[int, VoteSet | None]]) -> None:
     """After any sequence of wishes the settings are those that the wishes in force give by themselves."""
-    arbiter = Arbiter()
+    settled = ProcessSettings()
     wishes: list[VoteSet | None] = [None] * SESSIONS
     for session, wish in changes:
-        arbiter.replace(wishes[session], wish)
+        settled.replace(wishes[session], wish)
         wishes[session] = wish
-        assert settings(arbiter) == naive(wishes)
+        assert settings(settled) == naive(wishes)
