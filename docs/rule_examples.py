@@ -19,8 +19,8 @@ from htppower.review.lint import catalogue
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.rules.platforms import platform_of
-from htppower.votes.clock_votes import HmxV2
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner
+from htppower.votes.clock_votes import CENG_DEFAULT, DcvsV3Exp, ExpandedRange, HmxV2
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode
 from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
 
@@ -116,6 +116,15 @@ def _in_background() -> Example:
 
 _EXPLICIT = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.HIGH)
 _BURST = load_profile("burst").votes
+_HVX_EXP = DcvsV3Exp(
+    power_mode=PowerMode.PERFORMANCE,
+    sleep_latency_us=40,
+    sleep_disable=None,
+    bus=ExpandedRange.at(ExpandedCorner.TUR_L1),
+    core=ExpandedRange.at(ExpandedCorner.TUR_L1),
+    core_perf_mode=ClkPerfMode.HIGH,
+    bus_perf_mode=ClkPerfMode.HIGH,
+)
 _NO_CLOCK = load_profile("extreme_power_saver").votes
 
 
@@ -140,11 +149,21 @@ def _changed() -> Example:
 
 _HMX = "hmx_v2: {min: TUR, target: TUR, max: TUR, perf_mode: HIGH}"
 
+_CENG = "ceng: {min: SVS, target: NOM, max: NOM, perf_mode: HIGH}"
+_EXPANDED = (
+    "dcvs_v3_exp: {power_mode: PERFORMANCE, sleep_latency_us: 40, sleep_disable: unset, bus: TUR_L1, core: TUR_L1, "
+    "core_perf_mode: HIGH, bus_perf_mode: HIGH}"
+)
+
 _OF_VOTES: dict[str, Callable[[], Example]] = {
     "DCVS-1": lambda: _extending("DCVS-1", "dcvs_v3: {sleep_latency_us: 5}"),
     "DCVS-2": lambda: _extending("DCVS-2", "dcvs_v3: {core: {min: TURBO, target: NOM, max: TURBO}}"),
     "DCVS-3": lambda: _shipped("DCVS-3", "burst as it is shipped"),
     "DCVS-4": lambda: _extending("DCVS-4", "dcvs_v3: {sleep_disable: true}"),
+    "DCVS-5": lambda: _extending("DCVS-5", _EXPANDED),
+    "DCVS-6": lambda: _shipped(
+        "DCVS-6", "`dcvs_v3_exp` on V81", platform_of(arch=81), dcvs_v3=None, dcvs_v3_exp=_HVX_EXP
+    ),
     "HMX-1": lambda: _shipped("HMX-1", f"`{_HMX}` on V73", platform_of(arch=73), hmx_v2=_EXPLICIT),
     "HMX-2": _reversed,
     "HMX-3": lambda: _extending("HMX-3", f"dcvs_v3: {{core: DISABLE}}, {_HMX}"),
@@ -153,6 +172,10 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
     "HMX-6": _changed,
     "HMX-7": lambda: Example("`session.close()`", ""),
     "HMX-8": lambda: _extending("HMX-8", "hmx_v2: {min: TUR, target: NOM, max: TUR, perf_mode: HIGH}"),
+    "CENG-1": lambda: _shipped("CENG-1", f"`{_CENG}` on V73", platform_of(arch=73), ceng=CENG_DEFAULT),
+    "CENG-2": lambda: _extending("CENG-2", f"dcvs_v3: unset, hmx_v2: unset, {_CENG}"),
+    "CENG-3": lambda: _extending("CENG-3", f"{_CENG}, ceng_exp: {{min: SVS, target: NOM, max: NOM, perf_mode: HIGH}}"),
+    "CENG-4": lambda: _extending("CENG-4", "ceng: {min: NOM, target: SVS, max: NOM, perf_mode: HIGH}"),
     "RPC-1": lambda: _extending("RPC-1", "rpc_polling_time_us: 10000"),
     "RPC-2": lambda: _extending("RPC-2", "rpc_polling_time_us: 0, adaptive_polling_time_us: 1000"),
     "RPC-3": lambda: _shipped("RPC-3", "`adaptive_polling_time_us: 500`", adaptive_polling_time_us=500),

@@ -63,8 +63,8 @@ def _print(lines: list[Line], form: str) -> None:
 
 
 def _line(profile: Profile) -> Line:
-    dcvs = profile.votes.dcvs_v3
-    core = None if dcvs is None else dcvs.core
+    hvx = profile.votes.hvx
+    core = None if hvx is None else hvx.core
     corner = None
     if core is not None:
         corners = dict.fromkeys((core.min.name, core.target.name, core.max.name))
@@ -72,7 +72,7 @@ def _line(profile: Profile) -> Line:
     return Line(
         profile.name if profile.source is None else profile.source.stem,
         corner,
-        None if dcvs is None else dcvs.sleep_latency_us,
+        None if hvx is None else hvx.sleep_latency_us,
         profile.votes.rpc_polling_time_us,
         None if profile.relax is None else profile.relax.to.name,
         None if profile.relax is None else profile.relax.after_inference_us,

@@ -191,7 +191,7 @@ class Executor:
 
     def _wanted(self, votes: VoteSet) -> VoteSet:
         """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
-        return self.process_settings.arbitrate(votes).without(*self.missing)
+        return self.process_settings.arbitrate(votes).where_absent(*self.missing)
 
     def _process_difference(self) -> VoteSet:
         return self.ledger.process_difference(self._wanted(NO_VOTES))
@@ -216,7 +216,9 @@ class Executor:
         options = votes.options
         if len(options) > 1:
             for option in options:
-                if option not in self.missing:
+                # What needs an HVX vote can't be sent where that has just turned out to be missing.
+                lacks_hvx = VOTE_OPTIONS[option].needs_hvx and self.ledger.in_force(power_config_id).hvx is None
+                if option not in self.missing and not lacks_hvx:
                     self._set(session, power_config_id, VoteSet.of({option: votes.get(option)}))
             return
         (option,) = options

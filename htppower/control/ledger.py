@@ -15,18 +15,22 @@ from htppower.votes.options import BY_CLASS, PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.votes.native import Option
 
 
 @attrs.define
 class _Entry:
-    """One option: what was last sent, whether it is known to be in force, and whether it ever was accepted."""
+    """One option: what was last sent, whether it is known to be in force, and whether it ever was accepted.
+
+    ``other_accepted`` says the last of the other form, of which there is no entry once this one superseded it.
+    """
 
     value: Any
     known: bool
     accepted: bool = False
+    other_accepted: bool = False
 
 
 class Ledger:
@@ -50,14 +54,24 @@ class Ledger:
         for option, value in votes.items():
             entries = self._entries(power_config_id, option)
             entry = entries.get(option)
-            accepted = entry is not None and entry.accepted
-            entries[option] = _Entry(value if entry is None else _after(entry.value, value), False, accepted)
+            if entry is None:
+                entries[option] = entry = _Entry(value, known=False)
+            else:
+                entry.value, entry.known = _after(entry.value, value), False
+            superseded = _other_form(entries, option)
+            if superseded is not None:
+                superseded.known = False
+                entry.accepted |= superseded.other_accepted
 
     def sent(self, power_config_id: int, votes: VoteSet) -> None:
-        """Note that the call returned 0."""
+        """Note that the call returned 0; what a vote supersedes is gone."""
         for option in votes.options:
-            entry = self._entries(power_config_id, option)[option]
+            entries = self._entries(power_config_id, option)
+            entry, superseded = entries[option], _other_form(entries, option)
             entry.known = entry.accepted = True
+            if superseded is not None:
+                entry.other_accepted = superseded.accepted
+                entries.pop(VOTE_OPTIONS[option].other_form or option)
 
     def was_accepted(self, power_config_id: int, option: Option) -> bool:
         """Return whether the library has ever taken this option, on the id or, process-wide, on any."""
@@ -101,16 +115,19 @@ class Ledger:
     def _differing(
         self, ours: dict[Option, _Entry], wanted: VoteSet, options: Iterable[Option]
     ) -> Iterator[tuple[Option, Any]]:
+        superseded = {VOTE_OPTIONS[option].other_form for option in wanted.options}
         for option in options:
-            entry = (self._process if option in PROCESS_WIDE else ours).get(option)
-            value = wanted.get(option)
-            if entry is None:
-                if value is not None:
-                    yield option, value
+            entries = self._process if option in PROCESS_WIDE else ours
+            entry, complete = entries.get(option), wanted.get(option)
+            if complete is None and (entry is None or option in superseded):
                 continue
-            complete = _complete(option, value, entry)
-            if complete is not None and not (entry.known and _after(entry.value, complete) == entry.value):
+            for earlier in (entry, _other_form(entries, option)):
+                if earlier is not None:
+                    complete = _complete(option, complete, earlier)
+            is_there = entry is not None and entry.known and _after(entry.value, complete) == entry.value
+            if complete is not None and not is_there:
                 yield option, complete
+                superseded.add(VOTE_OPTIONS[option].other_form)
 
 
 def _complete(option: Option, value: Any, entry: _Entry) -> Any:
@@ -121,10 +138,17 @@ def _complete(option: Option, value: Any, entry: _Entry) -> Any:
         return taken_back
     left_unset = {}
     for name in _left_unset(value):
-        earlier, removed = getattr(entry.value, name), getattr(taken_back, name)
+        # What an earlier vote in the other form has set stays, too.
+        earlier, removed = getattr(entry.value, name, None), getattr(taken_back, name)
         if earlier is not None and not (entry.known and earlier == removed):
             left_unset[name] = removed
     return attrs.evolve(value, **left_unset) if left_unset else value
+
+
+def _other_form(entries: Mapping[Option, _Entry], option: Option) -> _Entry | None:
+    """Return the entry of the option's other form, which a vote on this one supersedes."""
+    other = VOTE_OPTIONS[option].other_form
+    return None if other is None else entries.get(other)
 
 
 def _after(earlier: Any, value: Any) -> Any:

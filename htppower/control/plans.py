@@ -14,7 +14,7 @@ from htppower.rules.case import Case, Finding
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from htppower.rules.platforms import Platform
     from htppower.votes.native import Option
@@ -99,6 +99,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
             # The default applies also where it can't be voted (rule HMX-4): it is no loss.
             if option in missing and vote != VOTE_OPTIONS[option].default:
                 found.setdefault(option, missing[option])
+        found.update(_without_hvx(votes, _available(votes, platform, missing), found))
     return Plan(
         profile,
         _available(profile.votes, platform, missing),
@@ -110,11 +111,25 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
     )
 
 
+def _without_hvx(
+    votes: VoteSet, available: VoteSet, found: Mapping[Option, Degradation]
+) -> Iterator[tuple[Option, Degradation]]:
+    """Yield the votes that are left out since the HVX vote is, without which they are not taken."""
+    if votes.hvx is None or available.hvx is not None:
+        return
+    lost = BY_FIELD[votes.hvx_field]
+    for option, vote in votes.items():
+        about = VOTE_OPTIONS[option]
+        if about.needs_hvx and vote and vote != about.default and option not in found:
+            message = f"{option.name} needs an HVX vote on the id, and this platform has no {lost.option.name}"
+            yield option, Degradation(lost.rule_if_missing, message, option)
+
+
 def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Option, Degradation]) -> VoteSet:
     absent = [
         option for option in votes.options if option in missing or (platform is not None and not platform.has(option))
     ]
-    return votes.without(*absent) if absent else votes
+    return votes.where_absent(*absent) if absent else votes
 
 
 def _refuse(profile: Profile, platform: Platform | None) -> None:

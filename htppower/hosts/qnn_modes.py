@@ -12,7 +12,7 @@ from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import NO_VOTES, Profile
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
-from htppower.votes.corners import PowerMode, VoltageCorner
+from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner, as_expanded
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -154,9 +154,14 @@ def _distance(profile: Profile, mode: str) -> tuple[int, ...]:
 def _clocks_apart(one: VoteSet, other: VoteSet) -> Iterator[int]:
     """Yield how many corners lie between the core clocks of two vote sets, then between their bus clocks."""
     for clock in ("core", "bus"):
-        ranges = [getattr(votes.dcvs_v3, clock, None) for votes in (one, other)]
+        ranges = [getattr(votes.hvx, clock, None) for votes in (one, other)]
         if None in ranges:
             yield 0 if ranges == [None, None] else _APART
         else:
-            ends = [[_CORNERS.index(getattr(each, limit)) for each in ranges] for limit in ("min", "target", "max")]
+            ends = [[_place(getattr(each, limit)) for each in ranges] for limit in ("min", "target", "max")]
             yield sum(abs(first - second) for first, second in ends)
+
+
+def _place(corner: VoltageCorner | ExpandedCorner) -> int:
+    """Return the place of a corner among those of the provider; of an expanded one that of the nearest below it."""
+    return sum(as_expanded(each) <= as_expanded(corner) for each in _CORNERS) - 1

@@ -11,7 +11,8 @@ from typing import Any, Union, get_args, get_origin
 import attrs
 
 from htppower.profiles.mistakes import Mistake, did_you_mean
-from htppower.votes.vote_set import LIMITS
+from htppower.votes.options import BY_FIELD
+from htppower.votes.vote_set import LIMITS, VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
@@ -43,6 +44,7 @@ class Wanted:
         fewest: how many items a list has at least.
         each_once: a list has no item twice.
         optional: the field may be left out, and has a default then.
+        may_be_unset: it may be the word unset, also where it may be left out, which says the same.
     """
 
     limits: tuple[int, int] | None = None
@@ -53,12 +55,16 @@ class Wanted:
     fewest: int = 0
     each_once: bool = False
     optional: bool = False
+    may_be_unset: bool = False
 
 
 ANYTHING = Wanted()
 
-# Ranges of votes that no rule guards.
-_OF_VOTES = {at: Wanted((limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule}
+# Ranges of votes that no rule guards, and votes that may be left out.
+_OF_VOTES = {
+    **{at: Wanted((limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
+    **{(VoteSet, name): Wanted(optional=True, may_be_unset=True) for name, about in BY_FIELD.items() if about.optional},
+}
 
 
 def wanted(**options: Any) -> dict[str, Wanted]:
@@ -79,7 +85,7 @@ def choices(kind: Any) -> tuple[Any, ...]:
 
 def stated_type(field: "attrs.Attribute[Any]", wants: Wanted) -> Any:
     """Return the type that a field has where it is stated: None is the word unset, but not where it may be left out."""
-    if wants.optional:
+    if wants.optional and not wants.may_be_unset:
         return functools.reduce(operator.or_, (kind for kind in choices(field.type) if kind is not type(None)))
     return field.type
 

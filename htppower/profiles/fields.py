@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.votes.clock_votes import HMX_DEFAULT, ExpandedRange, VoltageRange
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
-    """Yield the fields of a vote set: those of a vote that changes only what it sets one by one, others as a whole."""
+    """Yield the fields of a vote set: those of a vote that changes only what it sets one by one, others as a whole.
+
+    A vote that a file may leave out is yielded only where it is cast.
+    """
     if not votes:
         yield ("votes",), None
         return
@@ -40,19 +43,29 @@ def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
         if vote is not None and about.partial:
             for field in about.fields:
                 yield ("votes", name, field.name), getattr(vote, field.name)
-        else:
+        elif vote is not None or not about.optional:
             yield ("votes", name), vote
 
 
 def limits(at: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the corners of a range, and the perf mode of an HMX vote, one by one; any other value as it is."""
-    if not isinstance(value, (VoltageRange, HmxV2)) or value == HMX_DEFAULT:
+    """Yield the corners of a range, and the perf mode of a vote on one clock, one by one; any other value as it is."""
+    if not has_corners(value):
         yield at, value
         return
     for name in LIMITS:
         yield (*at, name), getattr(value, name)
-    if isinstance(value, HmxV2):
+    if hasattr(value, "perf_mode"):
         yield (*at, "perf_mode"), value.perf_mode
+
+
+def has_corners(value: Any) -> bool:
+    """Return whether a value is a range of corners, or a vote on one clock by corners."""
+    return hasattr(value, "target") and value != HMX_DEFAULT
+
+
+def is_one_corner(value: Any) -> bool:
+    """Return whether a value is a range with min = target = max, which a file may state as one corner."""
+    return isinstance(value, (VoltageRange, ExpandedRange)) and value.min == value.target == value.max
 
 
 def spell(value: Any) -> str:
@@ -63,8 +76,8 @@ def spell(value: Any) -> str:
         return "true" if value else "false"
     if value == HMX_DEFAULT:
         return "default"
-    if isinstance(value, VoltageRange) and value.min == value.target == value.max:
-        return value.target.name
-    if isinstance(value, (VoltageRange, HmxV2)):
+    if is_one_corner(value):
+        return str(value.target.name)
+    if has_corners(value):
         return f"{{{', '.join(f'{at[0]}: {spell(part)}' for at, part in limits((), value))}}}"
     return str(getattr(value, "name", value))

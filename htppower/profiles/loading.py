@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 # Rules that compare fields: they are left out while one of those fields can't be read.
-BETWEEN_FIELDS = frozenset({"DCVS-3", "HMX-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2", "SUS-3"})
+BETWEEN_FIELDS = frozenset(
+    {"DCVS-3", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2", "SUS-3"}
+)
 # Findings that say nothing against a file.
 _OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
 

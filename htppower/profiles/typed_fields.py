@@ -11,13 +11,13 @@ from typing import Any, get_args, get_origin
 import attrs
 
 from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
-from htppower.profiles.fields import UNSET
+from htppower.profiles.fields import LIMITS, UNSET
 from htppower.profiles.mistakes import Mistake, did_you_mean, nearest
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules.case import Path
-from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
+from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.options import BY_FIELD
+from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
@@ -100,8 +100,7 @@ def _word(value: Any, kind: type[enum.Enum]) -> Any:
     what = WHAT[kind]
     if not isinstance(value, str):
         raise Refused(wrong_type(value, what))
-    rule = "HMX-8" if kind is ExpandedCorner else "VALUE-1"
-    raise Refused([Mistake((), rule, f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
+    raise Refused([Mistake((), "VALUE-1", f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
 
 
 def _unset_or(value: Any, kind: Any) -> Any:
@@ -113,22 +112,36 @@ def _unset_or(value: Any, kind: Any) -> Any:
     return read(value, inner)
 
 
-def _voltage_range(value: Any, kind: type[Any]) -> VoltageRange:
+def _clock(value: Any, kind: type[Any]) -> Any:
+    """Read a range of corners, which may be written as one corner."""
+    corner = attrs.fields_dict(kind)["target"].type
     if isinstance(value, str):
-        return VoltageRange.at(read(value, VoltageCorner))
+        return kind.at(read(value, corner))
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, "a corner, or {min:, target:, max:}"))
-    fields: VoltageRange = _whole(value, kind)
-    return fields
+    return _whole(value, kind)
 
 
-def _hmx(value: Any, kind: type[Any]) -> HmxV2:
-    if value == "default" and isinstance(value, str):
-        return HMX_DEFAULT
+def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
+    """Read corners and perf mode of one clock, or the word for the vote's default."""
+    default = BY_CLASS[kind].default
+    if default is not None and value == "default" and isinstance(value, str):
+        return default
     if not isinstance(value, dict):
-        raise Refused(wrong_type(value, "default, unset or {min:, target:, max:, perf_mode:}"))
-    fields: HmxV2 = _whole(value, kind, without="pick_default")
-    return fields
+        words = "unset" if default is None else "default, unset"
+        raise Refused(wrong_type(value, f"{words} or {{min:, target:, max:, perf_mode:}}"))
+    try:
+        return _whole(value, kind, without="pick_default")
+    except Refused as refused:
+        if kind is not HmxV2:
+            raise
+        raise Refused([_of_hmx(mistake) for mistake in refused.mistakes]) from None
+
+
+def _of_hmx(mistake: Mistake) -> Mistake:
+    """Return a mistake in an HMX vote, to which a word that is no expanded corner is a breach of its own rule."""
+    is_corner = mistake.rule == "VALUE-1" and mistake.at[0] in LIMITS
+    return attrs.evolve(mistake, rule="HMX-8") if is_corner else mistake
 
 
 def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
@@ -280,8 +293,8 @@ def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[M
 READERS: dict[Any, Callable[[Any, Any], Any]] = {
     **dict.fromkeys((int, str, bool), _plain),
     **dict.fromkeys(WHAT, _word),
-    VoltageRange: _voltage_range,
-    HmxV2: _hmx,
+    **dict.fromkeys((VoltageRange, ExpandedRange), _clock),
+    **{kind: _vote_on_a_clock for kind, about in BY_CLASS.items() if not about.partial},
     StatedVotes: _stated_votes,
 }
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.errors import HtpPowerError
 from htppower.rules.socs import SOCS, Soc
-from htppower.votes.native import Option
 from htppower.votes.options import VOTE_OPTIONS
+
+if TYPE_CHECKING:
+    from htppower.votes.native import Option
 
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
-
-# Options that no vote uses yet, by their first architecture (measured).
-_WITHOUT_VOTE = MappingProxyType({Option.CENG: 75, Option.DCVS_V3_EXP: 85, Option.CENG_EXP: 85})
-_CENG_NOT_ON = 89
 
 OPERATING_SYSTEMS = ("android", "linux", "windows", "qnx")
 
@@ -41,11 +39,7 @@ class Platform:
 
     def has(self, option: Option) -> bool:
         """Return whether votes on this option exist here; an unknown architecture is given the benefit of the doubt."""
-        about = VOTE_OPTIONS.get(option)
-        if about is None:
-            return self.arch is None or (
-                self.arch >= _WITHOUT_VOTE[option] and not (option is Option.CENG and self.arch == _CENG_NOT_ON)
-            )
+        about = VOTE_OPTIONS[option]
         if self.os in about.not_on_systems:
             return False
         return self.arch is None or (self.arch >= about.first_arch and self.arch not in about.not_on_archs)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.votes.clock_votes import HMX_DEFAULT, VoltageRange
-from htppower.votes.corners import EXPANDED_OF_CORE, ClkPerfMode, VoltageCorner
+from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, as_expanded
 from htppower.votes.native import Option
 from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from htppower.rules.case import Path
-    from htppower.votes.clock_votes import DcvsV3
+    from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
 CLOCKS = ("bus", "core")
@@ -29,10 +29,13 @@ _SLEEP_DISABLE = {False: 0, None: 1, True: 2}
 
 
 def costs(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
-    """Yield the fields of a vote set that cost power, each with its cost; costs of one field compare."""
-    for option, about in VOTE_OPTIONS.items():
-        for field, cost in _COSTS[option](votes):
-            yield ("votes", about.field, *field), cost
+    """Yield the fields of a vote set that cost power, each with its cost; costs of one field compare.
+
+    A vote that has two forms is told under the field of the plain one, whichever it is cast in.
+    """
+    for option, of_option in _COSTS.items():
+        for field, cost in of_option(votes):
+            yield ("votes", VOTE_OPTIONS[option].field, *field), cost
 
 
 def height(limit: str, corner: int | None) -> int:
@@ -42,18 +45,22 @@ def height(limit: str, corner: int | None) -> int:
     leaves in force what another vote of the id has set.
     """
     if corner is not None and getattr(corner, "name", "") != "DISABLE":
-        return int(corner)
+        return int(as_expanded(corner))
     return (_NO_LIMIT if limit == "max" else 0) + int(corner is None)
 
 
-def clock_cost(dcvs: DcvsV3 | None, clock: str) -> tuple[int, int]:
-    """Return the highest and the lowest corner at which a clock may be; nothing for a client that is not active."""
-    corners = None if dcvs is None else getattr(dcvs, clock)
-    if dcvs is None or corners is None or not dcvs.active:
-        return 0, 0
-    if dcvs.dcvs_enable:
-        return height("max", corners.max), height("min", corners.min)
-    return height("target", corners.target), height("target", corners.target)
+def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, int]:
+    """Return the highest and the lowest corner at which a clock may be, and its frequency there.
+
+    All are 0 for a client that is not active.
+    """
+    corners = None if hvx is None else getattr(hvx, clock)
+    if hvx is None or corners is None or not hvx.active:
+        return 0, 0, 0
+    at_corner = frequency(getattr(hvx, f"{clock}_perf_mode", ClkPerfMode.HIGH))
+    if hvx.dcvs_enable:
+        return height("max", corners.max), height("min", corners.min), at_corner
+    return height("target", corners.target), height("target", corners.target), at_corner
 
 
 def sleep_disable_cost(sleep_disable: bool | None) -> int:
@@ -66,15 +73,21 @@ def hmx_cost(votes: VoteSet) -> tuple[int, int, int, int, int]:
 
     Where none is voted, and with the default, it follows the core's (rule HMX-4).
     """
-    hmx, dcvs = votes.hmx_v2, votes.dcvs_v3
+    hmx, hvx = votes.hmx_v2, votes.hvx
     if hmx is not None and hmx != HMX_DEFAULT:
-        corners = (height("target", hmx.target), height("max", hmx.max), height("min", hmx.min))
-        return (*corners, frequency(hmx.perf_mode), 1)
-    core = None if dcvs is None or not dcvs.active else dcvs.core
-    if core is None:
-        return 0, 0, 0, 0, 0
-    target, highest, lowest = (EXPANDED_OF_CORE[corner] for corner in (core.target, core.max, core.min))
-    return height("target", target), height("max", highest), height("min", lowest), frequency(ClkPerfMode.HIGH), 0
+        return (*_one_clock(hmx), frequency(hmx.perf_mode), 1)
+    core = None if hvx is None or not hvx.active else hvx.core
+    return (0, 0, 0, 0, 0) if core is None else (*_one_clock(core), frequency(ClkPerfMode.HIGH), 0)
+
+
+def ceng_cost(votes: VoteSet) -> tuple[int, int, int, int]:
+    """Return the corners and the frequency of the compression engine's clock."""
+    vote = votes.ceng or votes.ceng_exp or CENG_DEFAULT
+    return (*_one_clock(vote), frequency(vote.perf_mode))
+
+
+def _one_clock(corners: Any) -> tuple[int, int, int]:
+    return height("target", corners.target), height("max", corners.max), height("min", corners.min)
 
 
 def frequency(mode: ClkPerfMode) -> int:
@@ -99,17 +112,18 @@ def hmx_timeout_cost(timeout_us: int | None) -> int:
     return DEFAULT_HMX_TIMEOUT_US if timeout_us is None else timeout_us
 
 
-def _dcvs_costs(votes: VoteSet) -> Iterator[tuple[tuple[str, ...], Any]]:
-    dcvs = votes.dcvs_v3
+def _hvx_costs(votes: VoteSet) -> Iterator[tuple[tuple[str, ...], Any]]:
+    hvx = votes.hvx
     for clock in CLOCKS:
-        yield (clock,), clock_cost(dcvs, clock)
-    yield ("sleep_disable",), sleep_disable_cost(None if dcvs is None else dcvs.sleep_disable)
+        yield (clock,), clock_cost(hvx, clock)
+    yield ("sleep_disable",), sleep_disable_cost(None if hvx is None else hvx.sleep_disable)
 
 
-# The costs of each option, by the field of its struct; none for a latency.
+# The costs of each option, in both of its forms, by the field of its struct; none for a latency.
 _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]]]] = {
-    Option.DCVS_V3: _dcvs_costs,
+    Option.DCVS_V3: _hvx_costs,
     Option.HMX_V2: lambda votes: [((), hmx_cost(votes))],
+    Option.CENG: lambda votes: [((), ceng_cost(votes))],
     Option.RPC_CONTROL_LATENCY: lambda _votes: (),
     Option.RPC_POLLING_TIME: lambda votes: [((), votes.rpc_polling_time_us or 0)],
     Option.ADAPTIVE_POLLING_TIME: lambda votes: [((), adaptive_cost(votes))],
@@ -121,10 +135,10 @@ _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]
 def rank(votes: VoteSet) -> tuple[int, ...]:
     """Return where votes stand in the vendor's order of profiles, greater for higher performance.
 
-    First their clocks: core, bus, then HMX; then how soon the DSP wakes up, and polling. No votes are below all others.
+    First their clocks: core, bus, HMX, then the compression engine's; then how soon the DSP wakes up, and polling. No
+    votes are below all others.
     """
-    dcvs = votes.dcvs_v3
-    sleep_latency_us = None if dcvs is None else dcvs.sleep_latency_us
+    sleep_latency_us = None if votes.hvx is None else votes.hvx.sleep_latency_us
     return (
         bool(votes),
         *_clocks(votes),
@@ -140,26 +154,26 @@ def exceeds(votes: VoteSet, cap: VoteSet) -> bool:
 
 def _heat(votes: VoteSet) -> tuple[int, ...]:
     """Return what each vote asks for that costs power by itself."""
-    dcvs = votes.dcvs_v3
-    awake = dcvs is not None and bool(dcvs.sleep_disable)
+    awake = votes.hvx is not None and bool(votes.hvx.sleep_disable)
     return (*_clocks(votes), votes.rpc_polling_time_us or 0, awake, bool(votes.ddr_perf_mode))
 
 
 def _clocks(votes: VoteSet) -> tuple[int, ...]:
-    """Return what is asked of each clock, and how far up it may go: core, bus, HMX."""
-    dcvs, hmx = votes.dcvs_v3, votes.hmx_v2
-    core_target, core_max = _corners(None if dcvs is None else dcvs.core)
-    bus_target, bus_max = _corners(None if dcvs is None else dcvs.bus)
+    """Return what is asked of each clock, and how far up it may go: core, bus, HMX, compression engine."""
+    hvx, hmx = votes.hvx, votes.hmx_v2
+    core_target, core_max = _corners(None if hvx is None else hvx.core)
+    bus_target, bus_max = _corners(None if hvx is None else hvx.bus)
     if hmx is None or hmx.pick_default:
-        hmx_target, hmx_max = EXPANDED_OF_CORE[core_target], EXPANDED_OF_CORE[core_max]
+        hmx_target, hmx_max = core_target, core_max
     else:
         hmx_target, hmx_max = hmx.target, hmx.max or hmx.target
-    return core_target, bus_target, core_max, bus_max, hmx_target, hmx_max
+    ceng = _corners(votes.ceng or votes.ceng_exp or CENG_DEFAULT)
+    return core_target, bus_target, core_max, bus_max, hmx_target, hmx_max, *ceng
 
 
-def _corners(corners: VoltageRange | None) -> tuple[VoltageCorner, VoltageCorner]:
-    """Return target and max; a max of DISABLE limits nothing where a target is voted (HAP_power)."""
-    if corners is None or corners.target is VoltageCorner.DISABLE:
-        return VoltageCorner.DISABLE, VoltageCorner.DISABLE
-    unlimited = corners.max is VoltageCorner.DISABLE
-    return corners.target, VoltageCorner.MAX_VOLTAGE_CORNER if unlimited else corners.max
+def _corners(corners: Any) -> tuple[int, int]:
+    """Return target and max in expanded numbers; a max of DISABLE limits nothing beside a target (HAP_power)."""
+    if corners is None or corners.target.name == "DISABLE":
+        return 0, 0
+    unlimited = corners.max.name == "DISABLE"
+    return as_expanded(corners.target), ExpandedCorner.MAX if unlimited else as_expanded(corners.max)

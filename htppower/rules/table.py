@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.rules import relax_checks, vote_checks
+from htppower.rules import ceng_checks, relax_checks, vote_checks
 from htppower.rules.case import Applied, Case, Finding, ValidityRow
 
 if TYPE_CHECKING:
@@ -75,6 +75,20 @@ _IN_TABLE = (
         vote_checks.sleep_disable_cleared,
     ),
     Rule(
+        "DCVS-5",
+        "There is one HVX vote: dcvs_v3 or dcvs_v3_exp.",
+        Breach.ERROR,
+        "vendor, DCVS_V3_EXP note 5; measured: 13001 in one call",
+        vote_checks.one_hvx_form,
+    ),
+    Rule(
+        "DCVS-6",
+        "HVX votes in expanded corners need Hexagon V85 or later.",
+        Breach.DEGRADES,
+        "vendor, DCVS_V3_EXP note 1; measured: 13004",
+        vote_checks.expanded_architecture,
+    ),
+    Rule(
         "HMX-1",
         "Explicit HMX votes need Hexagon V75 or later.",
         Breach.DEGRADES,
@@ -130,6 +144,34 @@ _IN_TABLE = (
         Breach.ERROR,
         "measured: legacy corners are 13001 from QAIRT 2.50 on",
         vote_checks.hmx_order,
+    ),
+    Rule(
+        "CENG-1",
+        "CENG votes need Hexagon V75 or later, those in expanded corners V85.",
+        Breach.DEGRADES,
+        "vendor, CENG note 1, CENG_EXP note 1; measured: 13004, on V89 too",
+        ceng_checks.architecture,
+    ),
+    Rule(
+        "CENG-2",
+        "There is no CENG vote without an active HVX vote on that id.",
+        Breach.ERROR,
+        "vendor, CENG notes 3 and 4; measured: 13001",
+        ceng_checks.needs_hvx,
+    ),
+    Rule(
+        "CENG-3",
+        "There is one CENG vote: ceng or ceng_exp.",
+        Breach.ERROR,
+        "vendor, CENG_EXP note 4; measured: 13001 in one call",
+        ceng_checks.one_form,
+    ),
+    Rule(
+        "CENG-4",
+        "CENG corners keep min <= target <= max in corner order, DISABLE aside.",
+        Breach.ERROR,
+        "HAP_power; measured: the library does not check it",
+        ceng_checks.order,
     ),
     Rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", vote_checks.polling_range),
     Rule(

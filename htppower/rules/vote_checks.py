@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
-
-import attrs
 
 from htppower.errors import printable
 from htppower.rules.case import Case, Finding
-from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
+from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_votes, missing, resulting_hvx
+from htppower.votes.clock_votes import DcvsV3Exp, HmxV2
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
-from htppower.votes.options import VOTE_OPTIONS, limits_of
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 SMALLEST_ADAPTIVE_POLLING_US = 1000
 LATENCY_CRITICAL_BELOW_US = 200
@@ -24,25 +23,25 @@ POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_perfo
 
 def sleep_latency(case: Case) -> Iterator[Finding]:
     """DCVS-1."""
-    dcvs = case.votes.dcvs_v3
     limits = limits_of(Option.DCVS_V3, "sleep_latency_us")
-    if dcvs is not None and dcvs.sleep_latency_us is not None and dcvs.sleep_latency_us not in limits:
-        yield Finding(
-            "DCVS-1",
-            ("votes", "dcvs_v3", "sleep_latency_us"),
-            f"the sleep latency is {dcvs.sleep_latency_us} us",
-            f"{limits}; {limits.high} is no wish",
-        )
+    for name, hvx in hvx_votes(case.votes):
+        if hvx.sleep_latency_us is not None and hvx.sleep_latency_us not in limits:
+            yield Finding(
+                "DCVS-1",
+                ("votes", name, "sleep_latency_us"),
+                f"the sleep latency is {hvx.sleep_latency_us} us",
+                f"{limits}; {limits.high} is no wish",
+            )
 
 
 def clock_order(case: Case) -> Iterator[Finding]:
     """DCVS-2."""
-    dcvs = case.votes.dcvs_v3
-    for clock in ("bus", "core"):
-        corners = None if dcvs is None else getattr(dcvs, clock)
-        said, hint = ("", "") if corners is None else _disorder(corners)
-        if said:
-            yield Finding("DCVS-2", ("votes", "dcvs_v3", clock), f"{clock} {said}", hint)
+    for name, hvx in hvx_votes(case.votes):
+        for clock in ("bus", "core"):
+            corners = getattr(hvx, clock)
+            said, hint = ("", "") if corners is None else disorder(corners)
+            if said:
+                yield Finding("DCVS-2", ("votes", name, clock), f"{clock} {said}", hint)
 
 
 def power_mode(case: Case) -> Iterator[Finding]:
@@ -58,18 +57,28 @@ def power_mode(case: Case) -> Iterator[Finding]:
 
 def sleep_disable_cleared(case: Case) -> Iterator[Finding]:
     """DCVS-4."""
-    dcvs = case.votes.dcvs_v3
-    if dcvs is None or not dcvs.sleep_disable or case.lowered is None:
+    hvx = case.votes.hvx
+    if hvx is None or not hvx.sleep_disable or case.lowered is None:
         return
-    lowered = case.lowered.dcvs_v3
+    lowered = case.lowered.hvx
     if lowered is None or lowered.sleep_disable is not False:
         yield Finding(
             "DCVS-4",
             ("relax", "to"),
             "the profile sets sleep_disable and its power state does not clear it",
             "relax to a power state with sleep_disable: false",
-            also=(("votes", "dcvs_v3", "sleep_disable"),),
+            also=(("votes", case.votes.hvx_field, "sleep_disable"),),
         )
+
+
+def one_hvx_form(case: Case) -> Iterator[Finding]:
+    """DCVS-5."""
+    yield from both_forms("DCVS-5", case.votes, Option.DCVS_V3, "the HVX vote")
+
+
+def expanded_architecture(case: Case) -> Iterator[Finding]:
+    """DCVS-6."""
+    yield from missing(case, "DCVS-6", "the clocks get no vote")
 
 
 def hmx_architecture(case: Case) -> Iterator[Finding]:
@@ -87,11 +96,12 @@ def hmx_architecture(case: Case) -> Iterator[Finding]:
 def hvx_first(case: Case) -> Iterator[Finding]:
     """HMX-2."""
     options = case.options
-    voted_before = case.in_force is not None and case.in_force.dcvs_v3 is not None
-    if voted_before or not {Option.HMX_V2, Option.DCVS_V3}.issubset(options):
+    voted_before = case.in_force is not None and case.in_force.hvx is not None
+    hvx = BY_FIELD[case.votes.hvx_field].option
+    if voted_before or not {Option.HMX_V2, hvx}.issubset(options):
         return
-    if options.index(Option.HMX_V2) < options.index(Option.DCVS_V3):
-        yield Finding("HMX-2", ("votes", "hmx_v2"), "HMX_V2 is sent before DCVS_V3", "send DCVS_V3 first")
+    if options.index(Option.HMX_V2) < options.index(hvx):
+        yield Finding("HMX-2", ("votes", "hmx_v2"), f"HMX_V2 is sent before {hvx.name}", f"send {hvx.name} first")
 
 
 def hmx_needs_hvx(case: Case) -> Iterator[Finding]:
@@ -99,17 +109,18 @@ def hmx_needs_hvx(case: Case) -> Iterator[Finding]:
     hmx = case.votes.hmx_v2
     if hmx is None:
         return
-    hvx = _resulting_hvx(case)
+    hvx = resulting_hvx(case)
     if hvx is None:
         message = "an HMX vote without an HVX vote on the id"
-        yield Finding("HMX-3", ("votes", "hmx_v2"), message, "state dcvs_v3, or hmx_v2: unset", also=(_HVX,))
+        hint = "state dcvs_v3, or hmx_v2: unset"
+        yield Finding("HMX-3", ("votes", "hmx_v2"), message, hint, also=(hvx_at(case),))
     elif _is_explicit(hmx) and not hvx.active:
         yield Finding(
             "HMX-3",
             ("votes", "hmx_v2"),
             "an explicit HMX vote while the HVX vote is DISABLE",
             "vote a core target, or hmx_v2: default",
-            also=((*_HVX, "core"),),
+            also=((*hvx_at(case), "core"),),
         )
 
 
@@ -126,10 +137,10 @@ def hmx_reverted(case: Case) -> Iterator[Finding]:
 
 def hmx_change(case: Case) -> Iterator[Finding]:
     """HMX-6; a set that carries its own HVX vote gives the id a valid one."""
-    if case.in_force is None or case.in_force.hmx_v2 is None or case.votes.dcvs_v3 is not None:
+    if case.in_force is None or case.in_force.hmx_v2 is None or case.votes.hvx is not None:
         return
     changes = case.votes.hmx_v2 is not None and case.votes.hmx_v2 != case.in_force.hmx_v2
-    hvx = case.in_force.dcvs_v3
+    hvx = case.in_force.hvx
     if changes and (hvx is None or not hvx.active):
         yield Finding(
             "HMX-6",
@@ -148,7 +159,7 @@ def hmx_order(case: Case) -> Iterator[Finding]:
     if not all(isinstance(corner, ExpandedCorner) for corner in (hmx.min, hmx.target, hmx.max)):
         yield Finding("HMX-8", at, f"the HMX corners are {_spell(hmx)}", "expanded corners, such as TUR")
         return
-    said, hint = ("", "") if hmx.pick_default else _disorder(hmx)
+    said, hint = ("", "") if hmx.pick_default else disorder(hmx)
     if said:
         yield Finding("HMX-8", at, f"HMX {said}", hint)
 
@@ -235,48 +246,20 @@ def ddr_perf_mode(case: Case) -> Iterator[Finding]:
     if not case.votes.ddr_perf_mode:
         return
     at = ("votes", "ddr_perf_mode")
-    dcvs = case.votes.dcvs_v3
-    if dcvs is None or dcvs.bus != VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER):
-        message = "the bus corners are not all MAX_VOLTAGE_CORNER"
-        yield Finding("DDR-1", at, message, "bus: MAX_VOLTAGE_CORNER", also=((*_HVX, "bus"),))
+    hvx = case.votes.hvx
+    highest = ExpandedCorner.MAX if isinstance(hvx, DcvsV3Exp) else VoltageCorner.MAX_VOLTAGE_CORNER
+    bus = None if hvx is None else hvx.bus
+    if bus is None or {bus.min, bus.target, bus.max} != {highest}:
+        message = f"the bus corners are not all {highest.name}"
+        yield Finding("DDR-1", at, message, f"bus: {highest.name}", also=((*hvx_at(case), "bus"),))
     if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
         message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
         yield Finding("DDR-1", at, message, case.platform.needs(Option.DDR_PERF_MODE))
-
-
-_HVX = ("votes", "dcvs_v3")
-
-
-def _resulting_hvx(case: Case) -> DcvsV3 | None:
-    """Return the HVX vote that the id has once the set is sent."""
-    voted = case.votes.dcvs_v3
-    in_force = None if case.in_force is None else case.in_force.dcvs_v3
-    if voted is None:
-        return in_force
-    if voted.core is None and in_force is not None:
-        return attrs.evolve(voted, core=in_force.core)
-    return voted
 
 
 def _is_explicit(hmx: HmxV2 | None) -> bool:
     return hmx is not None and not hmx.pick_default
 
 
-def _disorder(corners: VoltageRange | HmxV2) -> tuple[str, str]:
-    """Return which corner is above which that it may not be above, and what to change, either way; DISABLE aside.
-
-    Both are empty where the corners are in order.
-    """
-    limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
-    voted = [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
-    wrong = [
-        (low, below.name, high, above.name)
-        for (low, below), (high, above) in itertools.pairwise(voted)
-        if below > above
-    ]
-    said = ", ".join(f"{low} {below} is above {high} {above}" for low, below, high, above in wrong)
-    return said, ", ".join(f"{low} {above} or lower, or {high} {below} or higher" for low, below, high, above in wrong)
-
-
-def _spell(corners: VoltageRange | HmxV2) -> str:
+def _spell(corners: HmxV2) -> str:
     return " / ".join(corner.name for corner in (corners.min, corners.target, corners.max))

@@ -56,6 +56,59 @@ class DcvsV3:
         return self.core is not None and self.core.target is not VoltageCorner.DISABLE
 
 
+@attrs.frozen
+class ExpandedRange:
+    """The expanded corners of one clock, core or bus.
+
+    Attributes:
+        min: DCVS goes no lower.
+        target: in force when the call returns.
+        max: DCVS goes no higher; it holds only while no other client is active.
+    """
+
+    min: ExpandedCorner
+    target: ExpandedCorner
+    max: ExpandedCorner
+
+    @classmethod
+    def at(cls, corner: ExpandedCorner) -> "ExpandedRange":
+        """Return the range with min = target = max."""
+        return cls(corner, corner, corner)
+
+
+@attrs.frozen(cache_hash=True)
+class DcvsV3Exp:
+    """The HVX vote in expanded corners (Hexagon V85 and later), with DCVS on. None leaves a field as it is on the id.
+
+    Attributes:
+        power_mode: how DCVS moves the clocks.
+        sleep_latency_us: tolerated wake-up latency, 10 to 65535 us; 65535 is no wish.
+        sleep_disable: True keeps the DSP from sleeping until a vote says False.
+        bus: corners of the bus clock.
+        core: corners of the core clock.
+        core_perf_mode: which frequency at the core's corner.
+        bus_perf_mode: which frequency at the bus's corner.
+    """
+
+    power_mode: PowerMode
+    sleep_latency_us: int | None
+    sleep_disable: bool | None
+    bus: ExpandedRange | None
+    core: ExpandedRange | None
+    core_perf_mode: ClkPerfMode
+    bus_perf_mode: ClkPerfMode
+
+    @property
+    def active(self) -> bool:
+        """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
+        return self.core is not None and self.core.target is not ExpandedCorner.DISABLE
+
+    @property
+    def dcvs_enable(self) -> bool:
+        """True: a vote in expanded corners implies it."""
+        return True
+
+
 @attrs.frozen(cache_hash=True)
 class HmxV2:
     """The HMX vote (Hexagon V75 and later).
@@ -73,6 +126,36 @@ class HmxV2:
     pick_default: bool = False
 
 
+@attrs.frozen(cache_hash=True)
+class Ceng:
+    """The vote on the clock of the compression engine (Hexagon V75 and later).
+
+    Attributes:
+        min, target, max: corners of its clock.
+        perf_mode: which frequency at the corner.
+    """
+
+    min: VoltageCorner
+    target: VoltageCorner
+    max: VoltageCorner
+    perf_mode: ClkPerfMode
+
+
+@attrs.frozen(cache_hash=True)
+class CengExp:
+    """The vote on the clock of the compression engine in expanded corners (Hexagon V85 and later).
+
+    Attributes:
+        min, target, max: expanded corners of its clock.
+        perf_mode: which frequency at the corner.
+    """
+
+    min: ExpandedCorner
+    target: ExpandedCorner
+    max: ExpandedCorner
+    perf_mode: ClkPerfMode
+
+
 # Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.
 HMX_DEFAULT = HmxV2(
     ExpandedCorner.DISABLE,
@@ -83,7 +166,7 @@ HMX_DEFAULT = HmxV2(
 )
 
 # What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
-# by field, what a DCVS_V3 vote must say of a field that it leaves unset and an earlier one has set.
+# by field, what an HVX vote must say of a field that it leaves unset and an earlier one has set.
 HVX_REMOVED = DcvsV3(
     dcvs_enable=True,
     power_mode=PowerMode.POWER_SAVER,
@@ -92,3 +175,17 @@ HVX_REMOVED = DcvsV3(
     bus=VoltageRange.at(VoltageCorner.DISABLE),
     core=VoltageRange.at(VoltageCorner.DISABLE),
 )
+HVX_EXP_REMOVED = DcvsV3Exp(
+    power_mode=PowerMode.POWER_SAVER,
+    sleep_latency_us=65535,
+    sleep_disable=False,
+    bus=ExpandedRange.at(ExpandedCorner.DISABLE),
+    core=ExpandedRange.at(ExpandedCorner.DISABLE),
+    core_perf_mode=ClkPerfMode.HIGH,
+    bus_perf_mode=ClkPerfMode.HIGH,
+)
+
+# What holds where no CENG vote is cast (vendor, "CENG Power Settings", note 5); there is no pick default.
+_LOWEST = VoltageCorner.MIN_VOLTAGE_CORNER
+CENG_DEFAULT = Ceng(_LOWEST, _LOWEST, _LOWEST, ClkPerfMode.HIGH)
+CENG_EXP_DEFAULT = CengExp(ExpandedCorner.MIN, ExpandedCorner.MIN, ExpandedCorner.MIN, ClkPerfMode.HIGH)

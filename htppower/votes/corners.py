@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class VoltageCorner(enum.IntEnum):
-    """A corner of the core and bus clocks, as DCVS_V3 takes it."""
+    """A corner of a clock, as DCVS_V3 and CENG take it."""
 
     DISABLE = 16
     MIN_VOLTAGE_CORNER = 32
@@ -39,7 +39,7 @@ class VoltageCorner(enum.IntEnum):
 
 
 class ExpandedCorner(enum.IntEnum):
-    """A corner of the HMX clock, as HMX_V2 takes it."""
+    """A corner of a clock, as HMX_V2, DCVS_V3_EXP and CENG_EXP take it."""
 
     DISABLE = 0
     MIN = 256
@@ -102,6 +102,11 @@ EXPANDED_OF_CORE: Mapping[int, ExpandedCorner] = MappingProxyType(
 )
 
 
+def as_expanded(corner: int) -> int:
+    """Return a corner of either kind in expanded numbers, in which all corners compare."""
+    return EXPANDED_OF_CORE.get(corner, corner)
+
+
 class PowerMode(enum.IntEnum):
     """How DCVS moves the clock; it acts only where dcvs_enable is true (rule DCVS-3)."""
 
@@ -120,7 +125,7 @@ class PowerMode(enum.IntEnum):
 
 
 class ClkPerfMode(enum.IntEnum):
-    """Which frequency of an HMX corner is chosen: HIGH the highest, LOW the lowest, HIGH_Dn n steps below HIGH."""
+    """Which frequency of a corner is chosen: HIGH the highest, LOW the lowest, HIGH_Dn n steps below HIGH."""
 
     HIGH = 0
     LOW = 1

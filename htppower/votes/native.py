@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Option(enum.IntEnum):
-    """A power config option. CENG, DCVS_V3_EXP and CENG_EXP are known by number; no vote uses them yet."""
+    """A power config option."""
 
     DCVS_V3 = 1
     RPC_CONTROL_LATENCY = 2

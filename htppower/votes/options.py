@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.votes.clock_votes import HMX_DEFAULT, HVX_REMOVED
+from htppower.votes.clock_votes import CENG_DEFAULT, CENG_EXP_DEFAULT, HMX_DEFAULT, HVX_EXP_REMOVED, HVX_REMOVED
 from htppower.votes.native import NativeConfig, Option
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _HMX = 'QNN HTP backend, "HMX Power Settings"'
 _POLLING = 'QNN HTP backend, "RPC Polling and Latency Settings"'
 _ADAPTIVE = 'QNN HTP backend, "Adaptive Polling Time"'
 _TIMEOUT = 'QNN HTP backend, "QNN HTP Backend Extensions", hmx_timeout_us'
+_CENG = 'QNN HTP backend, "CENG Power Settings"'
+_EXPANDED = 'QNN HTP backend, "Expanded Voltage Corners (V85+)"'
 _HEADER = "QnnHtpPerfInfrastructure.h, SDK 2.48"
 
 
@@ -93,6 +95,10 @@ class VoteOption:
         not_on_archs: later architectures without it.
         not_on_systems: operating systems without it.
         rule_if_missing: the rule under which a platform without it degrades; empty where nothing can be voted there.
+        other_form: the option that votes on the same in other corners. The later vote supersedes the earlier, and one
+            list holds only one of them.
+        needs_hvx: it is taken only on an id with an HVX vote.
+        optional: a file may leave its field out, which is as if it were unset.
     """
 
     option: Option
@@ -111,6 +117,9 @@ class VoteOption:
     not_on_archs: frozenset[int] = frozenset()
     not_on_systems: frozenset[str] = frozenset()
     rule_if_missing: str = ""
+    other_form: Option | None = None
+    needs_hvx: bool = False
+    optional: bool = False
 
     @property
     def process_wide(self) -> bool:
@@ -162,7 +171,45 @@ def _clock(name: str, does: str, *rules: str) -> VoteField:
     return VoteField(name, _corners(name), f"set{name.capitalize()}Params", does, rules)
 
 
-_HMX_MIN, _HMX_TARGET, _HMX_MAX = _corners("hmx")
+def _one_clock(prefix: str) -> tuple[VoteField, ...]:
+    """Return the fields of a vote on one clock."""
+    fields = zip(("min", "target", "max"), _corners(prefix), strict=True)
+    return (*(VoteField(name, (native,)) for name, native in fields), VoteField("perf_mode", (f"{prefix}PerfMode",)))
+
+
+_SLEEP = (
+    VoteField(
+        "sleep_latency_us",
+        ("sleepLatency",),
+        "setSleepLatency",
+        "The longest wake-up that is tolerated, in us: the smaller, the lighter the DSP sleeps, and the more it draws "
+        "when idle; 65535 is no wish.",
+        ("DCVS-1",),
+        Limits(10, 65535, "DCVS-1"),
+    ),
+    VoteField(
+        "sleep_disable",
+        ("sleepDisable",),
+        "setSleepDisable",
+        "true keeps the DSP from sleeping until a vote says false.",
+        ("DCVS-4",),
+    ),
+)
+_CLOCKS = (
+    _clock(
+        "bus",
+        "The clock between the DSP and memory: no lower than min, at target when the call returns.",
+        "DCVS-2",
+        "DDR-1",
+    ),
+    _clock(
+        "core",
+        "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone.",
+        "DCVS-2",
+    ),
+)
+# Measured on QAIRT 2.51: V89 answers 13004 to votes on the matrix unit and the compression engine.
+_V89 = frozenset({89})
 # RPC latency and polling do not exist on QNX (vendor documentation, "RPC Polling and Latency Settings"); adaptive
 # polling needs polling.
 _QNX = frozenset({"qnx"})
@@ -189,36 +236,41 @@ _TABLE = (
                 does="How eagerly DCVS moves the clocks; it does nothing while dcvs_enable is false.",
                 rules=("DCVS-3",),
             ),
-            VoteField(
-                "sleep_latency_us",
-                ("sleepLatency",),
-                "setSleepLatency",
-                "The longest wake-up that is tolerated, in us: the smaller, the lighter the DSP sleeps, and the more "
-                "it draws when idle; 65535 is no wish.",
-                ("DCVS-1",),
-                Limits(10, 65535, "DCVS-1"),
-            ),
-            VoteField(
-                "sleep_disable",
-                ("sleepDisable",),
-                "setSleepDisable",
-                "true keeps the DSP from sleeping until a vote says false.",
-                ("DCVS-4",),
-            ),
-            _clock(
-                "bus",
-                "The clock between the DSP and memory: no lower than min, at target when the call returns.",
-                "DCVS-2",
-                "DDR-1",
-            ),
-            _clock(
-                "core",
-                "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone.",
-                "DCVS-2",
-            ),
+            *_SLEEP,
+            *_CLOCKS,
         ),
         has_context_id=True,
         taken_back=HVX_REMOVED,
+        other_form=Option.DCVS_V3_EXP,
+    ),
+    VoteOption(
+        Option.DCVS_V3_EXP,
+        "dcvs_v3_exp",
+        "dcvsV3ExpConfig",
+        "The HVX vote in expanded corners, in the place of dcvs_v3, from Hexagon V85 on; DCVS is on.",
+        _EXPANDED,
+        rules=("DCVS-5", "DCVS-6", "HMX-2", "HMX-3", "CENG-2"),
+        fields=(
+            VoteField("power_mode", ("powerMode",), does="How eagerly DCVS moves the clocks."),
+            *_SLEEP,
+            *_CLOCKS,
+            VoteField(
+                "core_perf_mode",
+                ("corePerfMode",),
+                does="Which frequency of the core's corner: HIGH the highest, LOW the lowest, HIGH_D1 one below HIGH.",
+            ),
+            VoteField(
+                "bus_perf_mode",
+                ("busPerfMode",),
+                does="Which frequency of the bus's corner: HIGH the highest, LOW the lowest, HIGH_D1 one below HIGH.",
+            ),
+        ),
+        has_context_id=True,
+        taken_back=HVX_EXP_REMOVED,
+        first_arch=85,
+        rule_if_missing="DCVS-6",
+        other_form=Option.DCVS_V3,
+        optional=True,
     ),
     VoteOption(
         # The library refuses it before DCVS_V3 (measured: 13001).
@@ -231,17 +283,48 @@ _TABLE = (
         rules=("HMX-1", "HMX-2", "HMX-3", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "HMX-8"),
         fields=(
             VoteField("pick_default", ("hmxPickDefault",)),
-            VoteField("min", (_HMX_MIN,)),
-            VoteField("target", (_HMX_TARGET,)),
-            VoteField("max", (_HMX_MAX,)),
-            VoteField("perf_mode", ("hmxPerfMode",)),
+            *_one_clock("hmx"),
         ),
         taken_back=HMX_DEFAULT,
         default=HMX_DEFAULT,
-        # Vendor, "HMX Power Settings"; measured on QAIRT 2.51: V89 answers 13004 although it is later than V75.
+        # Vendor, "HMX Power Settings".
         first_arch=75,
-        not_on_archs=frozenset({89}),
+        not_on_archs=_V89,
         rule_if_missing="HMX-1",
+        needs_hvx=True,
+    ),
+    VoteOption(
+        Option.CENG,
+        "ceng",
+        "cengConfig",
+        "The clock of the compression engine, which compresses and decompresses weights and activations, from Hexagon "
+        "V75 on.",
+        _CENG,
+        rules=("CENG-1", "CENG-2", "CENG-3", "CENG-4"),
+        fields=_one_clock("ceng"),
+        taken_back=CENG_DEFAULT,
+        first_arch=75,
+        not_on_archs=_V89,
+        rule_if_missing="CENG-1",
+        other_form=Option.CENG_EXP,
+        needs_hvx=True,
+        optional=True,
+    ),
+    VoteOption(
+        Option.CENG_EXP,
+        "ceng_exp",
+        "cengExpConfig",
+        "The clock of the compression engine in expanded corners, in the place of ceng, from Hexagon V85 on.",
+        _EXPANDED,
+        rules=("CENG-1", "CENG-2", "CENG-3", "CENG-4"),
+        fields=_one_clock("ceng"),
+        taken_back=CENG_EXP_DEFAULT,
+        first_arch=85,
+        not_on_archs=_V89,
+        rule_if_missing="CENG-1",
+        other_form=Option.CENG,
+        needs_hvx=True,
+        optional=True,
     ),
     VoteOption(
         Option.RPC_CONTROL_LATENCY,
@@ -305,6 +388,7 @@ _TABLE = (
         taken_back=False,
         first_arch=81,
         rule_if_missing="DDR-1",
+        needs_hvx=True,
     ),
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from htppower.votes.clock_votes import DcvsV3, HmxV2
+from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2
 from htppower.votes.native import NativeConfig, Option
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Limits
 
@@ -21,7 +21,10 @@ class VoteSet:
 
     Attributes:
         dcvs_v3: the HVX vote.
+        dcvs_v3_exp: the HVX vote in expanded corners, in the place of dcvs_v3 (V85 and later).
         hmx_v2: the HMX vote.
+        ceng: the vote on the compression engine (V75 and later).
+        ceng_exp: the vote on it in expanded corners, in the place of ceng (V85 and later).
         rpc_control_latency_us: tolerated CPU wake-up latency of a remote call; 0 is no vote.
         rpc_polling_time_us: how long the CPU polls for an answer, 0 to 9999 us; 0 is off. Process-wide.
         adaptive_polling_time_us: inference time above which polling turns adaptive; 0 is off. Process-wide.
@@ -30,7 +33,10 @@ class VoteSet:
     """
 
     dcvs_v3: DcvsV3 | None = None
+    dcvs_v3_exp: DcvsV3Exp | None = attrs.field(default=None, kw_only=True)
     hmx_v2: HmxV2 | None = None
+    ceng: Ceng | None = attrs.field(default=None, kw_only=True)
+    ceng_exp: CengExp | None = attrs.field(default=None, kw_only=True)
     rpc_control_latency_us: int | None = None
     rpc_polling_time_us: int | None = None
     adaptive_polling_time_us: int | None = None
@@ -54,6 +60,23 @@ class VoteSet:
                 yield about.option, value
 
     @property
+    def hvx(self) -> DcvsV3 | DcvsV3Exp | None:
+        """The HVX vote, in whichever form it is."""
+        return self.dcvs_v3_exp if self.dcvs_v3 is None else self.dcvs_v3
+
+    @property
+    def hvx_field(self) -> str:
+        """The field of the HVX vote; ``dcvs_v3`` where there is none."""
+        return self.voted_field(Option.DCVS_V3)
+
+    def voted_field(self, option: Option) -> str:
+        """Return the field of the vote on an option: that of its other form, where only that is voted."""
+        about = VOTE_OPTIONS[option]
+        if about.other_form is not None and self.get(option) is None and self.get(about.other_form) is not None:
+            return VOTE_OPTIONS[about.other_form].field
+        return about.field
+
+    @property
     def options(self) -> tuple[Option, ...]:
         """The options that are voted on, in the order in which they are sent."""
         return tuple(option for option, _ in self.items())
@@ -63,6 +86,13 @@ class VoteSet:
         if not options:
             return self
         return attrs.evolve(self, **{VOTE_OPTIONS[option].field: None for option in options})
+
+    def where_absent(self, *options: Option) -> "VoteSet":
+        """Return what can be cast on a platform without these options: what needs an HVX vote goes with that."""
+        left = self.without(*options)
+        if self.hvx is None or left.hvx is not None:
+            return left
+        return left.without(*(option for option in left.options if VOTE_OPTIONS[option].needs_hvx))
 
     def native(self, power_config_id: int) -> tuple[NativeConfig, ...]:
         """Return the native list for a call on this id."""

@@ -33,6 +33,8 @@ LAYOUTS: list[tuple[Any, int, dict[str, int]]] = [
     (abi.STRUCTS["dcvsV3Config"], 64, {"contextId": 0, "powerMode": 12, "coreVoltageCornerMax": 60}),
     (abi.STRUCTS["hmxV2Config"], 20, {"hmxPickDefault": 0, "hmxVoltageCornerMin": 4, "hmxPerfMode": 16}),
     (abi.STRUCTS["cengConfig"], 16, {"cengVoltageCornerMin": 0, "cengPerfMode": 12}),
+    (abi.STRUCTS["cengExpConfig"], 16, {"cengVoltageCornerMin": 0, "cengPerfMode": 12}),
+    (abi.STRUCTS["dcvsV3ExpConfig"], 64, {"contextId": 0, "powerMode": 4, "setBusParams": 24, "busPerfMode": 60}),
     (abi.PerfInfrastructure, 40, {"infraType": 0, "createPowerConfigId": 8, "setPowerConfig": 24}),
     (abi.PlatformInfo, 24, {"numHwDevices": 8, "hwDevices": 16}),
     (abi.HardwareDevice, 40, {"deviceId": 8, "numCores": 16, "cores": 24, "deviceInfoExtension": 32}),

@@ -33,7 +33,7 @@ def test_doctor_where_everything_is_there(standin: Standin) -> None:
     assert (document["library"], document["tried"]) == (str(standin.path), [chosen])
     assert {vote["option"]: vote["code"] for vote in document["votes"]} == dict.fromkeys(
         ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME",
-         "HMX_TIMEOUT_INTERVAL_US", "DDR_PERF_MODE"], 0
+         "HMX_TIMEOUT_INTERVAL_US", "DDR_PERF_MODE", "DCVS_V3_EXP", "CENG", "CENG_EXP"], 0
     )  # fmt: skip
     assert {profile["name"] for profile in document["profiles"]} >= {"burst", "system_settings"}
     assert all(profile["degradations"] == [] for profile in document["profiles"])

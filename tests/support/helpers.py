@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
+from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.native import NativeConfig
 
@@ -39,6 +39,37 @@ def hmx(low: str = "TUR", target: str | None = None, high: str | None = None) ->
     """Return an explicit HMX vote from the names of its corners; one name stands for all three."""
     lowest, aim, highest = (ExpandedCorner[name or low] for name in (low, target, high))
     return HmxV2(lowest, aim, highest, ClkPerfMode.HIGH)
+
+
+def expanded(low: str, target: str | None = None, high: str | None = None) -> ExpandedRange:
+    """Return a range of expanded corners from their names; one name stands for all three."""
+    return ExpandedRange(*(ExpandedCorner[name or low] for name in (low, target, high)))
+
+
+def hvx_exp(corner: str = "TUR", **changes: Any) -> DcvsV3Exp:
+    """Return an HVX vote in expanded corners: core and bus at one, or with other fields where they are given."""
+    vote = DcvsV3Exp(
+        power_mode=PowerMode.PERFORMANCE,
+        sleep_latency_us=100,
+        sleep_disable=None,
+        bus=expanded(corner),
+        core=expanded(corner),
+        core_perf_mode=ClkPerfMode.HIGH,
+        bus_perf_mode=ClkPerfMode.HIGH,
+    )
+    return attrs.evolve(vote, **changes)
+
+
+def ceng(low: str = "NOM", target: str | None = None, high: str | None = None) -> Ceng:
+    """Return a CENG vote from the names of its corners; one name stands for all three."""
+    lowest, aim, highest = (VoltageCorner[name or low] for name in (low, target, high))
+    return Ceng(lowest, aim, highest, ClkPerfMode.HIGH)
+
+
+def ceng_exp(low: str = "NOM", target: str | None = None, high: str | None = None) -> CengExp:
+    """Return a CENG vote from the names of its expanded corners; one name stands for all three."""
+    lowest, aim, highest = (ExpandedCorner[name or low] for name in (low, target, high))
+    return CengExp(lowest, aim, highest, ClkPerfMode.HIGH)
 
 
 def native_dcvs(power_config_id: int, **changes: int) -> NativeConfig:
@@ -80,6 +111,35 @@ def native_ceng(perf_mode: int = 0) -> NativeConfig:
     """Return a native CENG vote at TURBO."""
     limits = ("cengVoltageCornerMin", "cengVoltageCornerTarget", "cengVoltageCornerMax")
     return NativeConfig("CENG", dict.fromkeys(limits, 128) | {"cengPerfMode": perf_mode})
+
+
+def native_dcvs_exp(power_config_id: int, **changes: int) -> NativeConfig:
+    """Return a native DCVS_V3_EXP at TUR for this id, or with other fields where they are given."""
+    fields = {
+        "contextId": power_config_id,
+        "powerMode": 16,
+        "setSleepLatency": 1,
+        "sleepLatency": 100,
+        "setSleepDisable": 0,
+        "sleepDisable": 0,
+        "setBusParams": 1,
+        "busVoltageCornerMin": 640,
+        "busVoltageCornerTarget": 640,
+        "busVoltageCornerMax": 640,
+        "setCoreParams": 1,
+        "coreVoltageCornerMin": 640,
+        "coreVoltageCornerTarget": 640,
+        "coreVoltageCornerMax": 640,
+        "corePerfMode": 0,
+        "busPerfMode": 0,
+    }
+    return NativeConfig("DCVS_V3_EXP", fields | changes)
+
+
+def native_ceng_exp(**changes: int) -> NativeConfig:
+    """Return a native CENG_EXP at TUR, or with other fields where they are given."""
+    limits = ("cengVoltageCornerMin", "cengVoltageCornerTarget", "cengVoltageCornerMax")
+    return NativeConfig("CENG_EXP", dict.fromkeys(limits, 640) | {"cengPerfMode": 0} | changes)
 
 
 def native_scalar(option: str, value: int = 1) -> NativeConfig:

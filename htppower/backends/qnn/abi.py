@@ -161,12 +161,7 @@ STRUCTS: dict[str, Any] = {
     for about in VOTE_OPTIONS.values()
     if about.fields
 }
-_CENG = "cengVoltageCornerMin cengVoltageCornerTarget cengVoltageCornerMax cengPerfMode"
-STRUCTS["cengConfig"] = _struct("cengConfig", _uint32s(_CENG))
-_MEMBERS = {
-    **{option.name: about.member for option, about in VOTE_OPTIONS.items() if about.fields},
-    "CENG": "cengConfig",
-}
+_MEMBERS = {option.name: about.member for option, about in VOTE_OPTIONS.items() if about.fields}
 
 
 class _Setting(ctypes.Union):

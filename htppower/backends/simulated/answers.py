@@ -13,7 +13,7 @@ import attrs
 
 from htppower.votes.native import Option
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.votes.options import VOTE_OPTIONS, limits_of
+from htppower.votes.options import VOTE_OPTIONS, VoteOption, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _LARGEST_LEGACY_CORNER = 0xFF
 _LARGEST_PERF_MODE = 255
-_MIN_TARGET_MAX = ("Min", "Target", "Max")
-# The plain form of each expanded vote.
-_PLAIN = MappingProxyType({Option.DCVS_V3_EXP: Option.DCVS_V3, Option.CENG_EXP: Option.CENG})
 
 
 @attrs.frozen
@@ -35,7 +32,7 @@ class LibraryVersion:
     Attributes:
         name: of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
         last_option: the highest option that it knows.
-        hmx_on_v89: whether it takes HMX votes on V89.
+        hmx_on_v89: whether it takes HMX and CENG votes on V89.
         checks_hmx: whether it refuses legacy corners and perf modes above 255 in an HMX vote.
     """
 
@@ -88,14 +85,14 @@ def answer(
         platform: what it runs on.
         config: the option.
         power_config_id: the id of the call.
-        has_hvx_vote: whether a DCVS_V3 was accepted on the id, earlier or before it in the list.
+        has_hvx_vote: whether an HVX vote was accepted on the id, earlier or before it in the list.
         earlier: the options before it in the list.
     """
     if not 1 <= config.number <= version.last_option:
         return UNSUPPORTED_CONFIG
     option = Option(config.number)
     # A list holds a vote in one form, the plain or the expanded; checked before the architecture is.
-    if _PLAIN.get(option) in earlier:
+    if VOTE_OPTIONS[option].other_form in earlier:
         return INVALID_INPUT
     # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
     if option is Option.DDR_PERF_MODE or not _has(version, platform, option):
@@ -106,22 +103,31 @@ def answer(
 def _is_valid(
     version: LibraryVersion, option: Option, fields: Mapping[str, int], power_config_id: int, has_hvx_vote: bool
 ) -> bool:
-    if option is Option.DCVS_V3:
-        return fields["contextId"] == power_config_id
+    about = VOTE_OPTIONS[option]
+    if about.has_context_id and fields.get("contextId", 0) != power_config_id:
+        return False
+    if about.needs_hvx and not has_hvx_vote:
+        return False
+    if option in (Option.DCVS_V3_EXP, Option.CENG_EXP) or (option is Option.HMX_V2 and version.checks_hmx):
+        return _is_expanded(about, fields)
     if option is Option.HMX_TIMEOUT_INTERVAL_US:
         return fields[VOTE_OPTIONS[option].member] in limits_of(option)
-    if option is Option.HMX_V2:
-        return has_hvx_vote and (_is_expanded(fields) or not version.checks_hmx)
-    return has_hvx_vote or option is not Option.CENG
+    return True
 
 
 def _has(version: LibraryVersion, platform: Platform, option: Option) -> bool:
-    if option in (Option.HMX_V2, Option.CENG) and platform.arch == 89 and version.hmx_on_v89:  # noqa: PLR2004 - V89
-        return True
-    return platform.has(option)
+    # Assumed of CENG_EXP: no SoC is V89 to that version.
+    on_v89 = platform.arch is not None and platform.arch in VOTE_OPTIONS[option].not_on_archs and version.hmx_on_v89
+    return on_v89 or platform.has(option)
 
 
-def _is_expanded(fields: Mapping[str, int]) -> bool:
-    corners = [fields[f"hmxVoltageCorner{limit}"] for limit in _MIN_TARGET_MAX]
-    legacy = any(0 < corner <= _LARGEST_LEGACY_CORNER for corner in corners)
-    return not legacy and fields["hmxPerfMode"] <= _LARGEST_PERF_MODE
+def _is_expanded(about: VoteOption, fields: Mapping[str, int]) -> bool:
+    """Return whether no corner that is set is a legacy one, and every perf mode is in range."""
+    for field in about.fields:
+        if field.name.endswith("perf_mode") and fields.get(field.native[0], 0) > _LARGEST_PERF_MODE:
+            return False
+        is_set = not field.flag or fields.get(field.flag)
+        corners = [fields.get(name, 0) for name in field.native if "VoltageCorner" in name] if is_set else []
+        if any(0 < corner <= _LARGEST_LEGACY_CORNER for corner in corners):
+            return False
+    return True

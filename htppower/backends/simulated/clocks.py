@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
+from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 from htppower.votes.native import Option
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 NO_WISH_US = 65535
 _LIMITS = ("Min", "Target", "Max")
 _DISABLE = VoltageCorner.DISABLE.value
+_NO_VOTE = frozenset({_DISABLE, ExpandedCorner.DISABLE.value})
 
 
 @attrs.frozen
 class Effective:
-    """What is in force on a core, in native numbers; DISABLE (16, and 0 for HMX) where nothing is voted.
+    """What is in force on a core, in native numbers; DISABLE (16, and 0 for expanded corners) where nothing is voted.
 
     Attributes:
-        core_min, core_target, core_max, bus_min, bus_target, bus_max: corners of the core and bus clocks.
+        core_min, core_target, core_max, bus_min, bus_target, bus_max: corners of the core and bus clocks; expanded ones
+            where an active client votes in these.
         hmx_min, hmx_target, hmx_max: expanded corners of the HMX clock.
         sleep_latency_us: the smallest wish of any client; 65535 is none.
         sleep_disable: whether any client keeps the DSP from sleeping.
         dcvs_enable: whether DCVS may move the clocks.
         rpc_polling_time_us, rpc_control_latency_us, adaptive_polling_time_us: of the whole process.
+        ceng_min, ceng_target, ceng_max: expanded corners of the compression engine's clock.
     """
 
     core_min: int
@@ -53,6 +56,9 @@ class Effective:
     rpc_polling_time_us: int
     rpc_control_latency_us: int
     adaptive_polling_time_us: int
+    ceng_min: int = 0
+    ceng_target: int = 0
+    ceng_max: int = 0
 
 
 @attrs.frozen
@@ -86,27 +92,40 @@ class Client:
     bus: tuple[int, int, int] = (_DISABLE, _DISABLE, _DISABLE)
     core: tuple[int, int, int] = (_DISABLE, _DISABLE, _DISABLE)
     explicit_hmx: tuple[int, int, int] | None = None
+    ceng: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def active(self) -> bool:
         """A client counts only with a target other than DISABLE."""
-        return self.core[1] != _DISABLE or self.bus[1] != _DISABLE
+        return self.core[1] not in _NO_VOTE or self.bus[1] not in _NO_VOTE
+
+    @property
+    def expanded(self) -> bool:
+        """Whether its clocks are voted in expanded corners."""
+        return any(corner > VoltageCorner.MAX_VOLTAGE_CORNER for corner in (*self.core, *self.bus))
+
+    def corners(self, clock: str, *, in_expanded: bool) -> tuple[int, int, int]:
+        """Return the corners of a clock, ``core``, ``bus`` or ``hmx``, in expanded numbers where asked for."""
+        low, target, high = getattr(self, clock)
+        return (as_expanded(low), as_expanded(target), as_expanded(high)) if in_expanded else (low, target, high)
 
     @property
     def hmx(self) -> tuple[int, int, int]:
         """The client's HMX corners: explicit, or following its core vote."""
         if self.explicit_hmx is not None:
             return self.explicit_hmx
-        low, target, high = (EXPANDED_OF_CORE.get(corner, 0) for corner in self.core)
+        low, target, high = (as_expanded(corner) for corner in self.core)
         return low, target, high
 
     def apply(self, config: NativeConfig) -> None:
         """Take in a vote that the library has accepted."""
         fields = config.fields
-        if config.option == "DCVS_V3":
+        option = Option(config.number)
+        if option in (Option.DCVS_V3, Option.DCVS_V3_EXP):
             self.has_hvx_vote = True
-            if fields["setDcvsEnable"]:
-                self.dcvs_enable = bool(fields["dcvsEnable"])
+            # A vote in expanded corners implies DCVS.
+            if fields.get("setDcvsEnable", 1):
+                self.dcvs_enable = bool(fields.get("dcvsEnable", 1))
             if fields["setSleepLatency"]:
                 self.sleep_latency_us = fields["sleepLatency"]
             if fields["setSleepDisable"]:
@@ -115,7 +134,10 @@ class Client:
                 self.bus = _triple(fields, "busVoltageCorner")
             if fields["setCoreParams"]:
                 self.core = _triple(fields, "coreVoltageCorner")
-        elif config.option == "HMX_V2":
+        elif option in (Option.CENG, Option.CENG_EXP):
+            low, target, high = _triple(fields, "cengVoltageCorner")
+            self.ceng = as_expanded(low), as_expanded(target), as_expanded(high)
+        elif option is Option.HMX_V2:
             self.explicit_hmx = None if fields["hmxPickDefault"] else _triple(fields, "hmxVoltageCorner")
 
 
@@ -127,18 +149,27 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
     # Beside a client that lets DCVS work, the target of one that does not becomes a floor.
     floors = held if dcvs_enable else []
     alone = len(active) == 1
-    highest = VoltageCorner.MAX_VOLTAGE_CORNER.value
+    in_expanded = any(client.expanded for client in active)
+    top = ExpandedCorner.MAX.value
+    disable, highest = (0, top) if in_expanded else (_DISABLE, VoltageCorner.MAX_VOLTAGE_CORNER.value)
     clocks = [
-        _aggregate([getattr(client, clock) for client in active], _DISABLE, None if alone else highest, highest)
+        _aggregate(
+            [client.corners(clock, in_expanded=in_expanded) for client in active],
+            disable,
+            None if alone else highest,
+            highest,
+        )
         for clock in ("core", "bus")
     ]
     core, bus = (
-        (max([low, *(getattr(client, clock)[1] for client in floors)]), target, high)
+        (max([low, *(client.corners(clock, in_expanded=in_expanded)[1] for client in floors)]), target, high)
         for clock, (low, target, high) in zip(("core", "bus"), clocks, strict=True)
     )
-    hmx_votes = [client.hmx for client in active if client.core[1] != _DISABLE]
-    top = ExpandedCorner.MAX.value
-    hmx = _aggregate(hmx_votes, ExpandedCorner.DISABLE.value, None if alone else top, top)
+    with_core = [client for client in active if client.core[1] not in _NO_VOTE]
+    hmx, ceng = (
+        _aggregate([getattr(client, clock) for client in with_core], 0, None if alone else top, top)
+        for clock in ("hmx", "ceng")
+    )
     return Effective(
         *core,
         *bus,
@@ -149,6 +180,9 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
         rpc_polling_time_us=process.rpc_polling_time_us,
         rpc_control_latency_us=process.rpc_control_latency_us,
         adaptive_polling_time_us=process.adaptive_polling_time_us,
+        ceng_min=ceng[0],
+        ceng_target=ceng[1],
+        ceng_max=ceng[2],
     )
 
 

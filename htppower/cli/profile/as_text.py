@@ -74,40 +74,37 @@ def _call(row: Row) -> str:
 
 
 def _vote(config: NativeConfig) -> Iterator[str]:
-    fields = config.fields
-    if config.option == "DCVS_V3":
-        yield "DCVS_V3"
-        flags = [
-            ("setDcvsEnable", "dcvsEnable"),
-            ("setSleepLatency", "sleepLatency"),
-            ("setSleepDisable", "sleepDisable"),
-        ]
-        said = [_flag(field, fields[field]) for flag, field in flags if fields[flag]]
-        yield f"  {'  '.join(said)}"
-        yield f"  powerMode {_short(config, 'powerMode')}"
-        for clock in ("bus", "core"):
-            if fields[f"set{clock.capitalize()}Params"]:
-                yield f"  {_corners(config, f'{clock}VoltageCorner')}"
-    elif config.option == "HMX_V2":
-        if fields["hmxPickDefault"]:
-            yield "HMX_V2  hmxPickDefault 1"
-        else:
-            yield f"HMX_V2  hmxPickDefault 0  hmxPerfMode {_short(config, 'hmxPerfMode')}"
-            yield f"  {_corners(config, 'hmxVoltageCorner')}"
+    about = VOTE_OPTIONS[Option[config.option]]
+    if not about.fields:
+        unit = " us" if about.field.endswith("_us") else ""
+        yield f"{config.option}  {next(iter(config.fields.values()))}{unit}"
+    elif about.partial:
+        yield config.option
+        flags = [field for field in about.fields if field.flag and config.fields[field.flag]]
+        yield f"  {'  '.join(_number(config, field.native[0]) for field in flags if len(field.native) == 1)}"
+        yield f"  {'  '.join(_number(config, field.native[0]) for field in about.fields if not field.flag)}"
+        for field in flags:
+            if len(field.native) > 1:
+                yield f"  {_corners(config, field.native)}"
     else:
-        unit = " us" if VOTE_OPTIONS[Option[config.option]].field.endswith("_us") else ""
-        yield f"{config.option}  {next(iter(fields.values()))}{unit}"
+        numbers = [field.native[0] for field in about.fields if "Corner" not in field.native[0]]
+        is_default = about.default is not None and config.fields == about.native(about.default, 0).fields
+        shown = numbers[:1] if is_default else numbers
+        yield "  ".join((config.option, *(_number(config, name) for name in shown)))
+        if not is_default:
+            yield f"  {_corners(config, tuple(name for name in config.fields if 'Corner' in name))}"
 
 
-def _flag(field: str, value: int) -> str:
-    return f"{field} {value} us" if field == "sleepLatency" else f"{field} {value}"
+def _number(config: NativeConfig, name: str) -> str:
+    """Return a field with its number, or the short name of its enumerator."""
+    unit = " us" if name == "sleepLatency" else ""
+    return f"{name} {_short(config, name) if name in config.symbols else config.fields[name]}{unit}"
 
 
-def _corners(config: NativeConfig, prefix: str) -> str:
-    low, target, high = (_short(config, prefix + limit) for limit in ("Min", "Target", "Max"))
-    if low == target == high:
-        return f"{prefix} {target}"
-    return f"{prefix} {low} / {target} / {high}"
+def _corners(config: NativeConfig, names: tuple[str, ...]) -> str:
+    low, target, high = (_short(config, name) for name in names)
+    clock = names[0].removesuffix("Min")
+    return f"{clock} {target}" if low == target == high else f"{clock} {low} / {target} / {high}"
 
 
 def _short(config: NativeConfig, field: str) -> str:

@@ -72,15 +72,16 @@ def _deciding(known: Sequence[tuple[int, Client]], effective: Effective) -> dict
     active = [(number, client) for number, client in known if client.active]
     targets = {"core": effective.core_target, "bus": effective.bus_target, "hmx": effective.hmx_target}
     asleep = Client(0, 0)
-    none = {"core": asleep.core[1], "bus": asleep.bus[1], "hmx": 0}
+    in_expanded = any(client.expanded for _, client in active)
+    none = {clock: asleep.corners(clock, in_expanded=in_expanded)[1] for clock in CLOCKS}
     decided = {
         clock: tuple(
             number
             for number, client in active
             if targets[clock] != none[clock]
-            and getattr(client, clock)[1] == targets[clock]
+            and client.corners(clock, in_expanded=in_expanded)[1] == targets[clock]
             # The DSP takes no HMX vote of a client without a core vote.
-            and (clock != "hmx" or client.core[1] != none["core"])
+            and (clock != "hmx" or client.corners("core", in_expanded=in_expanded)[1] != none["core"])
         )
         for clock in CLOCKS
     }

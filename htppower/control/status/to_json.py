@@ -134,9 +134,9 @@ def _core(core: CoreStatus) -> dict[str, Any]:
     return {
         "device_id": core.device_id,
         "core_id": core.core_id,
-        "core": _corners(VoltageCorner, effective.core_min, effective.core_target, effective.core_max),
-        "bus": _corners(VoltageCorner, effective.bus_min, effective.bus_target, effective.bus_max),
-        "hmx": _corners(ExpandedCorner, effective.hmx_min, effective.hmx_target, effective.hmx_max),
+        "core": _corners(effective.core_min, effective.core_target, effective.core_max),
+        "bus": _corners(effective.bus_min, effective.bus_target, effective.bus_max),
+        "hmx": _corners(effective.hmx_min, effective.hmx_target, effective.hmx_max),
         "sleep_latency_us": effective.sleep_latency_us,
         "sleep_disable": effective.sleep_disable,
         "dcvs_enable": effective.dcvs_enable,
@@ -145,5 +145,6 @@ def _core(core: CoreStatus) -> dict[str, Any]:
     }
 
 
-def _corners(kind: type[VoltageCorner | ExpandedCorner], low: int, target: int, high: int) -> dict[str, str]:
+def _corners(low: int, target: int, high: int) -> dict[str, str]:
+    kind = VoltageCorner if low in VoltageCorner.__members__.values() else ExpandedCorner
     return {"min": kind(low).name, "target": kind(target).name, "max": kind(high).name}

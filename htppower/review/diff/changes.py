@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
+from htppower.profiles.fields import has_corners, is_one_corner, limits, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
 from htppower.profiles.strict_yaml import Place, locate
 from htppower.review.diff.effects import Effect, effect_of
-from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,17 +119,12 @@ def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]
 
 def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]]]:
     """Yield a field as a whole, or limit by limit where it is a range on one side and can be compared."""
-    ranges = [isinstance(value, (VoltageRange, HmxV2)) and value != HMX_DEFAULT for value in (old, new)]
-    if not all(ranges) or (_is_one_corner(old) and _is_one_corner(new)):
+    if not (has_corners(old) and has_corners(new)) or (is_one_corner(old) and is_one_corner(new)):
         yield at, (old, new)
         return
     before, after = dict(limits(at, old)), dict(limits(at, new))
     for part, value in before.items():
         yield part, (value, after[part])
-
-
-def _is_one_corner(value: VoltageRange | HmxV2) -> bool:
-    return isinstance(value, VoltageRange) and value.min == value.target == value.max
 
 
 def _of_relaxing(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:

@@ -6,12 +6,15 @@ import enum
 from typing import TYPE_CHECKING, Any
 
 from htppower.rules import power_order
-from htppower.votes.corners import PowerMode
+from htppower.votes.corners import ClkPerfMode, PowerMode
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.rules.case import Path
-    from htppower.votes.clock_votes import DcvsV3
+    from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
+
+    Hvx = DcvsV3 | DcvsV3Exp
 
 
 class Effect(str, enum.Enum):
@@ -46,31 +49,43 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
         before: the vote set that it was part of.
         after: the vote set that it is part of.
     """
-    option, *rest = at[1:]
-    if option == "dcvs_v3" and rest:
-        return _of_dcvs(rest, old, new, before.dcvs_v3, after.dcvs_v3)
-    if option == "hmx_v2" and rest:
-        return _of_hmx(rest[0], old, new)
-    one, other = (dict(power_order.costs(votes)).get(("votes", option)) for votes in (before, after))
-    if one is None or other is None:
+    field, *rest = at[1:]
+    about = BY_FIELD[field]
+    if about.partial and rest:
+        return _of_hvx(rest, old, new, before, after)
+    if rest:
+        return _of_one_clock(rest[0], old, new)
+    costs = [dict(power_order.costs(votes)) for votes in (before, after)]
+    # Both forms of a vote are told under the field of one of them.
+    forms = (field, *(each.field for each in VOTE_OPTIONS.values() if each.other_form is about.option))
+    key = next((("votes", name) for name in forms if ("votes", name) in costs[0]), None)
+    if key is None:
         return Effect.CHANGES_LATENCY
-    if option == "hmx_v2" and one[:-1] != other[:-1]:
-        return _of_bounds(one[:-1], other[:-1])
-    return _compared(one, other)
+    one, other_cost = (cost[key] for cost in costs)
+    if field == "hmx_v2":
+        bounds = one[:-1], other_cost[:-1]
+        return _of_bounds(*bounds) if bounds[0] != bounds[1] else _compared(one, other_cost)
+    return _of_bounds(one, other_cost) if isinstance(one, tuple) else _compared(one, other_cost)
 
 
-def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: DcvsV3 | None) -> Effect:
+def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
+    """Return the effect of a change in the HVX vote; where its form changes, it is that of the same field there."""
     field = rest[0]
+    votes = before.hvx, after.hvx
+    if before.hvx_field != after.hvx_field:
+        old, new = (None if vote is None else getattr(vote, field, None) for vote in votes)
     if field == "sleep_latency_us":
-        return Effect.CHANGES_LATENCY
+        return Effect.WORDING if old == new else Effect.CHANGES_LATENCY
     if field == "sleep_disable":
         return _compared(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
     if field == "dcvs_enable":
         return _of_bounds(
-            *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in (before, after))
+            *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in votes)
         )
     if field == "power_mode":
-        return _of_power_mode(old, new, before, after)
+        return _of_power_mode(old, new, *votes)
+    if field.endswith("perf_mode"):
+        return _compared(*(power_order.frequency(mode or ClkPerfMode.HIGH) for mode in (old, new)))
     # A limit counts whether or not DCVS moves this client's clock: another client of the core may let it. But a client
     # without a core target is not active, and limits nothing.
     limit = rest[1] if rest[1:] else "target"
@@ -78,12 +93,12 @@ def _of_dcvs(rest: list[str], old: Any, new: Any, before: DcvsV3 | None, after: 
         power_order.height(limit, corners if rest[1:] else getattr(corners, "target", None))
         if vote is not None and vote.active
         else 0
-        for corners, vote in ((old, before), (new, after))
+        for corners, vote in ((old, votes[0]), (new, votes[1]))
     ]
     return _compared(*heights)
 
 
-def _of_power_mode(old: PowerMode, new: PowerMode, before: DcvsV3 | None, after: DcvsV3 | None) -> Effect:
+def _of_power_mode(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hvx | None) -> Effect:
     """Return the effect of another power mode, which does nothing unless DCVS is on (rule DCVS-3)."""
     if not any(vote is not None and vote.active and vote.dcvs_enable for vote in (before, after)):
         return Effect.WORDING
@@ -99,7 +114,7 @@ def _of_bounds(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
     return _compared(old, new)
 
 
-def _of_hmx(part: str, old: Any, new: Any) -> Effect:
+def _of_one_clock(part: str, old: Any, new: Any) -> Effect:
     if part == "perf_mode":
         return _compared(power_order.frequency(old), power_order.frequency(new))
     return _compared(power_order.height(part, old), power_order.height(part, new))

@@ -53,6 +53,10 @@ class InForce:
         own = self._ids.setdefault(power_config_id, _Votes())
         for option, vote in votes.items():
             about = VOTE_OPTIONS[option]
+            if about.other_form is not None:
+                # The later form supersedes the earlier.
+                own.fields.pop(VOTE_OPTIONS[about.other_form].field, None)
+                own.others.pop(VOTE_OPTIONS[about.other_form].field, None)
             if about.partial:
                 stated = {field.name: getattr(vote, field.name) for field in about.fields}
                 _take(own.fields.setdefault(about.field, {}), stated, accepted=accepted)

@@ -19,8 +19,7 @@ from htppower.profiles.typed_fields import StatedVotes
 from htppower.review.json_schema.docstrings import said_of_fields, summary
 from htppower.review.json_schema.rules import of_a_profile, of_votes
 from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
-from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
-from htppower.votes.corners import VoltageCorner
+from htppower.votes.options import BY_CLASS
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
@@ -110,9 +109,10 @@ class _Maker:
         if kind is StatedVotes:
             return {"anyOf": [self.reference(VoteSet, Mode.STATED), {"const": UNSET}]}
         whole = self.reference(kind, mode)
-        if kind is VoltageRange:
-            return {"anyOf": [self.reference(VoltageCorner, mode), whole]}
-        return {"anyOf": [whole, {"const": "default"}]} if kind is HmxV2 else whole
+        if hasattr(kind, "at"):
+            return {"anyOf": [self._value(attrs.fields_dict(kind)["target"].type, mode), whole]}
+        about = BY_CLASS.get(kind)
+        return whole if about is None or about.default is None else {"anyOf": [whole, {"const": "default"}]}
 
     def _fields(self, kind: type[Any], mode: Mode) -> Schema:
         """Return what a class says: its fields, which of them must be there, and nothing else."""
@@ -120,18 +120,19 @@ class _Maker:
         properties: dict[str, Schema] = {}
         required = []
         for field in attrs.fields(kind):
-            if (kind, field.name) == (HmxV2, "pick_default"):
+            if field.name == "pick_default":
                 continue  # written as the word default
             wants = wanted_of(kind, field)
             value = _limited(self._value(stated_type(field, wants), mode), wants, LIMITS.get((kind, field.name)))
             properties[field.name] = _described(_in_yaml(said[field.name]), value)
             if not wants.optional:
                 required.append(field.name)
+        is_partial = kind in BY_CLASS and BY_CLASS[kind].partial
         if kind in EXTENDING and mode is Mode.EXTENDING:
             first = required[0]
             properties["extends"] = _extends(first)
             required = [first, "extends"]
-        elif mode is Mode.EXTENDING or (mode is Mode.STATED and kind in (VoteSet, DcvsV3)):
+        elif mode is Mode.EXTENDING or (mode is Mode.STATED and (kind is VoteSet or is_partial)):
             required = []
         made: Schema = {"description": _in_yaml(summary(kind)), "type": "object", "properties": properties}
         if mode is Mode.STATED and not required:

@@ -13,11 +13,11 @@ import attrs
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import profile_fields, spell
 from htppower.profiles.mistakes import Mistake
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
 from htppower.review.file_selection import Kind
-from htppower.rules.power_order import clock_cost, costs, hmx_cost
+from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
 _TO = ("relax", "to")
 _HMX = ("votes", "hmx_v2")
+_CENG = ("votes", "ceng")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 
 
@@ -74,7 +75,7 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
     if not profile.votes:
         return
     for at, value in profile_fields(profile):
-        if value is None and at in shelf.stated:
+        if value is None and at in shelf.stated and not _in_other_form(profile.votes, at):
             message = f"{profile.name} leaves {at[-1]} unset, which {shelf.stated[at]} states"
             yield Mistake(at, "REV-1", message, "state it in both, or in neither")
 
@@ -94,14 +95,15 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
             if theirs[at] < cost and (at != _ADAPTIVE or theirs[at]):
                 ours, less = (spell(_value(votes, at)) for votes in (profile.votes, other.votes))
                 message = f"{at[-1]} {ours} costs more than {less} of {other.name}, which is above"
-                yield Mistake(at, "REV-2", message, f"no more than {other.name}, or extend a higher profile")
+                hint = f"no more than {other.name}, or extend a higher profile"
+                yield Mistake(_written(profile.votes, at), "REV-2", message, hint)
                 break
 
 
 def no_way_down(profile: Profile) -> Iterator[Mistake]:
     """REV-3; a profile whose core target is DISABLE has raised nothing."""
-    dcvs = profile.votes.dcvs_v3
-    if dcvs is None or not dcvs.active or profile.relax is None:
+    hvx = profile.votes.hvx
+    if hvx is None or not hvx.active or profile.relax is None:
         return
     state = profile.relax.to
     for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
@@ -139,7 +141,7 @@ def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
     A clock is lower where its highest corner is, or where DCVS may take it to a lower one.
     """
     for clock in ("core", "bus"):
-        ours, theirs = (clock_cost(votes.dcvs_v3, clock) for votes in (profile.votes, state.votes))
+        ours, theirs = (clock_cost(votes.hvx, clock) for votes in (profile.votes, state.votes))
         if any(ours) and theirs[0] >= ours[0] and theirs[1] >= ours[1]:
             raised, lowered = (
                 spell(_value(votes, ("votes", "dcvs_v3", clock))) for votes in (profile.votes, state.votes)
@@ -151,12 +153,16 @@ def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
     hmx = state.votes.hmx_v2
     if hmx is not None and hmx != HMX_DEFAULT and hmx_cost(state.votes)[:1] >= hmx_cost(profile.votes)[:1]:
         yield f"{state.name} does not lower the HMX clock: {spell(hmx)}, {profile.name} {spell(profile.votes.hmx_v2)}"
-    lowered = state.votes.dcvs_v3
+    ceng = ceng_cost(state.votes)
+    if ceng > ceng_cost(NO_VOTES) and ceng >= ceng_cost(profile.votes):
+        raised, left = (spell(_value(votes, _CENG)) for votes in (profile.votes, state.votes))
+        yield f"{state.name} does not lower the CENG clock: {left}, {profile.name} {raised}"
+    lowered = state.votes.hvx
     if lowered is None:
         return
     if lowered.sleep_disable:
         yield f"{state.name} keeps the DSP from sleeping: sleep_disable true"
-    raised_us = None if profile.votes.dcvs_v3 is None else profile.votes.dcvs_v3.sleep_latency_us
+    raised_us = None if profile.votes.hvx is None else profile.votes.hvx.sleep_latency_us
     if lowered.sleep_latency_us is not None and raised_us is not None and lowered.sleep_latency_us < raised_us:
         said = f"{lowered.sleep_latency_us} us, {profile.name} {raised_us} us"
         yield f"{state.name} lets the DSP sleep less: a sleep latency of {said}"
@@ -171,9 +177,21 @@ def polling_left_on(state: PowerState) -> Iterator[Mistake]:
             yield Mistake(("votes", name), "REV-4", f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 
+def _in_other_form(votes: VoteSet, at: Path) -> bool:
+    """Return whether a field belongs to a vote that is cast in its other form."""
+    return _written(votes, at) != at
+
+
+def _written(votes: VoteSet, at: Path) -> Path:
+    """Return the field of a vote, in the form in which it is cast."""
+    if at[0] != "votes" or not at[1:]:
+        return at
+    return ("votes", votes.voted_field(BY_FIELD[at[1]].option), *at[2:])
+
+
 def _value(votes: VoteSet, at: Path) -> object:
     """Return the value of a vote field, None where it is unset."""
     value: object = votes
-    for name in at[1:]:
+    for name in _written(votes, at)[1:]:
         value = None if value is None else getattr(value, name)
     return value

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.review.pictures.timeline import is_disable
+from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.review.pictures.timeline import Lane, Step
-    from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 _ROW_PX = 16
 _GAP_PX = 9
@@ -89,7 +89,11 @@ def _labels(step: Step) -> Iterator[str]:
 
 
 def _siblings(voted: Iterable[VoltageCorner | ExpandedCorner]) -> list[VoltageCorner | ExpandedCorner]:
-    """Return every corner of the kind that is voted, lowest first, without DISABLE."""
-    for corner in voted:
-        return [each for each in type(corner) if not is_disable(each)]
-    return []
+    """Return every corner of the kinds that are voted, lowest first, without DISABLE.
+
+    Where both kinds are, a corner of the one stands at the height of the other's; one name is one row.
+    """
+    kinds = {type(corner) for corner in voted}
+    corners = [each for kind in (VoltageCorner, ExpandedCorner) if kind in kinds for each in kind]
+    by_name = {each.name: each for each in sorted(corners, key=as_expanded) if not is_disable(each)}
+    return list(by_name.values())

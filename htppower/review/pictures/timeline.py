@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from htppower.review.dry_run.observer import PhaseSpan, Row, Window
     from htppower.review.dry_run.workload import Report
-    from htppower.votes.clock_votes import HmxV2, VoltageRange
+    from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
     from htppower.votes.corners import ExpandedCorner, VoltageCorner
     from htppower.votes.vote_set import VoteSet
 
@@ -177,24 +177,24 @@ def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
 
 
 def _core(time_us: int, votes: VoteSet) -> Step:
-    return Step(time_us, _levels(None if votes.dcvs_v3 is None else votes.dcvs_v3.core))
+    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.core))
 
 
 def _bus(time_us: int, votes: VoteSet) -> Step:
-    return Step(time_us, _levels(None if votes.dcvs_v3 is None else votes.dcvs_v3.bus))
+    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.bus))
 
 
 def _hmx(time_us: int, votes: VoteSet) -> Step:
     """Return the explicit vote; without one the default applies (rule HMX-4), which follows the core vote."""
     if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
         return Step(time_us, _levels(votes.hmx_v2))
-    return Step(time_us, None, follows=votes.dcvs_v3 is not None)
+    return Step(time_us, None, follows=votes.hvx is not None)
 
 
 _STEPS: dict[str, Callable[[int, VoteSet], Step]] = {"core": _core, "bus": _bus, "HMX": _hmx}
 
 
-def _levels(voted: VoltageRange | HmxV2 | None) -> Levels | None:
+def _levels(voted: VoltageRange | ExpandedRange | HmxV2 | None) -> Levels | None:
     return None if voted is None else Levels(voted.min, voted.target, voted.max)
 
 

@@ -78,7 +78,7 @@ OPTIONS_BY_ARCH = {
     79: EVERYWHERE | HMX,
     81: EVERYWHERE | HMX | {"DDR_PERF_MODE"},
     85: EVERYWHERE | HMX | {"DDR_PERF_MODE"} | EXPANDED,
-    89: EVERYWHERE | {"DDR_PERF_MODE"} | EXPANDED,
+    89: EVERYWHERE | {"DDR_PERF_MODE", "DCVS_V3_EXP"},
 }
 
 
@@ -154,7 +154,7 @@ def test_an_unknown_architecture_lists_what_is_known(wrong: str | int) -> None:
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_which_options_an_architecture_has(arch: int) -> None:
-    """HMX and CENG votes begin with V75 and end before V89, DDR with V81, the expanded forms with V85."""
+    """HMX and CENG votes begin with V75, their expanded forms with V85, and end before V89; DDR begins with V81."""
     assert options_of(platform_of(arch=arch)) == OPTIONS_BY_ARCH[arch]
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import attrs
 import pytest
-from helpers import corners, hmx, hvx, nothing_set
+from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothing_set
 
 from htppower import load_profile, profile_names
 from htppower.backends import SimulatedHtp
 from htppower.rules.case import Applied, Case, Path
 from htppower.rules.platforms import platform_of
 from htppower.rules.table import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
-from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2
+from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT, HmxV2
 from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
@@ -23,6 +23,8 @@ BREACHES = {
     "DCVS-2": "error",
     "DCVS-3": "note",
     "DCVS-4": "error",
+    "DCVS-5": "error",
+    "DCVS-6": "platform degrades",
     "HMX-1": "platform degrades",
     "HMX-2": "error",
     "HMX-3": "error",
@@ -31,6 +33,10 @@ BREACHES = {
     "HMX-6": "error",
     "HMX-7": "by construction",
     "HMX-8": "error",
+    "CENG-1": "platform degrades",
+    "CENG-2": "error",
+    "CENG-3": "error",
+    "CENG-4": "error",
     "RPC-1": "error",
     "RPC-2": "error",
     "RPC-3": "warning",
@@ -53,9 +59,13 @@ POLLING = ("votes", "rpc_polling_time_us")
 ADAPTIVE = ("votes", "adaptive_polling_time_us")
 TIMEOUT = ("votes", "hmx_timeout_us")
 DDR = ("votes", "ddr_perf_mode")
+EXP = ("votes", "dcvs_v3_exp")
+CENG = ("votes", "ceng")
+CENG_EXP = ("votes", "ceng_exp")
 
 HVX_FIRST = (Option.DCVS_V3, Option.HMX_V2)
 HMX_FIRST = (Option.HMX_V2, Option.DCVS_V3)
+HMX_FIRST_OF_EXP = (Option.HMX_V2, Option.DCVS_V3_EXP)
 OFF = VoltageCorner.DISABLE
 MAX = VoltageCorner.MAX_VOLTAGE_CORNER
 LEGACY: Any = VoltageCorner.TURBO  # a corner of the wrong kind, as code without a type checker can pass it
@@ -98,6 +108,11 @@ BROKEN: list[tuple[str, Case, list[Path]]] = [
         Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet(hvx(sleep_disable=True))),
         [("relax", "to")],
     ),
+    ("DCVS-1", voting(dcvs_v3_exp=hvx_exp(sleep_latency_us=9)), [(*EXP, "sleep_latency_us")]),
+    ("DCVS-2", voting(dcvs_v3_exp=hvx_exp(core=expanded("NOM", "SVS_L2", "NOM"))), [(*EXP, "core")]),
+    ("DCVS-4", Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=VoteSet(hvx())), [("relax", "to")]),
+    ("DCVS-5", voting(dcvs_v3=hvx(), dcvs_v3_exp=hvx_exp()), [EXP]),
+    ("DCVS-6", on(81, dcvs_v3_exp=hvx_exp()), [EXP]),
     ("HMX-1", on(68, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
     ("HMX-1", on(73, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
     ("HMX-1", on(89, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
@@ -115,6 +130,20 @@ BROKEN: list[tuple[str, Case, list[Path]]] = [
     ("HMX-8", voting(hmx_v2=hmx("NOM", "TUR", "NOM_L2")), [HMX]),
     ("HMX-8", voting(dcvs_v3=hvx(), hmx_v2=LEGACY_HMX), [HMX]),
     ("HMX-8", voting(dcvs_v3=hvx(), hmx_v2=attrs.evolve(LEGACY_HMX, pick_default=True)), [HMX]),
+    ("HMX-2", Case(VoteSet(dcvs_v3_exp=hvx_exp(), hmx_v2=hmx()), order=HMX_FIRST_OF_EXP), [HMX]),
+    ("HMX-3", voting(dcvs_v3_exp=hvx_exp("DISABLE"), hmx_v2=hmx()), [HMX]),
+    ("CENG-1", on(73, dcvs_v3=hvx(), ceng=ceng()), [CENG]),
+    ("CENG-1", on(89, dcvs_v3=hvx(), ceng=ceng()), [CENG]),
+    ("CENG-1", on(81, dcvs_v3=hvx(), ceng_exp=ceng_exp()), [CENG_EXP]),
+    ("CENG-1", on(89, dcvs_v3=hvx(), ceng_exp=ceng_exp()), [CENG_EXP]),
+    ("CENG-2", voting(ceng=ceng()), [CENG]),
+    ("CENG-2", voting(ceng_exp=ceng_exp()), [CENG_EXP]),
+    ("CENG-2", voting(dcvs_v3=hvx(OFF), ceng=ceng()), [CENG]),
+    ("CENG-2", Case(VoteSet(ceng=ceng()), in_force=VoteSet(dcvs_v3_exp=hvx_exp("DISABLE"))), [CENG]),
+    ("CENG-3", voting(dcvs_v3=hvx(), ceng=ceng(), ceng_exp=ceng_exp()), [CENG_EXP]),
+    ("CENG-4", voting(dcvs_v3=hvx(), ceng=ceng("NOM", "SVS", "NOM")), [CENG]),
+    ("CENG-4", voting(dcvs_v3=hvx(), ceng_exp=ceng_exp("NOM", "NOM", "SVS")), [CENG_EXP]),
+    ("DDR-1", on(85, dcvs_v3_exp=hvx_exp("TUR"), ddr_perf_mode=True), [DDR]),
     ("RPC-1", voting(rpc_polling_time_us=10000), [POLLING]),
     ("RPC-1", voting(rpc_polling_time_us=-1), [POLLING]),
     ("RPC-2", voting(adaptive_polling_time_us=1000), [ADAPTIVE]),
@@ -151,6 +180,13 @@ KEPT: list[tuple[str, Case]] = [
     ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=None))),
     ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=CALM)),
     ("DCVS-4", Case(CALM, lowered=VoteSet(hvx()))),
+    ("DCVS-1", voting(dcvs_v3_exp=hvx_exp(sleep_latency_us=10))),
+    ("DCVS-2", voting(dcvs_v3_exp=hvx_exp(core=expanded("SVS", "TUR", "DISABLE")))),
+    ("DCVS-3", voting(dcvs_v3_exp=hvx_exp())),
+    ("DCVS-4", Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=CALM)),
+    ("DCVS-5", voting(dcvs_v3_exp=hvx_exp())),
+    ("DCVS-6", on(85, dcvs_v3_exp=hvx_exp())),
+    ("DCVS-6", on(89, dcvs_v3_exp=hvx_exp())),
     ("HMX-1", on(75, dcvs_v3=hvx(), hmx_v2=hmx())),
     ("HMX-1", on(73, dcvs_v3=hvx(), hmx_v2=HMX_DEFAULT)),
     ("HMX-1", Case(EXPLICIT)),
@@ -171,6 +207,15 @@ KEPT: list[tuple[str, Case]] = [
     ("HMX-8", voting(hmx_v2=hmx("NOM", "TUR", "TUR_L5"))),
     ("HMX-8", voting(hmx_v2=hmx("NOM", "DISABLE", "MAX"))),
     ("HMX-8", voting(hmx_v2=HMX_DEFAULT)),
+    ("HMX-3", voting(dcvs_v3_exp=hvx_exp(), hmx_v2=hmx())),
+    ("CENG-1", on(75, dcvs_v3=hvx(), ceng=ceng())),
+    ("CENG-1", on(85, dcvs_v3_exp=hvx_exp(), ceng_exp=ceng_exp())),
+    ("CENG-2", voting(dcvs_v3_exp=hvx_exp(), ceng=ceng())),
+    ("CENG-2", voting(dcvs_v3=hvx(OFF), ceng=CENG_DEFAULT)),
+    ("CENG-2", Case(VoteSet(ceng=ceng()), in_force=VoteSet(hvx()))),
+    ("CENG-3", voting(dcvs_v3=hvx(), ceng_exp=ceng_exp())),
+    ("CENG-4", voting(dcvs_v3=hvx(), ceng=ceng("SVS", "NOM", "DISABLE"))),
+    ("DDR-1", on(85, dcvs_v3_exp=hvx_exp("MAX"), ddr_perf_mode=True)),
     ("RPC-1", voting(rpc_polling_time_us=0)),
     ("RPC-1", voting(rpc_polling_time_us=9999)),
     ("RPC-2", voting(adaptive_polling_time_us=1000, rpc_polling_time_us=1)),

@@ -82,6 +82,27 @@ def test_every_number_has_a_range() -> None:
 
 
 def test_every_option_has_its_costs() -> None:
-    """The costs name fields of the table, and leave out none but a tolerated latency."""
+    """The costs name each option of the table in one of its forms, and leave out none but a tolerated latency."""
     costly = {at[1] for at, _ in costs(VoteSet())}
-    assert costly == set(BY_FIELD) - {"rpc_control_latency_us"}
+    assert costly == set(BY_FIELD) - {"dcvs_v3_exp", "ceng_exp", "rpc_control_latency_us"}
+
+
+def test_two_forms_of_a_vote_know_each_other() -> None:
+    """The forms of a vote name each other, and need and keep the same."""
+    pairs = {(about.option, about.other_form) for about in VOTE_OPTIONS.values() if about.other_form is not None}
+    assert pairs == {(other, option) for option, other in pairs}
+    assert len(pairs) == 4
+    for option, other in pairs:
+        assert VOTE_OPTIONS[option].needs_hvx == VOTE_OPTIONS[other].needs_hvx
+        assert VOTE_OPTIONS[option].partial == VOTE_OPTIONS[other].partial
+
+
+def test_what_a_platform_lacks_takes_along_what_needs_it() -> None:
+    """Without the option of the HVX vote nothing is cast that needs one; a set that had none is left as it is."""
+    hvx = VOTE_OPTIONS[Option.DCVS_V3_EXP].taken_back
+    hmx, ceng = (VOTE_OPTIONS[option].taken_back for option in (Option.HMX_V2, Option.CENG))
+    votes = VoteSet(dcvs_v3_exp=hvx, hmx_v2=hmx, ceng=ceng, rpc_polling_time_us=1)
+    assert votes.where_absent(Option.DCVS_V3_EXP) == VoteSet(rpc_polling_time_us=1)
+    assert votes.where_absent(Option.CENG) == VoteSet(dcvs_v3_exp=hvx, hmx_v2=hmx, rpc_polling_time_us=1)
+    assert votes.where_absent() == votes
+    assert VoteSet(hmx_v2=hmx, ceng=ceng).where_absent(Option.CENG) == VoteSet(hmx_v2=hmx)

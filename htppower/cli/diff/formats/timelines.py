@@ -62,8 +62,8 @@ def _call(row: Row | None, beside: Row | None = None) -> str:
 
 
 def _votes(votes: VoteSet, other: VoteSet | None) -> Iterator[str]:
-    dcvs = votes.dcvs_v3
-    clocks = {} if dcvs is None else {"core": dcvs.core, "bus": dcvs.bus}
+    hvx = votes.hvx
+    clocks = {} if hvx is None else {"core": hvx.core, "bus": hvx.bus}
     spelt = {clock: spell(corners) for clock, corners in clocks.items() if corners is not None}
     for corners in dict.fromkeys(spelt.values()):
         yield f"{', '.join(clock for clock in spelt if spelt[clock] == corners)} {corners}"

@@ -214,7 +214,7 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
     """Return the profile with up to four of its votes changed."""
     names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
     for at in data.draw(st.lists(st.sampled_from(names), max_size=4, unique=True)):
-        value: Any = data.draw(st.sampled_from([*_VALUES[at[-1]], *(() if at[-1] == "power_mode" else (None,))]))
+        value: Any = data.draw(st.sampled_from([*_VALUES[at[1:]], *(() if at[-1] == "power_mode" else (None,))]))
         votes, hvx = profile.votes, profile.votes.dcvs_v3
         if len(at) == 3 and hvx is not None:
             votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(hvx, **{at[-1]: value}))

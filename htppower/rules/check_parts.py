@@ -1,0 +1,77 @@
+"""What several checks of votes ask of a case."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.rules.case import Case, Finding, Path
+from htppower.votes.options import VOTE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
+    from htppower.votes.native import Option
+    from htppower.votes.vote_set import VoteSet
+
+
+def hvx_votes(votes: VoteSet) -> Iterator[tuple[str, DcvsV3 | DcvsV3Exp]]:
+    """Yield the HVX votes of a set, with their fields; a set that keeps the rules has one at most."""
+    for name, vote in (("dcvs_v3", votes.dcvs_v3), ("dcvs_v3_exp", votes.dcvs_v3_exp)):
+        if vote is not None:
+            yield name, vote
+
+
+def hvx_at(case: Case) -> Path:
+    """Return where the HVX vote of a case is, or would be."""
+    return ("votes", case.votes.hvx_field)
+
+
+def both_forms(rule: str, votes: VoteSet, option: Option, what: str) -> Iterator[Finding]:
+    """Yield that a vote is there in both forms, of which the library takes one."""
+    plain = VOTE_OPTIONS[option]
+    expanded = VOTE_OPTIONS[plain.other_form or option]
+    if votes.get(plain.option) is not None and votes.get(expanded.option) is not None:
+        message = f"{what} is there in both forms, {plain.field} and {expanded.field}"
+        hint = f"{plain.field}: unset, or {expanded.field}: unset"
+        yield Finding(rule, ("votes", expanded.field), message, hint, also=(("votes", plain.field),))
+
+
+def missing(case: Case, rule: str, so: str) -> Iterator[Finding]:
+    """Yield the votes that degrade under a rule, since the platform lacks their option."""
+    for option in case.votes.options if case.platform is not None else ():
+        about = VOTE_OPTIONS[option]
+        if about.rule_if_missing == rule and case.platform is not None and not case.platform.has(option):
+            message = f"no {option.name} votes on Hexagon V{case.platform.arch}: {so}"
+            yield Finding(rule, ("votes", about.field), message, case.platform.needs(option))
+
+
+def resulting_hvx(case: Case) -> DcvsV3 | DcvsV3Exp | None:
+    """Return the HVX vote that the id has once the set is sent."""
+    voted = case.votes.hvx
+    in_force = None if case.in_force is None else case.in_force.hvx
+    if voted is None:
+        return in_force
+    if voted.core is None and in_force is not None and type(in_force) is type(voted):
+        left: dict[str, Any] = {"core": in_force.core}
+        return attrs.evolve(voted, **left)
+    return voted
+
+
+def disorder(corners: Any) -> tuple[str, str]:
+    """Return which corner is above which that it may not be above, and what to change, either way; DISABLE aside.
+
+    Both are empty where the corners are in order.
+    """
+    limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
+    voted = [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
+    wrong = [
+        (low, below.name, high, above.name)
+        for (low, below), (high, above) in itertools.pairwise(voted)
+        if below > above
+    ]
+    said = ", ".join(f"{low} {below} is above {high} {above}" for low, below, high, above in wrong)
+    return said, ", ".join(f"{low} {above} or lower, or {high} {below} or higher" for low, below, high, above in wrong)

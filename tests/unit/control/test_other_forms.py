@@ -1,0 +1,164 @@
+"""Votes that have two forms, and those that need an HVX vote: superseded, taken back, degraded."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
+
+from htppower import PowerState, Profile, Relax, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.ledger import Ledger
+from htppower.control.plans import Planner
+from htppower.rules.platforms import platform_of
+from htppower.testing import VirtualTime
+from htppower.votes.clock_votes import CENG_DEFAULT, CENG_EXP_DEFAULT, HMX_DEFAULT, HVX_EXP_REMOVED, HVX_REMOVED
+from htppower.votes.native import Option
+from htppower.votes.vote_set import VoteSet
+
+ID = 7
+NOTHING = VoteSet()
+PLAIN = VoteSet(hvx(), ceng=ceng())
+EXPANDED = VoteSet(dcvs_v3_exp=hvx_exp(), hmx_v2=hmx(), ceng_exp=ceng_exp())
+RELAXED = PowerState("relaxed", "", VoteSet(hvx(), HMX_DEFAULT))
+DECODE = Profile("decode", "", EXPANDED, Relax(RELAXED, 0, 0))
+
+
+def cast(ledger: Ledger, wanted: VoteSet) -> VoteSet:
+    """Send what differs, successfully, and return it."""
+    sent = ledger.difference(ID, wanted)
+    ledger.sending(ID, sent)
+    ledger.sent(ID, sent)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "sent"),
+    [
+        (PLAIN, EXPANDED, EXPANDED),
+        (EXPANDED, PLAIN, attrs.evolve(PLAIN, hmx_v2=HMX_DEFAULT)),
+        (PLAIN, NOTHING, VoteSet(HVX_REMOVED, ceng=CENG_DEFAULT)),
+        (
+            EXPANDED,
+            NOTHING,
+            VoteSet(
+                dcvs_v3_exp=attrs.evolve(HVX_EXP_REMOVED),
+                hmx_v2=HMX_DEFAULT,
+                ceng_exp=CENG_EXP_DEFAULT,
+            ),
+        ),
+    ],
+)
+def test_the_later_form_takes_the_place_of_the_earlier(first: VoteSet, then: VoteSet, sent: VoteSet) -> None:
+    """A vote in the other form is sent alone, and nothing of the earlier is left; none takes back the form in force."""
+    ledger = Ledger()
+    cast(ledger, first)
+    assert cast(ledger, then) == sent
+    assert not ledger.difference(ID, then)
+    assert len(ledger.in_force(ID).options) == len(sent.options)
+
+
+def test_a_field_that_the_other_form_has_set_is_cleared() -> None:
+    """What an earlier form keeps awake, a later one that says nothing of it lets sleep."""
+    ledger = Ledger()
+    cast(ledger, VoteSet(hvx(sleep_disable=True)))
+    sent = cast(ledger, EXPANDED)
+    assert sent.dcvs_v3_exp is not None
+    assert sent.dcvs_v3_exp.sleep_disable is False
+
+
+def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
+    """Where the platform lacks the later form, the earlier is known no longer, and is sent or taken back again."""
+    ledger = Ledger()
+    cast(ledger, VoteSet(hvx()))
+    ledger.sending(ID, VoteSet(dcvs_v3_exp=hvx_exp()))
+    assert not ledger.knows(ID)
+    ledger.refused(ID, Option.DCVS_V3_EXP)
+    assert ledger.difference(ID, NOTHING) == VoteSet(HVX_REMOVED)
+    assert ledger.difference(ID, VoteSet(hvx())) == VoteSet(hvx())
+
+
+def test_a_failed_call_with_the_other_form_is_made_up_for_by_one_form() -> None:
+    """After a failure either form may be in force: one list never holds both."""
+    ledger = Ledger()
+    cast(ledger, PLAIN)
+    ledger.sending(ID, EXPANDED)
+    assert ledger.difference(ID, NOTHING).options == (Option.DCVS_V3, Option.HMX_V2, Option.CENG)
+    assert ledger.difference(ID, EXPANDED) == EXPANDED
+
+
+def test_that_a_form_was_accepted_outlives_the_other() -> None:
+    """A refusal of a form that was taken before is a failure, also where the other was cast in between."""
+    ledger = Ledger()
+    cast(ledger, EXPANDED)
+    cast(ledger, PLAIN)
+    assert ledger.was_accepted(ID, Option.DCVS_V3)
+    ledger.sending(ID, EXPANDED)
+    assert ledger.was_accepted(ID, Option.DCVS_V3_EXP)
+    assert ledger.was_accepted(ID, Option.CENG_EXP)
+
+
+@pytest.mark.parametrize(
+    ("arch", "left_out", "raised"),
+    [
+        (73, {"DCVS_V3_EXP": "DCVS-6", "HMX_V2": "HMX-1", "CENG_EXP": "CENG-1"}, NOTHING),
+        (81, {"DCVS_V3_EXP": "DCVS-6", "HMX_V2": "DCVS-6", "CENG_EXP": "CENG-1"}, NOTHING),
+        (85, {}, EXPANDED),
+        (89, {"HMX_V2": "HMX-1", "CENG_EXP": "CENG-1"}, VoteSet(dcvs_v3_exp=hvx_exp())),
+    ],
+)
+def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], raised: VoteSet) -> None:
+    """What the architecture lacks is left out with its rule, and with the HVX vote what needs one."""
+    plan = Planner(platform_of(arch=arch), strict=False).plan(DECODE)
+    assert {lost.option.name: lost.rule for lost in plan.degradations} == left_out
+    assert plan.raised == raised
+
+
+@pytest.mark.parametrize(("version", "code"), [("2.47", 13002), ("2.51", 13004)])
+def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
+    """13002 and 13004 leave out the expanded forms and what needs them; polling is voted, and nothing fails."""
+    simulated = SimulatedHtp(85 if version == "2.47" else 81, library_version=version)
+    profile = attrs.evolve(DECODE, votes=attrs.evolve(EXPANDED, rpc_polling_time_us=9))
+    # The platform is not told, so that the library's answer decides.
+    time = VirtualTime()
+    recorder = RecordingBackend(simulated, time=time)
+    description = attrs.evolve(simulated.describe(), platform=None)
+    simulated.describe = lambda: description  # type: ignore[method-assign]
+    with VoteController(recorder, time=time, handle_sigterm=False) as controller:
+        session = controller.session(profile)
+        with session.inference():
+            assert session.state == "RAISED"
+            assert simulated.effective().rpc_polling_time_us == 9
+            assert simulated.effective().core_target == 16
+        assert simulated.effective().core_target == 128
+        assert {lost.option.name for lost in session.degradations} >= {"DCVS_V3_EXP", "HMX_V2"}
+    assert code in {call.code for call in recorder.calls}
+    recorder.assert_nothing_left()
+
+
+def test_the_simulated_clocks_compare_both_kinds_of_corners() -> None:
+    """Beside a client with expanded corners a plain one counts in these; the highest target is in force, DCVS on."""
+    simulated = SimulatedHtp(85)
+    one, other = (simulated.create_power_config_id(0, 0) for _ in range(2))
+    simulated.set_power_config(one, VoteSet(dcvs_v3_exp=hvx_exp("NOM", bus=expanded("TUR_L1")), ceng=ceng("NOM")))
+    alone = simulated.effective()
+    assert (alone.core_target, alone.bus_max, alone.hmx_target, alone.ceng_target) == (512, 672, 512, 512)
+    assert alone.dcvs_enable
+    simulated.set_power_config(other, VoteSet(hvx(), ceng_exp=ceng_exp("TUR")))
+    both = simulated.effective()
+    assert (both.core_target, both.bus_target, both.core_max, both.ceng_target) == (640, 672, 65535, 640)
+    simulated.set_power_config(one, VoteSet(hvx()))
+    assert simulated.effective().core_target == 128
+
+
+def test_status_tells_whose_expanded_vote_decides() -> None:
+    """Each clock in force is named in expanded corners, with the sessions whose target it is."""
+    time = VirtualTime()
+    with VoteController(SimulatedHtp(85), time=time, handle_sigterm=False) as controller:
+        plain = attrs.evolve(DECODE, name="plain", votes=VoteSet(hvx()))
+        sessions = [controller.session(DECODE), controller.session(plain)]
+        with sessions[0].inference(), sessions[1].inference():
+            (core,) = controller.status().cores
+            assert core.effective.core_target == 640
+            assert core.decided_by["core"] == (1, 2)
+            assert core.decided_by["hmx"] == (1, 2)
