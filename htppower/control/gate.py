@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from htppower.events import Cause, Phase, State
 
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
+_NEVER_US = sys.maxsize
 
+
+@attrs.define(eq=False, repr=False, weakref_slot=False)
 class Gate:
     """Counts the phases of one session, and arms the alarm that ends its sustain.
 
@@ -40,45 +46,29 @@ class Gate:
         preparing: how many INIT and DE-INIT phases are.
         begun: how many inferences have begun without waiting for a call.
         deadline_us: when the votes of an idle session come down.
-        alarm, alarm_us: the alarm that is armed, or None, and when it rings.
+        alarm, alarm_us: the alarm that is armed, or None, and when it rings, far ahead where there is none.
         voting: whether the session casts votes at all.
         after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
         background: whether they are lowered by an alarm where sustain_us is 0.
         closing: whether the session is being closed.
     """
 
-    __slots__ = (
-        "_ring",
-        "_session",
-        "after_init_us",
-        "alarm",
-        "alarm_us",
-        "background",
-        "begun",
-        "closing",
-        "deadline_us",
-        "in_flight",
-        "lock",
-        "preparing",
-        "ready",
-        "sustain_us",
-        "time",
-        "voting",
-    )
-
-    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None]) -> None:
-        self._session = session
-        self._ring = ring
-        self.time = time
-        self.lock = threading.Lock()
-        self.in_flight = 0
-        self.preparing = 0
-        self.begun = 0
-        self.deadline_us = 0
-        self.alarm: Any = None
-        self.alarm_us = 0
-        self.closing = False
-        self.follow(voting=False, after_init_us=0, sustain_us=0, background=False)
+    _session: object
+    time: Time
+    _ring: Callable[[Any, Cause], None]
+    lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    ready: bool = attrs.field(default=False, init=False)
+    in_flight: int = attrs.field(default=0, init=False)
+    preparing: int = attrs.field(default=0, init=False)
+    begun: int = attrs.field(default=0, init=False)
+    deadline_us: int = attrs.field(default=0, init=False)
+    alarm: Any = attrs.field(default=None, init=False)
+    alarm_us: int = attrs.field(default=_NEVER_US, init=False)
+    voting: bool = attrs.field(default=False, init=False)
+    after_init_us: int = attrs.field(default=0, init=False)
+    sustain_us: int = attrs.field(default=0, init=False)
+    background: bool = attrs.field(default=False, init=False)
+    closing: bool = attrs.field(default=False, init=False)
 
     def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
         """Go by another plan from now on, and shut."""
@@ -173,7 +163,7 @@ class Gate:
     def _arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         deadline_us = self.deadline_us
-        if self.closing or (self.alarm is not None and self.alarm_us <= deadline_us):
+        if self.closing or self.alarm_us <= deadline_us:
             return True
         self._disarm()
         try:
@@ -189,10 +179,10 @@ class Gate:
     def _disarm(self) -> None:
         if self.alarm is not None:
             self.time.cancel(self.alarm)
-            self.alarm = None
+            self.alarm, self.alarm_us = None, _NEVER_US
 
     def _rang(self, deadline_us: int, cause: Cause) -> None:
         with self.lock:
-            if self.alarm is not None and self.alarm_us == deadline_us:
-                self.alarm = None
+            if self.alarm_us == deadline_us:
+                self.alarm, self.alarm_us = None, _NEVER_US
         self._ring(self._session, cause)

@@ -109,8 +109,8 @@ class Inference:
             gate.in_flight -= 1
             if gate.in_flight:
                 return
-            gate.deadline_us = gate.time.now_us + gate.sustain_us
-            if gate.alarm is not None and gate.alarm_us <= gate.deadline_us:
+            gate.deadline_us = deadline_us = gate.time.now_us + gate.sustain_us
+            if gate.alarm_us <= deadline_us:
                 return
         if gate.must_lower():
             self._phases.lower(quiet=error is not None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.control.gate import Gate
 from htppower.control.history import History
 from htppower.events import State
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
+@attrs.define(init=False, eq=False, repr=False, weakref_slot=False)
 class SessionRecord:
     """One session. Its public face is ``Session``.
 
@@ -42,23 +45,21 @@ class SessionRecord:
         gate: its counts, deadline and alarm.
     """
 
-    __slots__ = (
-        "core_ids",
-        "decided_by",
-        "device_id",
-        "error",
-        "gate",
-        "history",
-        "holds",
-        "ids_doubted",
-        "number",
-        "own",
-        "owner",
-        "plan",
-        "power_config_ids",
-        "state",
-        "wish",
-    )
+    number: int
+    owner: str | None
+    device_id: int
+    core_ids: tuple[int, ...]
+    own: Profile
+    history: History
+    plan: Plan = attrs.field(init=False)
+    gate: Gate = attrs.field(init=False)
+    state: State = attrs.field(default=State.UNVOTED, init=False)
+    power_config_ids: dict[int, int] = attrs.field(factory=dict, init=False)
+    ids_doubted: bool = attrs.field(default=False, init=False)
+    wish: VoteSet | None = attrs.field(default=None, init=False)
+    error: VoteRejected | None = attrs.field(default=None, init=False)
+    holds: tuple[Claim, ...] = attrs.field(default=(), init=False)
+    decided_by: Claim | None = attrs.field(default=None, init=False)
 
     def __init__(
         self,
@@ -71,19 +72,7 @@ class SessionRecord:
         time: Time,
         ring: Callable[[SessionRecord, Cause], None],
     ) -> None:
-        self.number = number
-        self.owner = owner
-        self.device_id = device_id
-        self.core_ids = core_ids
-        self.state = State.UNVOTED
-        self.power_config_ids: dict[int, int] = {}
-        self.ids_doubted = False
-        self.wish: VoteSet | None = None
-        self.error: VoteRejected | None = None
-        self.own = own
-        self.holds: tuple[Claim, ...] = ()
-        self.decided_by: Claim | None = None
-        self.history = History(time.now_us)
+        self.__attrs_init__(number, owner, device_id, core_ids, own, History(time.now_us))
         self.gate = Gate(self, time, ring)
         self.follow(plan)
 
