@@ -1,4 +1,4 @@
-"""Draw the session's state machine: ``docs/state_machine.svg`` from ``htppower.machine.TRANSITIONS``.
+"""Draw the session's state machine: ``docs/state_machine.svg`` from ``htppower.control.state_machine.TRANSITIONS``.
 
 python docs/state_machine.py            write the picture
 python docs/state_machine.py --check    exit 1 where the picture is not what the table says

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.recovery import Recovery
 from htppower.control.retry import Retry
-from htppower.control.session_transitions import SessionTransitions
+from htppower.control.state_machine import StateMachine
 from htppower.errors import SessionClosed, VoteRejected, kept, to_raise
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, TRANSPORT
@@ -52,10 +52,10 @@ class Reconciler:
         self._executor = executor
         self._events = events
         self._raises = raises
-        self._transitions = SessionTransitions(executor, events, time)
-        self.sessions = self._transitions.sessions
+        self._machine = StateMachine(executor, events, time)
+        self.sessions = self._machine.sessions
         self._retry = Retry(time, self._retry_rang)
-        self._recovery = Recovery(executor, planner, self._transitions, self._retry, self._settle_again)
+        self._recovery = Recovery(executor, planner, self._machine, self._retry, self._settle_again)
 
     def open(self, session: SessionRecord) -> None:
         """Create a session's ids and take it in.
@@ -78,10 +78,10 @@ class Reconciler:
                 raise
         self.sessions[session.number] = session
         self._events.tell(SessionOpened, session.identity, power_config_ids=tuple(session.power_config_ids.values()))
-        self._transitions.tell_degradations(session, ())
+        self._machine.tell_degradations(session, ())
         session.gate.set_ready(not session.plan.raised)
         if error is not None and session.plan.raised:
-            self._transitions.lose(session, error, Cause.SESSION_OPENED)
+            self._machine.lose(session, error, Cause.SESSION_OPENED)
             self._recovery.after(error)
 
     def settle(
@@ -144,12 +144,12 @@ class Reconciler:
             if self._is_gone(session, cause, quiet=True) or plan == session.plan:
                 return None
             before = session.plan
-            self._transitions.tell_saves(session)
+            self._machine.tell_saves(session)
             session.follow(plan)
             session.history.saves_told = session.gate.begun
             session.gate.end_sustain()
             self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
-            self._transitions.tell_degradations(session, before.degradations)
+            self._machine.tell_degradations(session, before.degradations)
             return self._settle(session, cause, None)
 
     def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:
@@ -234,7 +234,7 @@ class Reconciler:
         self, session: SessionRecord, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
     ) -> VoteRejected | None:
         try:
-            error = self._transitions.cast(session, trigger, votes, cause, phase)
+            error = self._machine.cast(session, trigger, votes, cause, phase)
         except BaseException:
             self._retry.failed(None)
             raise
@@ -247,7 +247,7 @@ class Reconciler:
         if session.state is State.DESTROYED:
             return []
         try:
-            failures = self._transitions.release(session, trigger, cause)
+            failures = self._machine.release(session, trigger, cause)
         except BaseException:
             self._retry.failed(None)
             raise

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from htppower.control.plans import Planner
     from htppower.control.retry import Retry
     from htppower.control.session_record import SessionRecord
-    from htppower.control.session_transitions import SessionTransitions
+    from htppower.control.state_machine import StateMachine
     from htppower.errors import VoteRejected
 
 # A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
@@ -25,7 +25,7 @@ class Recovery:
     """Puts right what a call left wrong. The controller's lock protects it.
 
     Args:
-        executor, planner, transitions: makes the calls, knows what the platform lacks, and loses sessions.
+        executor, planner, machine: makes the calls, knows what the platform lacks, and loses sessions.
         retry: when to try again.
         settle_again: settles a session that lacks votes, and returns the call that failed.
     """
@@ -34,13 +34,13 @@ class Recovery:
         self,
         executor: Executor,
         planner: Planner,
-        transitions: SessionTransitions,
+        machine: StateMachine,
         retry: Retry,
         settle_again: Callable[[SessionRecord, Cause], VoteRejected | None],
     ) -> None:
         self._executor = executor
         self._planner = planner
-        self._transitions = transitions
+        self._machine = machine
         self._retry = retry
         self._settle_again = settle_again
         self._restoring = False
@@ -55,7 +55,7 @@ class Recovery:
             for session in self._sessions():
                 session.ids_doubted = True
                 if session.state in (State.RAISED, State.LOWERED):
-                    self._transitions.lose(session, None, Cause.LINK_LOST)
+                    self._machine.lose(session, None, Cause.LINK_LOST)
         if self._restoring:
             return
         if link_error is not None and link_error.code == SYSTEM_COMMUNICATION and not self._keeps_restarting():
@@ -87,7 +87,7 @@ class Recovery:
         return self._executor.settle_process(None, next(ids, None))
 
     def _sessions(self) -> tuple[SessionRecord, ...]:
-        return tuple(self._transitions.sessions.values())
+        return tuple(self._machine.sessions.values())
 
     def _replan(self) -> None:
         """Leave out of every session what the library has refused as not on this platform."""
@@ -98,7 +98,7 @@ class Recovery:
             before, ready = session.plan.degradations, session.gate.ready
             session.follow(self._planner.plan(session.plan.profile))
             session.gate.set_ready(ready)
-            self._transitions.tell_degradations(session, before)
+            self._machine.tell_degradations(session, before)
 
     def _keeps_restarting(self) -> bool:
         """Whether the subsystem restarted again while it was being voted again: then it is left to the back-off."""
@@ -137,6 +137,6 @@ class Recovery:
 
     def _is_lacking(self) -> bool:
         """Whether anything is left to retry."""
-        if any(session.state is State.UNKNOWN for session in self._transitions.sessions.values()):
+        if any(session.state is State.UNKNOWN for session in self._machine.sessions.values()):
             return True
         return bool(self._executor.orphans) or self._executor.process_differs
