@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 import yaml
-from checkout import CORPUS, DATA, ROOT, TESTS
+from checkout import DATA, ROOT, TESTS
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from schemas import VALIDATORS, refused
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.cli.show import as_yaml
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 SHIPPED = shipped_folder()
 EXAMPLES = ROOT / "docs" / "examples"
 
-VALIDATORS = {name: Draft7Validator(json_schema(name)) for name in FILES}
-
 GOOD = {
     "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml")],
     "state": [*SHIPPED.glob("states/*.yaml")],
@@ -40,100 +39,6 @@ GOOD = {
         *DATA.glob("vote_tests/tests/*.yaml"),
     ],
 }
-BAD = {
-    "profile": [*CORPUS.glob("malformed/*.yaml")],
-    "state": [*CORPUS.glob("malformed/states/*.yaml")],
-    "test": [*CORPUS.glob("malformed_tests/*.yaml")],
-}
-
-# The malformed files that a schema accepts, by the reason.
-NOT_SEEN: dict[str, set[str]] = {
-    "the parser takes the last of two equal keys": {
-        "duplicate-key-corners",
-        "duplicate-key-dcvs",
-        "duplicate-key-extends",
-        "duplicate-key-hmx",
-        "duplicate-key-quoted",
-        "duplicate-key-relax",
-        "duplicate-key-top",
-        "duplicate-key-votes",
-        "duplicate-key",
-        "key-twice",
-    },
-    "the parser resolves merge keys and tags": {
-        "merge-key",
-        "tag-int-on-a-number",
-        "tag-int-on-a-quoted-word",
-        "tag-map-on-a-mapping",
-    },
-    "YAML 1.1 reads the word as what the field takes": {
-        "expect-yaml11",
-        "yaml11-hexadecimal",
-        "yaml11-no",
-        "yaml11-off",
-        "yaml11-on",
-        "yaml11-sexagesimal",
-        "yaml11-true-capitalised",
-        "yaml11-underscore",
-        "yaml11-yes",
-    },
-    "what it extends, or relaxes to, is in another file": {
-        "extends-broken-part",
-        "extends-in-a-circle-of-three",
-        "extends-in-a-circle-of-two",
-        "extends-itself",
-        "extends-list-part",
-        "extends-refused-part",
-        "hmx-of-the-extended-without-dcvs",
-        "missing-in-hmx",
-        "relax-to-broken-state",
-        "relax-to-refused-state",
-        "relax-to-state-with-several-mistakes",
-        "sleep-disable-not-cleared",
-        "sleep-disable-not-cleared-by-the-extended",
-        "votes-over-system-settings",
-    },
-    "whether there is a file of that name": {
-        "extends-missing-path",
-        "extends-too-long-a-name",
-        "extends-unknown",
-        "profile-unknown",
-        "profile-unknown-path",
-        "relax-to-a-profile",
-        "relax-to-missing-path",
-        "relax-to-misspelt",
-        "relax-to-state-that-extends-nothing",
-        "relax-to-unknown",
-        "step-use-unknown",
-    },
-    "the order of corners": {
-        "both-corners-out-of-order",
-        "expect-corners-out-of-order",
-        "bus-corners-out-of-order",
-        "core-corners-out-of-order",
-        "hmx-corners-out-of-order",
-    },
-    "one time against another": {
-        "expect-after-the-end",
-        "expect-out-of-order",
-        "several-of-times",
-        "step-before-the-one-above",
-        "step-within-idle",
-    },
-    "the last of two equal names": {"case-names-twice"},
-    "a fraction of nothing is an integer": {"expect-fraction"},
-    "the profile that is tested is in another file": {"platform-refuses", "profile-invalid"},
-}
-ACCEPTED = set().union(*NOT_SEEN.values())
-
-
-def refused(kind: str, file: Path) -> bool:
-    """Return whether an editor refuses a file: its parser, or the schema."""
-    try:
-        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return True
-    return not VALIDATORS[kind].is_valid(tree)
 
 
 def each(files: dict[str, list[Path]]) -> pytest.MarkDecorator:
@@ -181,18 +86,6 @@ def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
     schema = (file.parent / path).resolve()
     assert (schema.parent.name, schema.name) == ("schemas", f"{kind}.json")
     assert schema.read_bytes() == (SHIPPED / "schemas" / f"{kind}.json").read_bytes()
-
-
-@each(BAD)
-def test_a_malformed_file_is_refused_where_a_schema_can(kind: str, file: Path) -> None:
-    """Every malformed file is refused, except for those that are listed with a reason, which are accepted."""
-    assert refused(kind, file) == (file.stem not in ACCEPTED)
-
-
-def test_the_list_of_what_a_schema_can_not_see_names_files() -> None:
-    """Nothing is listed that there is not, and nothing twice."""
-    assert {file.stem for files in BAD.values() for file in files} >= ACCEPTED
-    assert sum(map(len, NOT_SEEN.values())) == len(ACCEPTED)
 
 
 @given(st.data())

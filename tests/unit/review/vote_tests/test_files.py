@@ -1,9 +1,7 @@
-"""Test files: a malformed one is refused for exactly what is wrong with it; a good one finds the profiles it names."""
+"""Test files: which files are tests, which profiles they name, and what is told of those that are refused."""
 
 from __future__ import annotations
 
-import csv
-import itertools
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from htppower.review.vote_tests.cases import VoteTest
 
 MALFORMED = CORPUS / "malformed_tests"
-IN_A_PROFILE = {"profile-invalid.yaml": "parts/invalid.yaml"}
 
 TEST = """\
 test: mine
@@ -39,16 +36,6 @@ cases:
 BRIGHT = "profile: bright\nextends: balanced\nsummary: Bright.\n"
 
 
-def read_expected() -> dict[str, list[tuple[str, int, int]]]:
-    """Return rule, line and column of every expected problem, by file."""
-    with (MALFORMED / "expected.csv").open(encoding="utf-8", newline="") as file:
-        rows = [(row["file"], row["rule"], int(row["line"]), int(row["column"])) for row in csv.DictReader(file)]
-    return {name: [row[1:] for row in group] for name, group in itertools.groupby(rows, key=lambda row: row[0])}
-
-
-EXPECTED = read_expected()
-
-
 def refusal(*paths: Path) -> VoteTestError:
     """Return the error that loading the paths raises."""
     with pytest.raises(VoteTestError) as caught:
@@ -63,38 +50,11 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_every_malformed_file_has_its_expectation() -> None:
-    """The folder and expected.csv name the same files."""
-    assert {path.name for path in MALFORMED.glob("*.yaml")} == set(EXPECTED)
-
-
-@pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_a_malformed_test_file_is_refused_for_all_that_is_wrong_with_it(name: str) -> None:
-    """The error has, in order, the rule and the place of every mistake, in the file where it is mended."""
-    problems = refusal(MALFORMED / name).problems
-    assert [(problem.rule, problem.line, problem.column) for problem in problems] == EXPECTED[name]
-    assert {Path(problem.path).resolve() for problem in problems} == {MALFORMED / IN_A_PROFILE.get(name, name)}
-    assert all(problem.message and problem.hint for problem in problems)
-    assert all(str(problem).splitlines() == [str(problem)] for problem in problems)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("step-with-two-actions.yaml", "use beside inference_us, of which there is one"),
-        ("step-without-an-action.yaml", "none of init_us, inference_us, idle_us, use"),
-        ("step-unknown.yaml", "did you mean inference_us?"),
-        ("expect-after-the-end.yaml", "at 5001 us the sequence is over: it ends at 5000 us"),
-        ("expect-without-a-time.yaml", ": at_us is missing"),
-        ("profile-unknown.yaml", "did you mean burst?"),
-        ("platform-refuses.yaml", "ddr is refused here: no DDR performance mode on Hexagon V75"),
-        ("a-profile.yaml", "this is a profile, not a test"),
-        ("empty.yaml", "start with 'test: NAME'"),
-    ],
-)
-def test_a_problem_says_what_to_mend(name: str, said: str) -> None:
-    """The message or the hint says what a reader needs."""
-    assert said in str(refusal(MALFORMED / name).problems[0])
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    """The hint says with what a test begins."""
+    error = refusal(write(tmp_path / "empty.yaml", ""))
+    assert [(problem.rule, problem.line, problem.column) for problem in error.problems] == [("YAML-1", 1, 1)]
+    assert "start with 'test: NAME'" in str(error)
 
 
 def test_the_problems_of_all_files_are_told_at_once_and_each_once() -> None:

@@ -1,0 +1,41 @@
+"""Malformed test files: each is refused for exactly what its first comment says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from checkout import CORPUS
+from expectations import expectation
+from schemas import refused
+
+from htppower.errors import VoteTestError
+from htppower.review.vote_tests.files import load_tests
+
+if TYPE_CHECKING:
+    from command import Command
+
+FILES = sorted((CORPUS / "malformed_tests").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_malformed_test(file: Path, command: Command) -> None:
+    """Loader, command and schema find what is wrong with it, in order, in the file where it is mended."""
+    expected = expectation(file)
+    with pytest.raises(VoteTestError) as caught:
+        load_tests([file])
+    problems = caught.value.problems
+    found = [(str(Path(each.path).resolve()), each.line, each.column, each.rule) for each in problems]
+    assert found == expected.found
+    assert all(problem.message and problem.hint for problem in problems)
+    assert all(str(problem).splitlines() == [str(problem)] for problem in problems)
+    assert expected.hint in problems[0].hint
+    assert expected.says in str(problems[0])
+    assert command.run("test", str(file)).exit_code == 2
+    assert refused("test", file) == (not expected.schema_accepts)
+
+
+def test_there_are_malformed_tests() -> None:
+    """They are found where they lie."""
+    assert len(FILES) >= 50
