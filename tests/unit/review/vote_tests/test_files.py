@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from checkout import CORPUS
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from htppower.errors import VoteTestError
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_beside, load_test, load_tests
-
-if TYPE_CHECKING:
-    from htppower.review.vote_tests.cases import VoteTest
 
 MALFORMED = CORPUS / "malformed_tests"
 
@@ -122,43 +114,6 @@ def test_a_path_without_tests_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     error = refusal(tmp_path / name)
     assert (error.rule, error.path) == ("FILE-1", str(tmp_path / name))
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> bytes:
-    """Draw the text of a shipped test with up to four slices deleted, doubled or replaced."""
-    data = draw(st.sampled_from(sorted((shipped_folder() / "tests").glob("*.yaml")))).read_bytes()
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(data)))
-        end = draw(st.integers(start, min(start + 40, len(data))))
-        piece = data[start:end]
-        words = st.sampled_from(
-            (b"*raised", b"[", b"}", b"0", b"-1", b"99", b"unset", b"\n", b"burst", b'"\\e"', b": ")
-        )
-        data = data[:start] + draw(st.just(b"") | st.just(piece * 2) | words | st.binary(max_size=8)) + data[end:]
-    return data
-
-
-def load_or_refuse(file: Path) -> tuple[VoteTest, ...] | VoteTestError:
-    """Return the test, or the error with which it is refused; anything else is raised."""
-    try:
-        return load_tests([file])
-    except VoteTestError as error:
-        return error
-
-
-@settings(max_examples=200)
-@given(mutated())
-def test_a_mutated_test_runs_or_is_refused(data: bytes) -> None:
-    """A shipped test with slices deleted, doubled or replaced is run, or refused in printable lines; nothing else."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "mine.yaml")
-        file.write_bytes(data)
-        found = load_or_refuse(file)
-        if isinstance(found, VoteTestError):
-            assert all(str(problem).isprintable() for problem in found.problems)
-        else:
-            assert run_tests(found)
 
 
 def test_what_stands_beside_the_tests_is_loaded_or_refused(tmp_path: Path) -> None:
