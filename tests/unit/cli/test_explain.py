@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -161,14 +159,3 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
     ):
         result = command.run("explain", *arguments)
         assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), arguments
-
-
-def test_explain_imports_nothing_that_runs_votes() -> None:
-    """Neither the controller nor its libraries are imported."""
-    code = (
-        "import sys; from htppower.cli.main import main; main(['explain', 'burst', 'core'], standalone_mode=False);"
-        "left_out = {'transitions', 'apscheduler', 'htppower.control.controller', 'json', 'rich'};"
-        "print(sorted(left_out & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"

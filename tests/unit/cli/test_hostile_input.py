@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +14,6 @@ from htppower.cli.outputs import write_files
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from command import Command
 
 CLEAN = "profile: mine\nextends: burst\n"
@@ -59,23 +55,6 @@ def test_two_names_of_one_output_are_refused(command: Command, tmp_path: Path) -
     result = command.run("diff", "burst", "burst", "--output", outputs[0], "--output", outputs[1])
     assert (result.exit_code, "twice" in result.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
-
-
-@POSIX
-def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: Path) -> None:
-    """A device that takes nothing is found out before any file is put in its place; a long name is no trouble."""
-    mine, long = write(tmp_path / "mine.yaml"), tmp_path / ("n" * 250)
-    outputs = ("--output", f"json={long}", "--output", "text=/dev/full")
-    if os.path.exists("/dev/full"):  # noqa: PTH110 - a device
-        assert command.run("lint", str(mine), *outputs).exit_code == 2
-        assert not long.exists()
-    assert command.run("lint", str(mine), *outputs[:2]).exit_code == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "htppower", "lint", str(mine), "--output", "json=/dev/stdout"],
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, b'"format_version": 1' in done.stdout) == (0, True)
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,30 +115,6 @@ def test_a_name_that_no_encoding_has_is_written(command: Command, tmp_path: Path
     result = command.run("lint", str(file), "--format", form, "--output", f"{form}={written}")
     assert (result.exit_code, result.stderr) == (0, "")
     assert written.read_bytes().decode("utf-8")
-
-
-@pytest.fixture
-def deep(tmp_path: Path) -> Iterator[Path]:
-    """Yield a folder with folders in it, each in the one before, deeper than Python may recurse; it is taken away."""
-    here = Path.cwd()
-    os.chdir(tmp_path)
-    try:
-        for _ in range(1100):
-            os.mkdir("d")  # noqa: PTH102 - the path would be too long
-            os.chdir("d")
-        Path("mine.yaml").write_text("profile: [", encoding="utf-8")
-        os.chdir(here)
-        yield tmp_path
-    finally:
-        os.chdir(here)
-        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)  # noqa: S607
-
-
-@POSIX
-def test_a_very_deep_folder_is_walked(command: Command, deep: Path) -> None:
-    """Folders in folders without end are no recursion."""
-    assert command.run("lint", str(deep)).exit_code in {0, 1}
-    assert command.run("diff", str(deep), str(deep)).exit_code in {0, 2}
 
 
 def test_a_huge_file_is_not_read(command: Command, tmp_path: Path) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,20 +94,6 @@ def test_junit_fails_for_what_counts(command: Command, tmp_path: Path) -> None:
     warned = write(tmp_path, WARNED)
     assert 'failures="0"' in command.output("lint", warned, "--format", "junit")
     assert 'failures="0"' not in command.output("lint", warned, "--format", "junit", "--strict", exit_code=1)
-
-
-def test_a_terminal_without_a_letter_gets_an_escape(tmp_path: Path) -> None:
-    """What the encoding of a terminal lacks is escaped, and no command fails for it."""
-    text = "profile: mine\nextends: burst\nsummary: \N{RIGHTWARDS ARROW} up\n"
-    mine = write(tmp_path, text)
-    for arguments in (["lint", mine, "--notes"], ["profile", mine, "--dry-run"], ["explain", mine, "summary"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "htppower", *arguments],
-            capture_output=True,
-            check=False,
-            env={**os.environ, "PYTHONIOENCODING": "cp1252"},
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_notes_are_told_on_demand_and_never_count(command: Command, tmp_path: Path) -> None:
@@ -221,15 +204,3 @@ def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tm
     command.output("lint", "reviewed", "--output", f"json={link}", exit_code=1)
     assert json.loads(file.read_text(encoding="utf-8"))["format_version"] == 1
     assert (file.stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
-
-
-def test_lint_imports_nothing_that_runs_votes() -> None:
-    """Neither the controller nor its libraries are imported, nor what only other forms need."""
-    code = (
-        "import sys; from htppower.cli.main import main; main(['lint', sys.argv[1]], standalone_mode=False);"
-        "left_out = {'transitions', 'apscheduler', 'htppower.control.controller', 'json', 'rich'};"
-        "print(sorted(left_out & set(sys.modules)))"
-    )
-    arguments = [sys.executable, "-c", code, str(shipped_folder())]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"

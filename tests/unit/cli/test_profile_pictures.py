@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,27 +84,3 @@ def test_formats_of_pictures_are_not_for_the_device(command: Command, form: str)
     result = command.run("profile", "burst", "--for", "1", "--format", form)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--format is for a dry run" in result.stderr
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -> None:
-    """A file that says it is UTF-8 is so where standard output is something else."""
-    summary = "schnell \u2192 hei\u00df \u05e9\u05dc\u05d5\u05dd"
-    path = tmp_path / "mine.yaml"
-    path.write_text(f"profile: mine\nextends: burst\nsummary: {summary}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "htppower", "profile", str(path), "--dry-run", "--format", form]
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
-    done = subprocess.run(command, capture_output=True, check=True, env=environment)
-    text = done.stdout.decode("utf-8")
-    assert summary in text or json.loads(text)["otherData"]["summary"] == summary
-
-
-def test_the_text_does_not_load_what_draws() -> None:
-    """Start-up of the text report pays nothing for pictures."""
-    script = (
-        "import sys; from click.testing import CliRunner; from htppower.cli.main import main;"
-        "done = CliRunner().invoke(main, ['profile', 'burst', '--dry-run']);"
-        "print(done.exit_code, [name for name in sys.modules if 'pictures' in name or name == 'html'])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "0 []\n"

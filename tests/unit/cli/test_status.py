@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import freezegun
 import pytest
 from bench import Bench
-from terminal import CTRL_C, Terminal
 
 from htppower.backends import SimulatedHtp
 from htppower.cli.status.as_text import span
@@ -27,16 +23,6 @@ if TYPE_CHECKING:
 
 SECOND_US = 1_000_000
 WRITTEN = "2026-01-01T12:00:00.000+00:00"
-HOST = """
-import sys
-from htppower import VoteController
-controller = VoteController("simulated")
-session = controller.session("burst", owner="camera")
-with session.inference():
-    with controller.serve_status(sys.argv[1]):
-        print("served", flush=True)
-        sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -69,21 +55,6 @@ def _noon() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Yield a process that serves its status in ``status.json``; it ends when its input does."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOST, str(tmp_path / "status.json")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "served\n"
-        yield process
-        process.kill()
-
-
 def rewrite(path: Path, **fields: object) -> None:
     """Write a status again with other values."""
     document = {**json.loads(path.read_text(encoding="ascii")), **fields}
@@ -107,31 +78,6 @@ def test_durations_in_words() -> None:
     """Each duration is told in the unit that suits it."""
     spans = [span(each) for each in (0, 999, 1_000, 210_400, 1_500_000, 300_000_000, 9_000_000_000, 10**12)]
     assert spans == ["0 us", "999 us", "1 ms", "210 ms", "1.5 s", "5 min", "2.5 h", "12 days"]
-
-
-def test_the_life_of_a_process(host: subprocess.Popen[str], command: Command, tmp_path: Path) -> None:
-    """A process that writes is said to run; killed by SIGKILL it is said to be gone, before and after it is reaped."""
-    path = str(tmp_path / "status.json")
-    text = command.output("status", path)
-    assert f"by process {host.pid}, which is running" in text
-    assert "rpc_polling_time_us: 9999, held by session 1 (camera)" in text
-    os.kill(host.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, host.pid, os.WEXITED | os.WNOWAIT)
-    gone = f"process {host.pid} is gone: this is what it wrote last"
-    assert gone in command.output("status", path)
-    host.wait()
-    assert gone in command.output("status", path)
-    assert "RAISED" in command.output("status", path)
-
-
-def test_a_process_that_ends_well_closes_its_status(
-    host: subprocess.Popen[str], command: Command, tmp_path: Path
-) -> None:
-    """Its status says that it is closed, not that the process is gone."""
-    host.communicate("")
-    assert f"closed: this is what process {host.pid} wrote last" in command.output(
-        "status", str(tmp_path / "status.json")
-    ).replace("\n" + 13 * " ", " ")
 
 
 def test_a_pid_that_was_given_again_is_another_process(command: Command, tmp_path: Path) -> None:
@@ -229,16 +175,3 @@ def test_watching_on_a_pipe(served: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (output, "is not JSON" in said) == ([], True)
     served.write_text(whole.replace('"closed": false', '"closed": true'), encoding="ascii")
     assert looked() == ([True], [])
-
-
-def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> None:
-    """The screen shows the process live, then that it is gone; Ctrl-C ends it with exit code 130."""
-    command = [sys.executable, "-m", "htppower", "status", str(tmp_path / "status.json"), "--watch"]
-    terminal = Terminal(command, {**os.environ, "COLUMNS": "80", "LINES": "50"})
-    terminal.until(lambda: b"which is running" in terminal.read())
-    host.kill()
-    host.wait()
-    terminal.until(lambda: b"is gone" in terminal.read())
-    terminal.press(CTRL_C)
-    assert terminal.wait() == 130
-    assert b"Traceback" not in terminal.output

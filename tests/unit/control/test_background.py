@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING
-
 import attrs
 import pytest
 from bench import Bench
 
-from htppower import Lowering, Profile, State, VoteController, load_profile
-from htppower.backends import SimulatedHtp
+from htppower import Lowering, Profile, State, load_profile
 from htppower.events import Cause, Transition, Trigger
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import FAILED
-
-if TYPE_CHECKING:
-    from htppower.votes.vote_set import VoteSet
 
 WAIT_S = 10.0
 
@@ -145,39 +138,3 @@ def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
     assert (session.state, len(bench.sets)) == (State.RAISED, 1)
     bench.time.advance_us(1)
     assert session.state is State.LOWERED
-
-
-class Slow(SimulatedHtp):
-    """Holds the second setPowerConfig, which is a lowering, until it is let go."""
-
-    def __init__(self) -> None:
-        super().__init__(arch=75)
-        self.called = 0
-        self.lowering = threading.Event()
-        self.let_go = threading.Event()
-
-    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Wait, then apply."""
-        self.called += 1
-        if self.called == 2:
-            self.lowering.set()
-            assert self.let_go.wait(WAIT_S)
-        super().set_power_config(power_config_id, votes)
-
-
-def test_an_inference_returns_while_its_lowering_is_on_the_way() -> None:
-    """In real time, with a native call that hangs: the inference has returned, and the votes come down after."""
-    slow, lowered = Slow(), threading.Event()
-    with VoteController(slow, handle_sigterm=False) as controller:
-        controller.subscribe(
-            lambda event: lowered.set() if getattr(event, "trigger", None) is Trigger.LOWER else None, (Transition,)
-        )
-        session = controller.session(behind())
-        with session.inference():
-            pass
-        assert slow.lowering.wait(WAIT_S)
-        assert session.in_flight == 0
-        assert slow.effective().core_target == VoltageCorner.NOM_PLUS
-        slow.let_go.set()
-        assert lowered.wait(WAIT_S)
-        assert slow.effective().core_target == VoltageCorner.SVS

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-import os
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +15,9 @@ from bench import MAX_CORNER, Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from htppower import ProfileError, SessionClosed, State, ThermalCap, VoteController
-from htppower.backends import SimulatedHtp
+from htppower import ProfileError, SessionClosed, ThermalCap
 from htppower.control.thermal_cap import SHORTEST_PERIOD_US, ThermalStatus
 from htppower.events import CapLifted, CapSet, Event
-from htppower.votes.corners import VoltageCorner
 
 PERIOD_US = 1_000_000
 WAIT_S = 10.0
@@ -289,26 +285,3 @@ def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, mon
         bench.time.advance_us(2 * PERIOD_US)
     assert len(changes) == 2
     assert changes[1].time_us - changes[0].time_us >= PERIOD_US
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_sensor_that_hangs_keeps_no_vote_waiting(tree: Tree) -> None:
-    """In real time: votes are raised and lowered by their timer while a read blocks; its answer then caps."""
-    file = tree.zone(0, "cpu-0-0", "")
-    file.unlink()
-    os.mkfifo(file)
-    capped, lowered = threading.Event(), threading.Event()
-    simulated = SimulatedHtp(arch=75)
-    with VoteController(simulated, handle_sigterm=False) as controller:
-        controller.subscribe(lambda _: capped.set(), (CapSet,))
-        controller.subscribe(lambda event: lowered.set() if getattr(event, "dest", None) is State.LOWERED else None)
-        thermal = ThermalCap(controller, above_c=70, below_c=60, root=tree.root)
-        session = controller.session("burst")
-        with session.inference():
-            assert simulated.effective().core_target == MAX_CORNER
-        assert lowered.wait(WAIT_S)
-        assert thermal.status().looked_us is None
-        file.write_text("80000\n", encoding="ascii")
-        assert capped.wait(WAIT_S)
-        with session.inference():
-            assert simulated.effective().core_target == VoltageCorner.NOM_PLUS

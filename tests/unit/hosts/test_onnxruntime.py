@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -127,14 +125,3 @@ def test_a_copy_is_usable(bench: Bench) -> None:
     model = copy.copy(VotingSession(on_cpu(), votes))
     assert np.array_equal(by_run(model), X + X)
     assert len(bench.sets) == 2
-
-
-def test_onnx_runtime_is_imported_only_where_it_is_used() -> None:
-    """The module can be imported, and a profile turned into options, without ONNX Runtime."""
-    code = (
-        "import sys; sys.modules['onnxruntime'] = sys.modules['onnxruntime_qnn'] = None;"
-        "from htppower.hosts.onnxruntime import provider_options;"
-        "print(provider_options('burst').options['htp_performance_mode'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "burst\n"

@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,25 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench import Bench
-
-# Traces while sessions come and go, and says when it has begun; it never ends by itself.
-ENDLESS = """
-import itertools, os, sys
-from htppower import VoteController
-from htppower.backends import SimulatedHtp
-from htppower.subscribers.chrome_trace import ChromeTrace
-from htppower.testing import VirtualTime
-
-controller = VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False)
-trace = ChromeTrace(sys.argv[1], max_bytes=20_000)
-controller.subscribe(trace)
-for number in itertools.count():
-    with controller.session("high_performance", owner="x" * (number % 50)) as session, session.inference():
-        if number == 20:
-            print("begun", flush=True)
-            if sys.argv[2] == "exit":
-                os._exit(3)
-"""
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
@@ -104,23 +82,6 @@ def test_the_file_is_whole_after_every_event(bench: Bench, tmp_path: Path) -> No
     assert len(sizes) == 5
     assert sizes == sorted(set(sizes))
     trace.close()
-
-
-@pytest.mark.parametrize("how", ["exit", "kill"])
-def test_the_files_of_a_process_that_died_are_whole(tmp_path: Path, how: str) -> None:
-    """A process that ends at once, or is killed while it writes and rotates, leaves files that can be read."""
-    command = [sys.executable, "-c", ENDLESS, str(tmp_path / "trace.json"), how]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"begun\n"
-        if how == "kill":
-            process.kill()
-        code = process.wait(30)
-    assert code == (3 if how == "exit" else -signal.SIGKILL if sys.platform != "win32" else 1)
-    files = list(tmp_path.glob("trace*.json"))
-    assert files
-    for file in files:
-        assert _read(file)
 
 
 def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> None:

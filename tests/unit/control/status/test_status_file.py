@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
-from htppower import SessionClosed, VoteController, load_profile
+from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
 from htppower.control.status.json_form import STATUS, described, wrong
-from htppower.events import Cause, Event, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from htppower.control.status.status_file import StatusFile
 
 SECOND_US = 1_000_000
 
@@ -216,60 +210,6 @@ def _fields(document: dict[str, Any], at: str = "") -> set[str]:
             if isinstance(each, dict):
                 found |= _fields(each, f"{where}.")
     return found
-
-
-class StuckDisk:
-    """A disk whose next write hangs until it is let go."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.reached, self.free = threading.Event(), threading.Event()
-        self._replace: Callable[..., None] = os.replace
-        monkeypatch.setattr(os, "replace", self._hang)
-
-    def _hang(self, *names: str) -> None:
-        self.reached.set()
-        assert self.free.wait(30)
-        self._replace(*names)
-
-
-def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock: while a file is being written, raising goes on, and so does lowering by the timer."""
-    monkeypatch.setattr("htppower.control.status.status_file.PERIOD_US", 1_000)
-    profile = load_profile("burst")
-    assert profile.relax is not None
-    soon = attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_inference_us=20_000))
-    lowered = threading.Event()
-
-    def note(event: Event) -> None:
-        if isinstance(event, Transition) and event.cause is Cause.SUSTAIN_EXPIRED:
-            lowered.set()
-
-    with VoteController("simulated", handle_sigterm=False) as controller:
-        session = controller.session(soon)
-        controller.subscribe(note, (Transition,))
-        controller.serve_status(path)
-        disk = StuckDisk(monkeypatch)
-        with session.inference():
-            assert disk.reached.wait(30)
-        assert lowered.wait(5)
-        disk.free.set()
-    assert read(path)["closed"] is True
-
-
-def _end_in_child(controller: VoteController, served: StatusFile) -> None:
-    served.close()
-    controller.close()
-
-
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_child_writes_nothing(bench: Bench, path: Path) -> None:
-    """A child that closes the controller it has inherited leaves the parent's file alone."""
-    served = bench.controller.serve_status(path)
-    inode = path.stat().st_ino
-    child = multiprocessing.get_context("fork").Process(target=_end_in_child, args=(bench.controller, served))
-    child.start()
-    child.join(30)
-    assert (child.exitcode, path.stat().st_ino, read(path)["closed"]) == (0, inode, False)
 
 
 def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> None:

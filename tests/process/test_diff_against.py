@@ -1,0 +1,126 @@
+"""``htppower diff --against``: a revision of a git repository against now."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sides import BASE, CHANGED, MINE
+
+from htppower.profiles.discovery import shipped_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from command import Command
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Yield git in a new repository, made the current folder, with one commit of profiles."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *arguments], check=True, capture_output=True)  # noqa: S607
+
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "base.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "profiles" / "mine.yaml").write_text(MINE, encoding="utf-8")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    return git
+
+
+def test_a_revision_is_compared_with_now(command: Command, repository: Callable[..., None]) -> None:
+    """A change in the work tree, committed or not, is told against a revision; the repository stays as it is."""
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    Path("profiles/base.yaml").write_text(CHANGED, encoding="utf-8")
+    before = sorted(Path.cwd().rglob("*"))
+    told = command.output("diff", "--against", "HEAD", exit_code=1)
+    assert "mine  inference  dcvs_v3.core.min  SVS -> NOM   raises power   (profiles/base.yaml:5)" in told
+    assert sorted(Path.cwd().rglob("*")) == before
+    repository("commit", "-q", "-a", "-m", "two")
+    assert command.run("diff", "--against", "HEAD").exit_code == 0
+    assert command.output("diff", "--against", "HEAD~1", exit_code=1) == told
+    assert command.output("diff", "--against", "HEAD~1", "profiles", exit_code=1) == told
+
+
+def test_files_that_come_and_go_between_revisions(command: Command, repository: Callable[..., None]) -> None:
+    """A file that is new is added and one that is gone is removed, said with where it was."""
+    Path("profiles/mine.yaml").unlink()
+    Path("profiles/more.yaml").write_text("profile: more\nextends: base\n", encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", exit_code=1)
+    assert "more  added   (profiles/more.yaml)" in told
+    assert "mine  removed   (HEAD:profiles/mine.yaml)" in told
+    assert "mine  removed" in command.output("diff", "--against", "HEAD", "profiles/mine.yaml", exit_code=1)
+    assert "more  added" in command.output("diff", "--against", "HEAD", "profiles/more.yaml", exit_code=1)
+    repository("tag", "v1")
+    assert command.run("diff", "--against", "v1").exit_code == 1
+
+
+def test_a_revision_keeps_its_own_bases(command: Command, repository: Callable[..., None]) -> None:
+    """Old files extend old bases, wherever in the repository these are, also where their folder is only named."""
+    Path("parts").mkdir()
+    Path("profiles/base.yaml").rename("parts/base.yaml")
+    repository("add", "-A")
+    repository("commit", "-q", "-m", "moved")
+    Path("parts/base.yaml").write_text(CHANGED, encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", "profiles", "--profiles", "parts", exit_code=1)
+    assert "mine  inference  dcvs_v3.core.min  SVS -> NOM   raises power   (parts/base.yaml:5)" in told
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_wrong_old_file_is_named_with_its_revision(command: Command) -> None:
+    """Where an old file can't be resolved the place says of which revision it is."""
+    result = command.run("diff", "--against", "HEAD", "profiles/mine.yaml", "profiles/none.yaml")
+    assert (result.exit_code, "profiles/none.yaml" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--against", "nowhere"], "no revision 'nowhere'"),
+        (["--against", "--output=x"], "no revision '--output=x'"),
+        (["--against", "HEAD:profiles"], "no revision 'HEAD:profiles'"),
+        (["--against", "HEAD", "/"], "not a git repository"),
+        (["--against", "HEAD", "profiles", "/"], "is not in the repository"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_a_revision_that_can_not_be_had_is_exit_2(command: Command, arguments: list[str], said: str) -> None:
+    """No revision, no repository, or a path outside of it: said in a line, whatever the name looks like."""
+    result = command.run("diff", *arguments)
+    assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), result.stderr
+
+
+def test_the_shipped_folder_of_a_revision_is_that_revisions(
+    command: Command, repository: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the shipped folder is part of the repository, old profiles relax to the states of then."""
+    shutil.copytree(shipped_folder(), "shipped")
+    repository("add", ".")
+    repository("commit", "-q", "-m", "shipped")
+    for module in ("profiles.discovery", "review.file_selection", "review.diff.sides", "review.diff.revision"):
+        monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: Path("shipped").resolve())
+    relaxed = Path("shipped/states/relaxed.yaml")
+    relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("2000", "1999"), encoding="utf-8")
+    told = command.output("diff", "--against", "HEAD", "profiles", exit_code=1)
+    assert "mine  lowered  dcvs_v3.sleep_latency_us  2000 -> 1999   changes latency" in told
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
+    """No temporary place is on a page: it would not be there when the page is read."""
+    Path("profiles/base.yaml").write_text(CHANGED, encoding="utf-8")
+    page = command.output("diff", "--against", "HEAD", "--format", "html", exit_code=1)
+    assert "HEAD:profiles/base.yaml" in page
+    assert "htppower-" not in page

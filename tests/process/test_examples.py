@@ -1,0 +1,88 @@
+"""The examples of the documentation run, and what is generated in it is what the code gives now."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from checkout import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+import re
+
+DOCS = ROOT / "docs"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the root of the checkout, with warnings as errors."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def python_blocks(name: str) -> list[str]:
+    """Return the fenced blocks of Python of a page, each with the line at which it begins as blank lines before it."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return [
+        "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+        for block in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+@pytest.fixture
+def _own_sigterm() -> Iterator[None]:
+    """Leave the process's handler of SIGTERM as it was."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "asyncio.md",
+        "embedding.md",
+        "holds.md",
+        "index.md",
+        "metrics.md",
+        "onnxruntime.md",
+        "status.md",
+        "testing.md",
+        "threads.md",
+    ],
+)
+@pytest.mark.usefixtures("_own_sigterm")
+def test_the_python_of_a_page_runs(page: str) -> None:
+    """The blocks of Python of a page run as they stand, one after the other."""
+    blocks = python_blocks(page)
+    assert blocks
+    namespace: dict[str, Any] = {"__name__": page.removesuffix(".md")}
+    for block in blocks:
+        exec(compile(block, str(DOCS / page), "exec"), namespace)  # noqa: S102 - the pages are ours
+
+
+def test_the_host_makes_one_raise_and_one_lowering() -> None:
+    """200 inferences from 4 threads under burst cost one raise and one lowering, as the page prints."""
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    done = run(str(DOCS / "examples" / "onnxruntime_host.py"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "200 inferences from 4 threads: 1 raise, 1 lowering" in done.stdout
+    assert f"```text\n{done.stdout}```" in (DOCS / "embedding.md").read_text(encoding="utf-8")
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    """Tables, messages and command output in the pages are what the code gives now."""
+    done = run("-m", "docs.generate", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_picture_is_up_to_date() -> None:
+    """The committed picture of the state machine is what the script draws from the transition table."""
+    done = run("docs/state_machine.py", "--check")
+    assert (done.returncode, done.stderr) == (0, "")

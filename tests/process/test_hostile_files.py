@@ -1,0 +1,58 @@
+"""Files and folders that only a real disk or device has: nothing is harmed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from command import Command
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="names and files of POSIX")
+
+
+def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: Path) -> None:
+    """A device that takes nothing is found out before any file is put in its place; a long name is no trouble."""
+    mine, long = tmp_path / "mine.yaml", tmp_path / ("n" * 250)
+    mine.write_text("profile: mine\nextends: burst\n", encoding="utf-8")
+    outputs = ("--output", f"json={long}", "--output", "text=/dev/full")
+    if os.path.exists("/dev/full"):  # noqa: PTH110 - a device
+        assert command.run("lint", str(mine), *outputs).exit_code == 2
+        assert not long.exists()
+    assert command.run("lint", str(mine), *outputs[:2]).exit_code == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "htppower", "lint", str(mine), "--output", "json=/dev/stdout"],
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b'"format_version": 1' in done.stdout) == (0, True)
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder with folders in it, each in the one before, deeper than Python may recurse; it is taken away."""
+    here = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(1100):
+            os.mkdir("d")  # noqa: PTH102 - the path would be too long
+            os.chdir("d")
+        Path("mine.yaml").write_text("profile: [", encoding="utf-8")
+        os.chdir(here)
+        yield tmp_path
+    finally:
+        os.chdir(here)
+        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)  # noqa: S607
+
+
+def test_a_very_deep_folder_is_walked(command: Command, deep: Path) -> None:
+    """Folders in folders without end are no recursion."""
+    assert command.run("lint", str(deep)).exit_code in {0, 1}
+    assert command.run("diff", str(deep), str(deep)).exit_code in {0, 2}
