@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from sides import write_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 settings.register_profile("htppower", deadline=None, print_blob=True)
 settings.load_profile("htppower")
@@ -24,6 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --update-golden and --sequences."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files; review the difference")
     parser.addoption("--sequences", type=int, help="random sequences of the differential on each architecture")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run folders of tests on all cores, a file at a time on each; ``-n 0`` and named files stay in one process."""
+    option = config.option
+    undecided = getattr(option, "numprocesses", 0) is None and not hasattr(config, "workerinput")
+    watched = option.usepdb or option.capture == "no" or option.collectonly
+    if undecided and not watched and all(Path(arg).is_dir() for arg in config.args):
+        # By file: what a file makes once, and its order, stay in one process.
+        option.numprocesses, option.dist, option.loadscopereorder = "auto", "loadfile", False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from standin import Standin, compile_standin
+from once import once
+from standin import LIBRARY, Standin, compile_standin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the compiled stand-in."""
-    return compile_standin(tmp_path_factory.mktemp("standin"))
+    return once(tmp_path_factory, "standin", compile_standin) / LIBRARY
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from once import once
 
 import htppower
 from htppower.profiles.profile import SHIPPED_PROFILES
@@ -19,14 +20,17 @@ from htppower.profiles.profile import SHIPPED_PROFILES
 TOP = {"htppower", "profiles", "tests", "docs"}
 
 
-@pytest.fixture(scope="module")
-def dists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Build sdist and wheel once, the wheel from the sdist as ``build`` does."""
-    folder = tmp_path_factory.mktemp("dist")
-    # A copy without what a checkout may hold besides: the build must not depend on it, nor write into it.
+def _build(folder: Path) -> None:
+    """Build sdist and wheel, the wheel from the sdist as ``build`` does."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def dists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return sdist and wheel, built once."""
+    folder = once(tmp_path_factory, "dist", _build)
     return {"wheel": next(folder.glob("*.whl")), "sdist": next(folder.glob("*.tar.gz"))}
 
 

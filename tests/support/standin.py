@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+LIBRARY = "libQnnHtp.so"
 SOURCE = TESTS / "native" / "standin.c"
 FIRST_ID = 0x90000000
 DCVS_V3, RPC_POLLING_TIME, HMX_V2 = 1, 3, 5
@@ -30,7 +31,7 @@ def compile_standin(folder: Path, *flags: str) -> Path:
         if os.environ.get("HTPPOWER_VENDOR") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    path = folder / "libQnnHtp.so"
+    path = folder / LIBRARY
     warnings = ("-Wall", "-Wextra", "-Werror")
     command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, str(SOURCE), "-o", str(path), "-lpthread"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
