@@ -41,14 +41,14 @@ def test_a_second_of_it_breaks_nothing() -> None:
 
 
 def _soaked(seed: int) -> bool:
-    """Run it for a second; return whether nothing broke, and assert that nothing did but the time of a lowering."""
+    """Run it for a second; return whether nothing broke, and assert that at most a lowering was late."""
     command = [sys.executable, str(RUN), "--seconds", "1", "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith(f"seed {seed}, 1 s, 4 sessions, 8 threads\n"), done.stderr
     if done.returncode:
         broken = [line for line in done.stdout.splitlines() if line.startswith("BROKEN")]
         assert broken
-        assert all("after its deadline" in line for line in broken), done.stdout + done.stderr
+        assert all(line.startswith("BROKEN lowering: ") for line in broken), done.stdout + done.stderr
         return False
     assert done.stdout.splitlines()[-1] == "nothing broke"
     return True
