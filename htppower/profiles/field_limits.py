@@ -61,7 +61,7 @@ class Wanted:
 ANYTHING = Wanted()
 
 # Ranges of votes that no rule guards, and votes that may be left out.
-_OF_VOTES = {
+_OF_VOTES: dict[tuple[type[Any], str], Wanted] = {
     **{at: Wanted((limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
     **{(VoteSet, name): Wanted(optional=True, may_be_unset=True) for name, about in BY_FIELD.items() if about.optional},
 }
