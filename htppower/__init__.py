@@ -10,9 +10,9 @@ The public names are imported when they are first used: importing the package lo
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from htppower._exports import exported_lazily
 from htppower._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -39,62 +39,24 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile as Profile
     from htppower.profiles.profile import Relax as Relax
 
-_HOME = {
-    "BackendUnavailable": "errors",
-    "Cap": "control.holds",
-    "Hold": "control.holds",
-    "HtpPowerError": "errors",
-    "Lowering": "profiles.profile",
-    "PowerState": "profiles.profile",
-    "Problem": "errors",
-    "Profile": "profiles.profile",
-    "ProfileError": "errors",
-    "Relax": "profiles.profile",
-    "RuleBreach": "errors",
-    "Session": "control.session",
-    "SessionClosed": "errors",
-    "State": "events",
-    "ThermalCap": "control.thermal_cap",
-    "Unavailable": "errors",
-    "VoteController": "control.controller",
-    "VoteRejected": "errors",
-    "load_profile": "profiles.loading",
-    "profile_names": "profiles.loading",
+_EXPORTS = {
+    "": ("backends", "testing"),
+    "control.controller": ("VoteController",),
+    "control.holds": ("Cap", "Hold"),
+    "control.session": ("Session",),
+    "control.thermal_cap": ("ThermalCap",),
+    "errors": (
+        *("BackendUnavailable", "HtpPowerError", "Problem", "ProfileError"),
+        *("RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),
+    ),
+    "events": ("State",),
+    "profiles.loading": ("load_profile", "profile_names"),
+    "profiles.profile": ("Lowering", "PowerState", "Profile", "Relax"),
 }
-_SUBMODULES = ("backends", "testing")
+__all__ = [name for names in _EXPORTS.values() for name in names]
 
-__all__ = [
-    "BackendUnavailable",
-    "Cap",
-    "Hold",
-    "HtpPowerError",
-    "Lowering",
-    "PowerState",
-    "Problem",
-    "Profile",
-    "ProfileError",
-    "Relax",
-    "RuleBreach",
-    "Session",
-    "SessionClosed",
-    "State",
-    "ThermalCap",
-    "Unavailable",
-    "VoteController",
-    "VoteRejected",
-    "backends",
-    "load_profile",
-    "profile_names",
-    "testing",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+    __getattr__ = exported_lazily(__name__, _EXPORTS)
 
 
 def __dir__() -> list[str]:

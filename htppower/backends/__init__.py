@@ -6,8 +6,9 @@ rules and events; never profiles.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from htppower._exports import exported_lazily
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend as Backend
@@ -20,35 +21,18 @@ if TYPE_CHECKING:
     from htppower.backends.simulated.htp import SimulatedHtp as SimulatedHtp
     from htppower.errors import Step as Step
 
-_HOME = {
-    "Backend": "backends.base",
-    "Call": "backends.recording",
-    "Description": "backends.base",
-    "Device": "backends.base",
-    "Effective": "backends.simulated.clocks",
-    "QnnHtp": "backends.qnn.htp",
-    "RecordingBackend": "backends.recording",
-    "SimulatedHtp": "backends.simulated.htp",
-    "Step": "errors",
+_EXPORTS = {
+    "backends.base": ("Backend", "Description", "Device"),
+    "backends.qnn.htp": ("QnnHtp",),
+    "backends.recording": ("Call", "RecordingBackend"),
+    "backends.simulated.clocks": ("Effective",),
+    "backends.simulated.htp": ("SimulatedHtp",),
+    "errors": ("Step",),
 }
+__all__ = [name for names in _EXPORTS.values() for name in names]
 
-__all__ = [
-    "Backend",
-    "Call",
-    "Description",
-    "Device",
-    "Effective",
-    "QnnHtp",
-    "RecordingBackend",
-    "SimulatedHtp",
-    "Step",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"htppower.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+    __getattr__ = exported_lazily(__name__, _EXPORTS)
 
 
 def named_backend(name: str) -> Backend:

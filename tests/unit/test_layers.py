@@ -13,7 +13,7 @@ import htppower
 
 PACKAGE = Path(htppower.__file__).parent
 
-_VALUES = {"_version", "votes"}
+_VALUES = {"_exports", "_version", "votes"}
 _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends"}
@@ -22,6 +22,7 @@ _REVIEW = _HOSTING | {"testing", "subscribers", "hosts"}
 
 # What the modules of each room may import besides their own room.
 MAY_IMPORT = {
+    "_exports": set[str](),
     "_version": set[str](),
     "votes": set[str](),
     "errors": _VALUES,

@@ -1,0 +1,27 @@
+"""Names that a package exports from its modules: each is imported when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def exported_lazily(package: str, modules: dict[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package (PEP 562).
+
+    Args:
+        package: its name.
+        modules: the names that it exports, by module below ``htppower``; a name under "" is a module itself.
+    """
+    homes = {name: module for module, names in modules.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(f"htppower.{homes[name] or name}")
+        return getattr(module, name) if homes[name] else module
+
+    return find
