@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.cli.layout import labelled
-from htppower.cli.options import FOLDER
+from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.review.explain.explained import Explained, choose, explain_profile, explain_state
 from htppower.review.file_selection import Kind, find_either
+from htppower.review.layout import labelled
 from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ LATENCY = ("rpcControlLatencyConfig",)
 @click.command(name="explain")
 @click.argument("name", metavar="NAME|PATH|RULE")
 @click.argument("field", required=False)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+@format_option(("text", "json"))
+@folders_option("Look for profiles here, too.")
 def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
     """Explain a field of a profile or power state; without FIELD, each in short.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli.options import FOLDER
+from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach
 from htppower.profiles.loading import hidden_files, load_profiles
 
@@ -35,10 +35,8 @@ class Line:
 
 
 @click.command(name="list")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="List the profiles in here, too."
-)
+@format_option(("text", "json"))
+@folders_option("List the profiles in here, too.")
 def command(form: str, folders: tuple[str, ...]) -> None:
     """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
     profiles, errors = load_profiles(folders)

@@ -1,4 +1,4 @@
-"""The options that several commands have: folders, and for a dry run the platform and the workload."""
+"""The options that several commands have: formats, folders, and for a dry run the platform and the workload."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from htppower.cli.outputs import FormAndFile
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from htppower.backends.simulated.htp import SimulatedHtp
-    from htppower.review.dry_run.workload import Workload
+    from htppower.review.dry_run.report import Workload
+
+    Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
-# As in platforms.py, for which the start-up of other commands need not wait.
+# As in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
 FOLDER = click.Path(exists=True, file_okay=False)
@@ -24,7 +29,7 @@ DURATION_US = click.IntRange(0, 3_600_000_000)
 # By the names of their parameters.
 OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "arch", "platform")
 
-_OPTIONS = (
+_WORKLOAD = (
     click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]"),
     click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC."),
     click.option(
@@ -36,9 +41,27 @@ _OPTIONS = (
 )
 
 
+def format_option(names: Sequence[str], meaning: str | None = None) -> Decorator:
+    """Return ``--format`` as the parameter ``form``, which is ``text`` where none is named."""
+    choice = click.Choice(names)
+    return click.option("--format", "form", type=choice, default="text", show_default=True, help=meaning)
+
+
+def output_options(names: Sequence[str]) -> Decorator:
+    """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
+    meaning = "Write a file, too, whole; may be repeated."
+    output = click.option("--output", "outputs", type=FormAndFile(names), multiple=True, help=meaning)
+    return lambda command: format_option(names, "Of the output.")(output(command))
+
+
+def folders_option(meaning: str) -> Decorator:
+    """Return ``--profiles`` as the parameter ``folders``."""
+    return click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help=meaning)
+
+
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
+    """Add the options of a dry run to a command."""
+    for option in reversed(_WORKLOAD):
         command = option(command)
     return command
 
@@ -63,6 +86,6 @@ def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
 
 def workload(options: dict[str, Any]) -> Workload:
     """Return the workload that is named."""
-    from htppower.review.dry_run.workload import Workload  # noqa: PLC0415 - as above
+    from htppower.review.dry_run.report import Workload  # noqa: PLC0415 - as above
 
     return Workload(options["inferences"], options["inference_us"], options["gap_us"])

@@ -35,21 +35,26 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         return form, Path(file)
 
 
-def collected(outputs: Iterable[tuple[str, Path]], render: Callable[[str], str]) -> dict[Path, str]:
-    """Return what goes into each file, without what only a terminal understands.
+def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callable[[str], str]) -> str:
+    """Write the files of ``--output``, without colours, and return the text of ``--format``.
+
+    Every text is made before any file is written.
 
     Raises:
         click.UsageError: two outputs lead to one file.
+        OSError: a file can't be written.
     """
     files: dict[Path, str] = {}
     places: set[str] = set()
-    for form, path in outputs:
+    for name, path in outputs:
         place = os.path.realpath(path)
         if place in places:
             raise click.UsageError(f"--output names {path} twice")
         places.add(place)
-        files[path] = click.unstyle(render(form))
-    return files
+        files[path] = click.unstyle(render(name))
+    text = render(form)
+    write_files(files)
+    return text
 
 
 def write_files(contents: Mapping[Path, str]) -> None:

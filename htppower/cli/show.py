@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.cli.options import FOLDER
+from htppower.cli.options import folders_option
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_power_state, load_profile
@@ -24,7 +24,7 @@ _INDENT = "  "
 
 @click.command(name="show")
 @click.argument("profile", metavar="NAME|PATH")
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+@folders_option("Look for profiles here, too.")
 def command(profile: str, folders: tuple[str, ...]) -> None:
     """Show a profile as it is resolved: a complete profile file, each inherited value with its origin.
 

@@ -8,7 +8,7 @@ import pytest
 from chromium import CHROMIUM, DARK, LIGHT, Browser
 from dry_runs import dry_run, hostile
 
-from htppower.review.pictures.html import as_html
+from htppower.review.dry_run.formats.as_html import page_of
 from htppower.review.pictures.svg import as_svg
 from htppower.review.pictures.timeline import timeline
 
@@ -32,7 +32,7 @@ def _page(tmp_path: Path, name: str, text: str) -> Path:
 
 def test_the_page_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
     """The ground is white or nearly black as the reader prefers, with the colours of the lanes on it."""
-    page = _page(tmp_path, "burst.html", as_html(dry_run("burst")))
+    page = _page(tmp_path, "burst.html", page_of(dry_run("burst")))
     light, dark = browser.picture(page, LIGHT), browser.picture(page, DARK)
     assert light.commonest == (255, 255, 255)
     assert dark.commonest == (13, 17, 23)
@@ -50,7 +50,7 @@ def test_the_picture_alone_renders_in_both_colour_schemes(browser: Browser, tmp_
 def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Path) -> None:
     """A hostile summary is a text of the page, and runs nothing."""
     text = "<script>document.title='pwned'</script><img src=x onerror=document.title='pwned'>"
-    dom = browser.dom(_page(tmp_path, "hostile.html", as_html(dry_run(hostile(text)))))
+    dom = browser.dom(_page(tmp_path, "hostile.html", page_of(dry_run(hostile(text)))))
     assert "&lt;script&gt;" in dom
     assert "<script" not in dom
     assert "<img" not in dom
@@ -58,7 +58,7 @@ def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Pa
 
 def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
     """The page asks for nothing, and would not be allowed to; the same log shows what another page asks for."""
-    made = as_html(dry_run("burst"))
+    made = page_of(dry_run("burst"))
     assert browser.requests(_page(tmp_path, "burst.html", made)) == []
     asks = '<img src="http://127.0.0.1:9/picture.png">'
     forbidden = made.replace("<footer>", f"{asks}<footer>")

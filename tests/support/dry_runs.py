@@ -9,13 +9,12 @@ import attrs
 
 from htppower.backends import SimulatedHtp
 from htppower.profiles.loading import load_profile
-from htppower.review.dry_run.workload import VirtualPace, Workload, run
-from htppower.testing import VirtualTime
+from htppower.review.dry_run.workload import Workload, run
 
 if TYPE_CHECKING:
     from htppower.backends.simulated.clocks import Effective
     from htppower.profiles.profile import Profile
-    from htppower.review.dry_run.workload import Report
+    from htppower.review.dry_run.report import Report
     from htppower.votes.vote_set import VoteSet
 
 # Names and summaries that must stay texts.
@@ -63,7 +62,7 @@ def dry_run(
     loaded = load_profile(profile) if isinstance(profile, str) else profile
     simulated = SimulatedHtp(arch=75) if backend is None else backend
     workload = Workload(inferences, inference_us, gap_us)
-    return run(loaded, simulated, workload, VirtualPace(VirtualTime()), virtual=True)
+    return run(loaded, simulated, workload)
 
 
 def sustaining(profile: str, sustain_us: int) -> Profile:

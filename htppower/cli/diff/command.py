@@ -11,17 +11,19 @@ from click.core import ParameterSource
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.options import (
-    FOLDER,
     OF_A_WORKLOAD,
+    folders_option,
+    output_options,
     refuse_soc_with_arch,
     simulated_htp,
     workload,
     workload_options,
 )
-from htppower.cli.outputs import FormAndFile, collected, write_files
+from htppower.cli.outputs import write_outputs
 from htppower.errors import Problem, ProfileError
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.formats import NAMES, render
 from htppower.review.diff.sides import Side, Tree, here, read_side
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from htppower.review.diff.runs import RunPair
 
-_FORMS = ("text", "markdown", "json", "html")
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
 _ADDED, _REMOVED = "added", "removed"
 _PAIR = 2
@@ -39,10 +40,7 @@ _PAIR = 2
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="OLD NEW | --against REF [PATH...]")
 @click.option("--against", "revision", metavar="REF", help="Compare with this git revision instead of OLD.")
 @click.option("--timeline", is_flag=True, help="Dry-run each profile that changed on both sides, side by side.")
-@click.option("--format", "form", type=click.Choice(_FORMS), default="text", show_default=True, help="Of the output.")
-@click.option(
-    "--output", "outputs", type=FormAndFile(_FORMS), multiple=True, help="Write a file, too, whole; may be repeated."
-)
+@output_options(NAMES)
 @click.option(
     "--fail-on",
     "effects",
@@ -50,7 +48,7 @@ _PAIR = 2
     multiple=True,
     help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power.",
 )
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
+@folders_option("Look for names here, too.")
 @workload_options
 def command(**options: Any) -> None:
     """Compare resolved profiles: a change in a file shows in every profile that it reaches, by its effect.
@@ -65,11 +63,13 @@ def command(**options: Any) -> None:
     draws = options["timeline"] or "html" in (options["form"], *(form for form, _ in options["outputs"]))
     _refuse_what_does_not_go_together(ctx, draws=draws)
     with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
-        runs = _runs(comparison, options) if draws else ()
-        # All is made before any of it is written or printed; a page is a file, and those are UTF-8.
-        files = collected(options["outputs"], lambda form: _document(comparison, runs, form, options))
-        document = _document(comparison, runs, options["form"], options)
-        write_files(files)
+        runs = _runs(comparison, options) if draws else None
+
+        def make(form: str) -> str:
+            return render(comparison, form, runs if options["timeline"] or form == "html" else None)
+
+        document = write_outputs(options["outputs"], options["form"], make)
+        # A page says that it is UTF-8, whatever the terminal takes.
         click.echo(document.encode() if options["form"] == "html" else document)
     if _counts(comparison, options["effects"]):
         ctx.exit(REFUSED)
@@ -155,23 +155,3 @@ def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...
     from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
 
     return run_both(comparison, lambda: simulated_htp(options), workload(options))
-
-
-def _document(comparison: Comparison, runs: tuple[RunPair, ...], form: str, options: dict[str, Any]) -> str:
-    """Return the comparison in a format; each is imported only where it is asked for."""
-    beside = runs if options["timeline"] else ()
-    if form == "html":
-        from htppower.cli.diff.formats.as_html import render as as_html  # noqa: PLC0415
-
-        return as_html(comparison, runs)
-    if form == "json":
-        from htppower.cli.diff.formats.as_json import render as as_json  # noqa: PLC0415
-
-        return as_json(comparison, runs if options["timeline"] else None)
-    if form == "markdown":
-        from htppower.cli.diff.formats.as_markdown import render as as_markdown  # noqa: PLC0415
-
-        return as_markdown(comparison, beside)
-    from htppower.cli.diff.formats.as_text import render as as_text  # noqa: PLC0415
-
-    return as_text(comparison, beside)

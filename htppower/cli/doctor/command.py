@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.cli.layout import labelled
 from htppower.cli.options import FOLDER
+from htppower.review.layout import labelled
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:

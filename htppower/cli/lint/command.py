@@ -10,8 +10,8 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.lint.formats import NAMES, render
-from htppower.cli.options import FOLDER, SYSTEMS, refuse_soc_with_arch
-from htppower.cli.outputs import FormAndFile, collected, write_files
+from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
+from htppower.cli.outputs import write_outputs
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 @click.command(name="lint")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True, help="Of the output.")
-@click.option(
-    "--output", "outputs", type=FormAndFile(NAMES), multiple=True, help="Write a file, too, whole; may be repeated."
-)
+@output_options(NAMES)
 @click.option("--strict", is_flag=True, help="Let warnings count.")
 @click.option("--notes", is_flag=True, help="Tell of notes, too; they never count.")
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for names here, too.")
+@folders_option("Look for names here, too.")
 @click.option("--soc", metavar="NAME", help="Check what this SoC does not have, too.")
 @click.option("--arch", metavar="ARCH", help="The same for a Hexagon architecture, such as V75.")
 @click.option("--platform", "system", type=click.Choice(SYSTEMS), help="The same for an operating system.")
@@ -51,9 +48,7 @@ def command(
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
     report = attrs.evolve(lint(paths, today, profiles=folders, platform=platform, notes=notes), strict=strict)
-    files = collected(outputs, lambda name: render(report, name))
-    text = render(report, form)
-    write_files(files)
+    text = write_outputs(outputs, form, lambda name: render(report, name))
     if text:
         click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     if any(map(report.counts, report.findings)):

@@ -9,27 +9,25 @@ import click
 from click.core import ParameterSource
 
 from htppower.cli.options import (
-    FOLDER,
     OF_A_WORKLOAD,
+    folders_option,
+    format_option,
     refuse_soc_with_arch,
     simulated_htp,
     workload,
     workload_options,
 )
+from htppower.review.dry_run.formats import NAMES, PICTURES, render
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.profiles.profile import Profile
-    from htppower.review.dry_run.workload import Pace, Report
 
-_PICTURES = ("svg", "html", "trace")
-FORMAT = click.Choice(["text", "json", *_PICTURES])
 BACKEND = click.Choice(["qnn", "simulated"])
 LIBRARY = click.Path()
 SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
 ID = click.IntRange(0, 2**32 - 1)
 MOST_SIMULATED = 63
-
 
 # What only a workload has, and what only a live run has.
 _OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form")
@@ -63,12 +61,12 @@ class _UnderAProfile(click.Command):
 @click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
 @workload_options
-@click.option("--format", "form", type=FORMAT, default="text", show_default=True, help="Of the report.")
+@format_option(NAMES, "Of the report.")
 @click.option("--backend", type=BACKEND, help="Vote on this.  [default: qnn]")
 @click.option("--library", type=LIBRARY, metavar="FILE", help="The vendor's library, instead of looking for it.")
 @click.option("--device", "device_id", type=ID, default=0, show_default=True, help="Vote on this device.")
 @click.option("--core", "core_ids", type=ID, multiple=True, default=(0,), help="Vote on this core; may be repeated.")
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+@folders_option("Look for profiles here, too.")
 def command(**options: Any) -> None:
     """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
 
@@ -116,37 +114,12 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
 def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.review.dry_run.workload import run  # noqa: PLC0415
 
-    virtual = options["dry_run"]
-    report = run(profile, simulated_htp(options), workload(options), _pace(virtual), virtual=virtual)
-    # The whole document is made before any of it is printed. Pictures are files, which readers take for UTF-8 whatever
-    # the terminal's own encoding is.
-    document = _document(report, options["form"], options["folders"])
-    click.echo(document.encode() if options["form"] in _PICTURES else document)
-
-
-def _document(report: Report, form: str, folders: tuple[str, ...]) -> str:
-    """Return a run in a format; each is imported only where it is asked for."""
-    if form == "json":
-        from htppower.cli.profile.as_json import as_json  # noqa: PLC0415
-
-        return as_json(report)
-    if form == "svg":
-        from htppower.review.pictures.svg import as_svg  # noqa: PLC0415
-        from htppower.review.pictures.timeline import timeline  # noqa: PLC0415
-
-        return as_svg(timeline(report))
-    if form == "html":
-        from htppower.cli.profile.page_findings import findings_of  # noqa: PLC0415
-        from htppower.review.pictures.html import as_html  # noqa: PLC0415
-
-        return as_html(report, findings_of(report, folders))
-    if form == "trace":
-        from htppower.review.pictures.trace import as_trace  # noqa: PLC0415
-
-        return as_trace(report)
-    from htppower.cli.profile.as_text import as_text  # noqa: PLC0415
-
-    return as_text(report)
+    if not options["dry_run"]:
+        gc.enable()  # start-up has it off; this run takes as long as its workload
+    report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
+    document = render(report, options["form"], options["folders"])
+    # Readers take pictures for UTF-8, whatever the terminal takes.
+    click.echo(document.encode() if options["form"] in PICTURES else document)
 
 
 def _hold(profile: Profile, options: dict[str, Any]) -> int:
@@ -173,16 +146,3 @@ def _hold(profile: Profile, options: dict[str, Any]) -> int:
         except CommandFailed as failed:
             click.echo(f"htppower: {failed}", err=True)
             return failed.code
-
-
-def _pace(virtual: bool) -> Pace:
-    if virtual:
-        from htppower.review.dry_run.workload import VirtualPace  # noqa: PLC0415
-        from htppower.testing import VirtualTime  # noqa: PLC0415
-
-        return VirtualPace(VirtualTime())
-    gc.enable()  # start-up has it off; this run takes as long as its workload
-    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415
-    from htppower.review.dry_run.workload import RealPace  # noqa: PLC0415
-
-    return RealPace(SystemTime())

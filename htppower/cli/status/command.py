@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli.options import format_option
 from htppower.cli.status.as_text import WIDTH, as_text
 from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
 
@@ -29,7 +30,7 @@ _CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 @click.command(name="status")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option(("text", "json"))
 def command(path: Path, watch: bool, form: str) -> None:
     """Show what a host has voted: PATH is the file that it writes with controller.serve_status(PATH)."""
     document = read_status(path)

@@ -7,17 +7,15 @@ import gc
 import click
 
 from htppower.cli.exit_codes import REFUSED
-from htppower.cli.options import FOLDER
-
-FORMATS = click.Choice(["text", "json", "junit"])
+from htppower.cli.options import folders_option, format_option
 
 
 @click.command(name="test")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option("--coverage", "covers", is_flag=True, help="Say which fields of which profiles no test looks at.")
 @click.option("--fail-uncovered", is_flag=True, help="As --coverage; exit with 1 if there is such a field.")
-@click.option("--format", "form", type=FORMATS, default="text", show_default=True, help="Of the report.")
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="Look for profiles here, too.")
+@format_option(("text", "json", "junit"), "Of the report.")
+@folders_option("Look for profiles here, too.")
 def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: str, folders: tuple[str, ...]) -> None:
     """Run test files: expected states and votes, through the real controller in virtual time.
 

@@ -8,15 +8,14 @@ import attrs
 
 from htppower.errors import ProfileError, RuleBreach
 from htppower.events import State
-from htppower.review.dry_run.workload import VirtualPace, run
-from htppower.testing import VirtualTime
+from htppower.review.dry_run.workload import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.review.diff.compare import Comparison, Pair
-    from htppower.review.dry_run.workload import Report, Workload
+    from htppower.review.dry_run.report import Report, Workload
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -53,7 +52,4 @@ def raised_us(report: Report) -> int:
 
 
 def _pair(pair: Pair, make_backend: Callable[[], SimulatedHtp], workload: Workload) -> RunPair:
-    old, new = (
-        run(side, make_backend(), workload, VirtualPace(VirtualTime()), virtual=True) for side in (pair.old, pair.new)
-    )
-    return RunPair(pair.name, old, new)
+    return RunPair(pair.name, *(run(side, make_backend(), workload) for side in (pair.old, pair.new)))

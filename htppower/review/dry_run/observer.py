@@ -10,6 +10,7 @@ import attrs
 
 from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition
 from htppower.review.dry_run.in_force import InForce
+from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +37,15 @@ class Row:
     cause: Cause
     state: State
     in_force: VoteSet
+
+    @property
+    def text(self) -> str:
+        """The call in a line: the function, its ids, and the code where it failed."""
+        call = self.call
+        said = f"{call.function}({call.power_config_id})"
+        if call.function == "createPowerConfigId":
+            said = f"{call.function}({call.device_id}, {call.core_id}) = {call.power_config_id}"
+        return said if call.code == SUCCESS else f"{said} failed: {call.code} {code_name(call.code)}"
 
 
 @attrs.frozen

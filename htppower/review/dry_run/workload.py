@@ -3,114 +3,46 @@
 from __future__ import annotations
 
 import time as system_time
-from typing import TYPE_CHECKING, Protocol
-
-import attrs
+from typing import TYPE_CHECKING
 
 from htppower.backends.recording import RecordingBackend
 from htppower.control.controller import VoteController
 from htppower.events import Phase, State
-from htppower.review.dry_run.observer import Observer, PhaseSpan, Row, StateSpan, Window
+from htppower.review.dry_run.observer import Observer
+from htppower.review.dry_run.report import Report, Workload
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.control.session import Session
     from htppower.control.time.base import Time
-    from htppower.events import Degradation
     from htppower.profiles.profile import Profile
-    from htppower.testing import VirtualTime
 
-__all__ = ["Pace", "RealPace", "Report", "Row", "VirtualPace", "Workload", "run"]
+__all__ = ["Report", "Workload", "run"]
 
 # How long a real timer may be late before the run goes on without it.
 _LONGEST_LATENESS_US = 5_000_000
 _STEP_US = 1000
 
 
-@attrs.frozen
-class Workload:
-    """What is run. INIT and DE-INIT take as long as one inference."""
+def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual: bool = True) -> Report:
+    """Run the workload under the profile and report every call.
 
-    inferences: int
-    inference_us: int
-    gap_us: int
-
-
-@attrs.frozen
-class Report:
-    """What a run did. Times are in us from its start.
-
-    Attributes:
-        profile, backend, workload: what was run, on what.
-        virtual: whether in virtual time.
-        rows: the native calls, in order.
-        phases: the phases, in order.
-        states: the states of the session, in order.
-        windows: raised with nothing in flight, after INIT and, as sustain windows, after inferences.
-        degradations: the votes of the profile that this platform does not have.
-        end_us: when the session was closed.
+    Args:
+        profile: what the session votes.
+        backend: what answers.
+        workload: what is run.
+        virtual: in virtual time, in which waiting takes none; otherwise in the system's.
     """
-
-    profile: Profile
-    backend: SimulatedHtp
-    workload: Workload
-    virtual: bool
-    rows: tuple[Row, ...]
-    phases: tuple[PhaseSpan, ...]
-    states: tuple[StateSpan, ...]
-    windows: tuple[Window, ...]
-    degradations: tuple[Degradation, ...]
-    end_us: int
-
-    @property
-    def time_in_state_us(self) -> dict[State, int]:
-        """How long the session was in each state, in us."""
-        times = dict.fromkeys(State, 0)
-        for span in self.states:
-            times[span.state] += span.duration_us
-        return times
-
-    def count(self, function: str) -> int:
-        """Return how many calls of a native function were made."""
-        return sum(row.call.function == function for row in self.rows)
-
-
-class Pace(Protocol):
-    """A time in which a workload can wait."""
-
-    time: Time
-
-    def wait_us(self, duration_us: int) -> None:
-        """Let this much time pass."""
-
-
-class VirtualPace:
-    """Virtual time: waiting takes none."""
-
-    def __init__(self, time: VirtualTime) -> None:
-        self.time: Time = time
-        self.wait_us = time.advance_us
-
-
-class RealPace:
-    """The system's time."""
-
-    def __init__(self, time: Time) -> None:
-        self.time = time
-
-    def wait_us(self, duration_us: int) -> None:
-        """Sleep."""
-        system_time.sleep(duration_us / 1_000_000)
-
-
-def run(profile: Profile, backend: SimulatedHtp, workload: Workload, pace: Pace, *, virtual: bool) -> Report:
-    """Run the workload under the profile and report every call."""
-    recorder = RecordingBackend(backend, time=pace.time)
-    with VoteController(recorder, time=pace.time) as controller:
-        observer = Observer(recorder, pace.time, controller.flush_events)
+    time, wait_us = _virtual_time() if virtual else _real_time()
+    recorder = RecordingBackend(backend, time=time)
+    with VoteController(recorder, time=time) as controller:
+        observer = Observer(recorder, time, controller.flush_events)
         controller.subscribe(observer.see)
         session = controller.session(profile)
-        _phases(session, workload, pace, observer)
+        _run_phases(session, workload, wait_us, observer)
         degradations = session.degradations
         session.close()
         end_us = observer.end()
@@ -128,19 +60,30 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, pace: Pace,
     )
 
 
-def _phases(session: Session, workload: Workload, pace: Pace, observer: Observer) -> None:
+def _virtual_time() -> tuple[Time, Callable[[int], None]]:
+    time = VirtualTime()
+    return time, time.advance_us
+
+
+def _real_time() -> tuple[Time, Callable[[int], None]]:
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - a dry run needs no scheduler
+
+    return SystemTime(), lambda duration_us: system_time.sleep(duration_us / 1_000_000)
+
+
+def _run_phases(session: Session, workload: Workload, wait_us: Callable[[int], None], observer: Observer) -> None:
     with observer.phase(Phase.INIT), session.init():
-        pace.wait_us(workload.inference_us)
+        wait_us(workload.inference_us)
     for _ in range(workload.inferences):
-        pace.wait_us(workload.gap_us)
+        wait_us(workload.gap_us)
         with observer.phase(Phase.INFERENCE), session.inference():
-            pace.wait_us(workload.inference_us)
+            wait_us(workload.inference_us)
     relax = session.profile.relax
-    pace.wait_us(0 if relax is None else max(relax.after_init_us, relax.after_inference_us))
+    wait_us(0 if relax is None else max(relax.after_init_us, relax.after_inference_us))
     late_us = 0
     while session.state is State.RAISED and late_us < _LONGEST_LATENESS_US:
-        pace.wait_us(_STEP_US)
+        wait_us(_STEP_US)
         late_us += _STEP_US
-    pace.wait_us(workload.gap_us)
+    wait_us(workload.gap_us)
     with observer.phase(Phase.DEINIT), session.deinit():
-        pace.wait_us(workload.inference_us)
+        wait_us(workload.inference_us)

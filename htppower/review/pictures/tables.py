@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.events import State
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import spell, vote_fields
 from htppower.review.pictures.elements import element, safe
-from htppower.votes.native_codes import SUCCESS, code_name
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from htppower.review.dry_run.workload import Report, Row
-    from htppower.review.pictures.findings import Shown
+    from htppower.review.dry_run.observer import Row
+    from htppower.review.dry_run.report import Report
+    from htppower.review.lint.findings import Finding
 
 # Of so many calls the first and the last are shown: a page of 20000 rows is read by nobody, and slow to open.
 _MOST_ROWS = 200
@@ -70,46 +69,40 @@ def call_table(report: Report) -> str:
     )
 
 
-def shown_file(report: Report) -> str:
-    """Return the profile's file; a shipped one by its name, wherever it is installed."""
+def about(report: Report) -> list[tuple[str, str]]:
+    """Return what was run, as label and text; a shipped file by its name, wherever it is installed."""
     source = report.profile.source
-    return "none" if source is None else shown_path(str(source))
+    return [
+        ("file", "none" if source is None else shown_path(str(source))),
+        ("platform", str(report.backend.platform)),
+        ("workload", report.workload_line),
+    ]
 
 
 def summary(report: Report) -> list[tuple[str, str]]:
-    """Return the sums of a run as label and text."""
-    times = ((state, report.time_in_state_us[state]) for state in State)
-    said = [
+    """Return the sums of a run, as label and text."""
+    return [
         ("native calls", f"{len(report.rows)}, of them {report.count('setPowerConfig')} setPowerConfig"),
-        ("time", ", ".join(f"{state} {time_us} us" for state, time_us in times if time_us) or "none"),
+        ("time", report.state_line or "none"),
+        *(("degraded", line) for line in report.degradation_lines),
     ]
-    degraded = [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in report.degradations]
-    if report.profile.votes and not degraded:
-        degraded = ["no: this platform has every vote of the profile"]
-    return [*said, *(("degraded", text) for text in degraded)]
 
 
-def summary_list(rows: Iterable[tuple[str, str]]) -> str:
+def label_list(rows: Iterable[tuple[str, str]]) -> str:
     """Return labels and texts as a list of descriptions."""
     return f"<dl>{''.join(f'<div><dt>{cell(label)}</dt><dd>{cell(text)}</dd></div>' for label, text in rows)}</dl>"
 
 
-def finding_list(findings: Sequence[Shown]) -> str:
+def finding_table(findings: Sequence[Finding]) -> str:
     """Return the findings, or that there are none."""
     if not findings:
         return "<p>None.</p>"
-    rows = [(found.severity, found.rule, found.place, found.message, found.hint) for found in findings]
+    rows = [(each.severity.value, each.rule, shown_path(each.place), each.message, each.hint) for each in findings]
     return table("Findings, by rule", ("severity", "rule", "place", "what", "what to do"), rows, "findings")
 
 
 def _call(row: Row) -> tuple[str, ...]:
-    call = row.call
-    said = f"{call.function}({call.power_config_id})"
-    if call.function == "createPowerConfigId":
-        said = f"{call.function}({call.device_id}, {call.core_id}) = {call.power_config_id}"
-    if call.code != SUCCESS:
-        said += f" failed: {call.code} {code_name(call.code)}"
     phase = "" if row.phase is None else str(row.phase)
-    votes = [] if call.votes is None else [(at, value) for at, value in vote_fields(call.votes) if value is not None]
-    lines = "\n".join(f"{'.'.join(at[1:])}: {spell(value)}" for at, value in votes)
-    return str(call.time_us), phase, str(row.cause), str(row.state), said, lines
+    fields = () if row.call.votes is None else vote_fields(row.call.votes)
+    lines = "\n".join(f"{'.'.join(at[1:])}: {spell(value)}" for at, value in fields if value is not None)
+    return str(row.call.time_us), phase, str(row.cause), str(row.state), row.text, lines

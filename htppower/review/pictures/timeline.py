@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.review.dry_run.observer import PhaseSpan, Row, Window
-    from htppower.review.dry_run.workload import Report
+    from htppower.review.dry_run.report import Report
     from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
     from htppower.votes.corners import ExpandedCorner, VoltageCorner
     from htppower.votes.vote_set import VoteSet
@@ -143,21 +143,13 @@ def timeline(report: Report) -> Timeline:
     return Timeline(
         profile=report.profile.name,
         summary=report.profile.summary,
-        setting=f"{report.backend.platform}; {workload_said(report)}",
+        setting=f"{report.backend.platform}; {report.workload_line}",
         lanes=lanes,
         phases=report.phases,
         windows=report.windows,
         ticks=tuple(map(_tick, report.rows)),
         end_us=report.end_us,
     )
-
-
-def workload_said(report: Report) -> str:
-    """Return what was run, in one line."""
-    work = report.workload
-    count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
-    time = "virtual time" if report.virtual else "real time"
-    return f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
 
 
 def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:

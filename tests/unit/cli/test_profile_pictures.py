@@ -60,8 +60,8 @@ def test_an_invalid_file_is_exit_2_and_prints_no_picture(
     ("form", "maker"),
     [
         ("svg", "htppower.review.pictures.svg.draw_legend"),
-        ("html", "htppower.review.pictures.html.call_table"),
-        ("trace", "htppower.review.pictures.trace._lane"),
+        ("html", "htppower.review.dry_run.formats.as_html.call_table"),
+        ("trace", "htppower.review.dry_run.formats.as_trace._lane"),
     ],
 )
 def test_a_picture_is_printed_whole_or_not_at_all(

@@ -14,11 +14,28 @@ from htppower.backends import SimulatedHtp
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
-from htppower.review.pictures.diff import CHANGE_HEAD, Pair, as_diff_page
-from htppower.review.pictures.findings import Shown
-from htppower.review.pictures.html import as_html
+from htppower.profiles.strict_yaml import Place
+from htppower.review.diff.changes import Change
+from htppower.review.diff.compare import Comparison
+from htppower.review.diff.effects import Effect
+from htppower.review.diff.formats.as_html import HEAD
+from htppower.review.diff.formats.as_html import render as diff_page
+from htppower.review.diff.runs import RunPair
+from htppower.review.dry_run.formats.as_html import page_of
+from htppower.review.lint.findings import Finding
 
 VOID = {"meta", "br"}
+
+FOUND = Finding("burst.yaml", 20, 23, "SUS-1", "a sustain time of 5000 us", "0, or more")
+
+
+def _compared(*changes: Change) -> Comparison:
+    return Comparison("main & mine", "now", {}, {}, changes, (), adds_votes=False)
+
+
+def _change(old: str, new: str) -> Change:
+    place = Place("a.yaml", 1, 1)
+    return Change("burst", "inference", "dcvs_v3.core", old, new, Effect.LOWERS_POWER, place, place)
 
 
 class Outline(HTMLParser):
@@ -74,16 +91,16 @@ def _assert_self_contained(page: str) -> Outline:
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_every_profile_is_a_whole_page_that_asks_for_nothing(profile: str) -> None:
     """The page is one document without script or reference, forbids both, and is light and dark."""
-    outline = _assert_self_contained(as_html(dry_run(profile)))
+    outline = _assert_self_contained(page_of(dry_run(profile)))
     assert (outline.tags.count("h1"), outline.tags.count("svg")) == (1, 1)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_a_profile_are_escaped(text: str) -> None:
     """A hostile name and summary, and hostile findings, add no element to the page."""
-    findings = [Shown(text, text, text, text, text)]
-    plain = Outline(as_html(dry_run(hostile("plain")), [Shown("warning", "SUS-1", "a", "b", "c")]))
-    made = _assert_self_contained(as_html(dry_run(hostile(text)), findings))
+    plain = Outline(page_of(dry_run(hostile("plain")), [FOUND]))
+    found = attrs.evolve(FOUND, path=text, message=text, hint=text)
+    made = _assert_self_contained(page_of(dry_run(hostile(text)), [found]))
     assert made.tags == plain.tags
 
 
@@ -91,9 +108,8 @@ def test_texts_of_a_profile_are_escaped(text: str) -> None:
 def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
     """Its content is its main part; what scrolls takes the focus and has a name, and every table has a caption."""
     run = dry_run(hostile(text), 300)
-    found = [Shown("warning", "SUS-1", "a", "b", "c")]
-    changed = as_diff_page("a -> b", [Pair("burst", run, run)], [["x"] * len(CHANGE_HEAD)])
-    for made in (as_html(run, found), as_html(dry_run("balanced", 300), found), changed):
+    changed = diff_page(_compared(_change("a", "b")), [RunPair("burst", run, run)])
+    for made in (page_of(run, [FOUND]), page_of(dry_run("balanced", 300), [FOUND]), changed):
         outline = Outline(made)
         assert outline.tags.count("main") == 1
         assert outline.tags.count("caption") == outline.tags.count("table") > 0
@@ -106,17 +122,17 @@ def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
 def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
     """Pages say which shipped file was run, and no path of this machine; another file keeps its path."""
     burst = dry_run("burst")
-    for made in (as_html(burst), as_diff_page("a -> b", [Pair("burst", burst, burst)], [])):
+    for made in (page_of(burst), diff_page(_compared(), [RunPair("burst", burst, burst)])):
         assert "shipped burst.yaml" in Outline(made).texts
         assert str(shipped_folder()) not in made
     mine = attrs.evolve(load_profile("burst"), source=Path("/some/where/mine.yaml"))
-    assert "/some/where/mine.yaml" in Outline(as_html(dry_run(mine))).texts
+    assert "/some/where/mine.yaml" in Outline(page_of(dry_run(mine))).texts
 
 
 def test_the_tables_hold_every_field_and_every_call() -> None:
     """Each field is there raised and lowered as a file spells it, and each call with its time and votes."""
     report = dry_run("burst")
-    texts = Outline(as_html(report)).texts
+    texts = Outline(page_of(report)).texts
     place = texts.index("dcvs_v3.core")
     cells = [text for text in texts[place : place + 12] if text.strip()]
     assert cells[:3] == ["dcvs_v3.core", "MAX_VOLTAGE_CORNER", "{min: SVS2, target: SVS, max: SVS}"]
@@ -132,35 +148,35 @@ def test_a_background_lowering_is_told_where_it_acts() -> None:
         profile = load_profile(name)
         assert profile.relax is not None
         relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
-        made = as_html(dry_run(attrs.evolve(profile, relax=relax)))
+        made = page_of(dry_run(attrs.evolve(profile, relax=relax)))
         assert ("after the last inference, in the background." in made) is told
-        assert "in the background" not in as_html(dry_run(profile))
+        assert "in the background" not in page_of(dry_run(profile))
 
 
 def test_findings_are_shown() -> None:
     """What is handed over is what is shown, and nothing else."""
     report = dry_run("burst")
-    found = Shown("warning", "SUS-1", "burst.yaml:20:23", "a sustain time of 5000 us", "0, or more")
-    assert {"SUS-1", "burst.yaml:20:23"} <= set(Outline(as_html(report, [found])).texts)
-    assert "SUS-1" not in Outline(as_html(report)).texts
+    shown = {"warning", "SUS-1", "burst.yaml:20:23", "a sustain time of 5000 us", "0, or more"}
+    assert shown <= set(Outline(page_of(report, [FOUND])).texts)
+    assert "SUS-1" not in Outline(page_of(report)).texts
 
 
 def test_degradations_are_shown() -> None:
     """On QNX the page says which votes are missing, by rule."""
-    texts = Outline(as_html(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
+    texts = Outline(page_of(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
     assert sum(text.startswith("RPC-4: ") for text in texts) == 2
 
 
 def test_a_profile_without_votes_has_no_tables() -> None:
     """system_settings has a page that says that it casts no votes."""
-    outline = Outline(as_html(dry_run("system_settings")))
+    outline = Outline(page_of(dry_run("system_settings")))
     assert "table" not in outline.tags
     assert any("casts no votes" in text for text in outline.texts)
 
 
 def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:
     """A page stays of a size that can be read; it says how many calls are left out."""
-    page = as_html(dry_run("balanced", 2000))
+    page = page_of(dry_run("balanced", 2000))
     assert len(page) < 150_000
     assert "3886 calls are left out" in page
 
@@ -168,12 +184,13 @@ def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:
 def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
     """Both runs are drawn, each change is a row, both costs are said, and hostile cells stay texts."""
     old, new = dry_run("burst"), dry_run(attrs.evolve(load_profile("balanced"), name="<b>new</b>"))
-    rows = [("burst", "raised", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "slower", "a.yaml:1:1")]
-    page = as_diff_page("main & mine", [Pair("burst", old, new), Pair("added", None, new)], rows, ["1 change."])
-    outline = _assert_self_contained(page)
-    assert outline.tags.count("svg") == 3
-    assert set(CHANGE_HEAD) <= set(outline.texts)
-    assert set(rows[0]) <= set(outline.texts)
+    changed = _compared(_change("MAX_VOLTAGE_CORNER", "<img src=x>"))
+    outline = _assert_self_contained(diff_page(changed, [RunPair("burst", old, new), RunPair("other", new, old)]))
+    assert outline.tags.count("svg") == 4
+    assert set(HEAD) <= set(outline.texts)
+    row = {"burst", "inference", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "lowers power", "a.yaml:1"}
+    assert row <= set(outline.texts)
+    assert "main & mine -> now" in outline.texts
     assert {"345000 us of 365000 us", "25000 us of 65000 us"} <= set(outline.texts)
     ids = [value for name, value in outline.attributes if name == "id"]
     assert len(ids) == len(set(ids))
@@ -181,4 +198,4 @@ def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
 
 def test_a_diff_page_without_a_change_says_so() -> None:
     """Nothing changed is said, not left to be guessed from an empty table."""
-    assert "No change." in Outline(as_diff_page("same", [], [])).texts
+    assert "No change." in Outline(diff_page(_compared(), [])).texts

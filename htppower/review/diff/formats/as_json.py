@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.review.diff.effects import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.profiles.strict_yaml import Place
-    from htppower.review.diff.changes import Change
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair
 
@@ -20,39 +20,18 @@ FORMAT_VERSION = 1
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison, with the dry runs where there are any; keys keep their order between versions."""
-    document = _document(comparison)
-    if runs is not None:
-        from htppower.cli.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
-
-        document["timelines"] = as_dicts(runs)
-    return json.dumps(document, indent=2)
-
-
-def _document(comparison: Comparison) -> dict[str, Any]:
-    return {
+    document: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "old": comparison.old,
         "new": comparison.new,
         "same": comparison.same,
-        "changes": [_change(change) for change in comparison.changes],
+        "changes": [attrs.asdict(change) for change in comparison.changes],
         "added": [{"name": name, "path": path} for name, path in comparison.added.items()],
         "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
         "summary": {effect.value: len(comparison.of_effect(effect)) for effect in Effect},
     }
+    if runs is not None:
+        from htppower.review.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
 
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "profile": change.profile,
-        "when": change.when,
-        "field": change.field,
-        "old": change.old,
-        "new": change.new,
-        "effect": change.effect.value,
-        "place": _place(change.place),
-        "old_place": _place(change.old_place),
-    }
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {"path": place.path, "line": place.line, "column": place.column}
+        document["timelines"] = as_dicts(runs)
+    return json.dumps(document, indent=2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htppower.cli.diff.formats.as_text import said_place, side_by_side, summary
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.formats.as_text import place_text, side_by_side, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 
 
-def render(comparison: Comparison, runs: Sequence[RunPair] = ()) -> str:
+def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison; what stands in cells can't break out of them."""
     return "\n\n".join((*_parts(comparison), *(f"```text\n{text}\n```" for text in side_by_side(runs))))
 
@@ -32,7 +32,7 @@ def _parts(comparison: Comparison) -> Iterator[str]:
             (
                 _code(change.profile),
                 change.when,
-                *(_code(text) for text in (change.field, change.old, change.new, said_place(change.place))),
+                *(_code(text) for text in (change.field, change.old, change.new, place_text(change.place))),
             )
             for change in comparison.of_effect(effect)
         ]

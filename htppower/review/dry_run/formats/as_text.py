@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.cli.layout import labelled
 from htppower.events import State
+from htppower.review.dry_run.report import NO_HARDWARE
+from htppower.review.layout import labelled
 from htppower.rules import table as rules
 from htppower.votes.native import Option
-from htppower.votes.native_codes import SUCCESS, code_name
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.dry_run.report import Report
     from htppower.votes.native import NativeConfig
 
 _COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"
@@ -29,24 +29,19 @@ _PREFIXES = (
     "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_",
     "QNN_HTP_PERF_INFRASTRUCTURE_CLK_PERF_",
 )
-_SHOWN_STATES = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
 
 
-def as_text(report: Report) -> str:
+def render(report: Report) -> str:
     """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
     return "\n".join((*_head(report), "", *_timeline(report), "", *_summary(report)))
 
 
 def _head(report: Report) -> Iterator[str]:
-    work = report.workload
-    time = "virtual time" if report.virtual else "real time"
-    count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
     yield from labelled("profile", f"{report.profile.name}: {report.profile.summary}")
     yield from labelled("file", str(report.profile.source or "none"))
     yield from labelled("platform", str(report.backend.platform))
-    ran = f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
-    yield from labelled("workload", ran)
-    yield from labelled("hardware", "nothing was sent to hardware: this is the simulated HTP")
+    yield from labelled("workload", report.workload_line)
+    yield from labelled("hardware", NO_HARDWARE)
     yield from labelled("reading", "a call carries what differs from what is in force; corners are min / target / max")
 
 
@@ -58,19 +53,10 @@ def _timeline(report: Report) -> Iterator[str]:
         # The state is padded before it is coloured, so that columns stay aligned on a terminal.
         state = click.style(f"{row.state.value:<9}", fg=_COLOURS.get(row.state))
         phase = "" if row.phase is None else row.phase.value
-        yield _COLUMNS.format(row.call.time_us, phase, row.cause.value, state, _call(row)).rstrip()
+        yield _COLUMNS.format(row.call.time_us, phase, row.cause.value, state, row.text).rstrip()
         for config in row.call.configs:
             for line in _vote(config):
                 yield f"{_INDENT}{line}"
-
-
-def _call(row: Row) -> str:
-    call = row.call
-    if call.function == "createPowerConfigId":
-        said = f"{call.function}({call.device_id}, {call.core_id}) = {call.power_config_id}"
-    else:
-        said = f"{call.function}({call.power_config_id})"
-    return said if call.code == SUCCESS else f"{said} failed: {call.code} {code_name(call.code)}"
 
 
 def _vote(config: NativeConfig) -> Iterator[str]:
@@ -117,15 +103,9 @@ def _short(config: NativeConfig, field: str) -> str:
 def _summary(report: Report) -> Iterator[str]:
     sets = report.count("setPowerConfig")
     yield from labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
-    times = [
-        f"{state} {report.time_in_state_us[state]} us" for state in _SHOWN_STATES if report.time_in_state_us[state]
-    ]
-    yield from labelled("time", ", ".join(times))
-    if report.profile.votes and not report.degradations:
-        yield from labelled("degraded", "no: this platform has every vote of the profile")
-    for lost in report.degradations:
-        hint = f" ({lost.hint})" if lost.hint else ""
-        yield from labelled("degraded", f"{lost.rule}: {lost.message}{hint}")
+    yield from labelled("time", report.state_line)
+    for line in report.degradation_lines:
+        yield from labelled("degraded", line)
     for finding in rules.check(report.profile.case(report.backend.platform)):
         if rules.RULES[finding.rule].breach is rules.Breach.WARNING:
             hint = f" ({finding.hint})" if finding.hint else ""

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
 
-def render(comparison: Comparison, runs: Sequence[RunPair] = ()) -> str:
+def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
     groups = ["\n".join(group) for group in _groups(comparison)]
     return "\n\n".join((*filter(None, groups), *side_by_side(runs), summary(comparison)))
 
 
-def side_by_side(runs: Sequence[RunPair]) -> list[str]:
+def side_by_side(runs: Sequence[RunPair] | None) -> list[str]:
     """Return the dry runs of each profile as text; what that takes is imported only where there are any."""
     if not runs:
         return []
-    from htppower.cli.diff.formats.timelines import as_text  # noqa: PLC0415
+    from htppower.review.diff.formats.timelines import lines  # noqa: PLC0415
 
-    return [as_text([pair]) for pair in runs]
+    return ["\n".join(lines(pair)) for pair in runs]
 
 
 def summary(comparison: Comparison) -> str:
@@ -45,7 +45,7 @@ def summary(comparison: Comparison) -> str:
     return ", ".join(f"{word}: {count}" for count, word in counts if count)
 
 
-def said_place(place: Place) -> str:
+def place_text(place: Place) -> str:
     """Return a place as ``file:line``."""
     path = printable(shown_path(place.path))
     return f"{path}:{place.line}" if place.line else path
@@ -68,4 +68,4 @@ def _cells(change: Change) -> tuple[str, str, str, str]:
 def _line(change: Change, widths: list[int]) -> str:
     cells = "  ".join(cell.ljust(width) for cell, width in zip(_cells(change), widths, strict=True))
     effect = click.style(change.effect.value, fg=_COLOURS.get(change.effect))
-    return f"{cells}   {effect}   ({said_place(change.place)})"
+    return f"{cells}   {effect}   ({place_text(change.place)})"

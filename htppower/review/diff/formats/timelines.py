@@ -12,13 +12,9 @@ from htppower.review.diff.runs import RunPair, raised_us
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.dry_run.observer import Row
+    from htppower.review.dry_run.report import Report
     from htppower.votes.vote_set import VoteSet
-
-
-def as_text(runs: Iterable[RunPair]) -> str:
-    """Return the runs of each profile, old on the left, new on the right, with a bar between calls that differ."""
-    return "\n\n".join("\n".join(_lines(pair)) for pair in runs)
 
 
 def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:
@@ -26,7 +22,8 @@ def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:
     return [{"profile": pair.name, "old": _as_dict(pair.old), "new": _as_dict(pair.new)} for pair in runs]
 
 
-def _lines(pair: RunPair) -> Iterator[str]:
+def lines(pair: RunPair) -> Iterator[str]:
+    """Yield the runs of a profile, old on the left, new on the right, with a bar between calls that differ."""
     yield f"{printable(pair.name)}: dry runs on {pair.new.backend.platform}"
     rows = list(_side_by_side(pair.old.rows, pair.new.rows))
     width = max((len(_call(old, new)) for old, new in rows), default=0)

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.review.pictures.timeline import is_disable, timeline, workload_said
+from htppower.review.dry_run.report import NO_HARDWARE
+from htppower.review.pictures.timeline import is_disable, timeline
 from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
 from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.dry_run.observer import Row
+    from htppower.review.dry_run.report import Report
     from htppower.review.pictures.timeline import Lane, Step
 
 _THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")
@@ -30,7 +32,7 @@ _THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=
 _ORDER = {"M": 0, "X": 1, "C": 2, "i": 3}
 
 
-def as_trace(report: Report) -> str:
+def render(report: Report) -> str:
     """Return the trace; times are in us from the start of the run, keys keep their order."""
     events = sorted(_events(report), key=lambda each: (each["ph"] != "M", each["ts"], _ORDER[each["ph"]]))
     lines = ",\n".join(json.dumps(each) for each in events)
@@ -44,8 +46,8 @@ def _about(report: Report) -> dict[str, str]:
         "summary": report.profile.summary,
         "source": str(report.profile.source or "none"),
         "platform": str(report.backend.platform),
-        "workload": workload_said(report),
-        "hardware": "nothing was sent to hardware: this is the simulated HTP",
+        "workload": report.workload_line,
+        "hardware": NO_HARDWARE,
     }
 
 

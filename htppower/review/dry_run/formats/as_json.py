@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from htppower.review.dry_run.workload import Report, Row
+    from htppower.review.dry_run.observer import Row
+    from htppower.review.dry_run.report import Report
 
 FORMAT_VERSION = 1
 
 
-def as_json(report: Report) -> str:
+def render(report: Report) -> str:
     """Return the report; keys keep their order from one version to the next."""
     platform = report.backend.platform
     soc = platform.soc

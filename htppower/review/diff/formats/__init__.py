@@ -1,0 +1,27 @@
+"""The output formats of a comparison. Each is a module ``as_NAME`` with a function ``render``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
+
+NAMES = ("text", "markdown", "json", "html")
+
+
+def render(comparison: Comparison, name: str, runs: Sequence[RunPair] | None) -> str:
+    """Return the comparison in one of the formats ``NAMES``; each is imported only when it is asked for.
+
+    Args:
+        comparison: what differs.
+        name: the format.
+        runs: the dry runs of the profiles that changed; None where none are shown. A page draws them.
+    """
+    make: Callable[[Comparison, Sequence[RunPair] | None], str]
+    make = importlib.import_module(f"{__name__}.as_{name}").render
+    return make(comparison, runs)

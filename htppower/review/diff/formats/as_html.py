@@ -1,0 +1,54 @@
+"""A comparison as one page: what changed, and both timelines on one scale for every profile that changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.profiles.discovery import shown_path
+from htppower.review.diff.formats.as_text import place_text, summary
+from htppower.review.diff.runs import raised_us
+from htppower.review.pictures.page import figure, page
+from htppower.review.pictures.svg import as_svg
+from htppower.review.pictures.tables import about, cell, label_list, table
+from htppower.review.pictures.tables import summary as sums
+from htppower.review.pictures.timeline import timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.runs import RunPair
+    from htppower.review.dry_run.report import Report
+
+HEAD = ("profile", "when", "field", "old", "new", "effect", "place")
+
+
+def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+    """Return the page."""
+    title = f"{comparison.old} -> {comparison.new}"
+    lines = [summary(comparison)]
+    for word, names in (("added", comparison.added), ("removed", comparison.removed)):
+        lines += [f"{word}: {name}, {shown_path(path)}" for name, path in names.items()]
+    rows = [
+        (each.profile, each.when, each.field, each.old, each.new, each.effect.value, place_text(each.place))
+        for each in comparison.changes
+    ]
+    changes = table("What changed, and its effect", HEAD, rows, "changes") if rows else "<p>No change.</p>"
+    said = "".join(f"<p>{cell(line)}</p>" for line in lines)
+    drawn = "\n".join(_runs(pair, number) for number, pair in enumerate(runs or (), start=1))
+    return page(title, f"<h1>{cell(title)}</h1>\n{said}\n<section><h2>Changes</h2>\n{changes}</section>\n{drawn}")
+
+
+def _runs(pair: RunPair, number: int) -> str:
+    sides = (("old", pair.old, pair.new), ("new", pair.new, pair.old))
+    parts = [f"<section><h2>{cell(pair.name)}</h2>"]
+    for side, report, other in sides:
+        picture = as_svg(timeline(report), (timeline(other),), f"{side}-{number}", head=False)
+        parts.append(f"<h3>{cell(f'{side}: {report.profile.name}, {report.profile.summary}')}</h3>")
+        parts.append(figure(picture, f"{side}: votes of {report.profile.name} over time"))
+    columns = "".join(f"<div><h3>{side}</h3>{label_list(_costs(report))}</div>" for side, report, _ in sides)
+    return "\n".join((*parts, f'<div class="columns">{columns}</div></section>'))
+
+
+def _costs(report: Report) -> list[tuple[str, str]]:
+    return [*about(report), ("raised", f"{raised_us(report)} us of {report.end_us} us"), *sums(report)]

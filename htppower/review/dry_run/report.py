@@ -1,0 +1,85 @@
+"""What a run did, and its parts in a line of text each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.events import State
+
+if TYPE_CHECKING:
+    from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.events import Degradation
+    from htppower.profiles.profile import Profile
+    from htppower.review.dry_run.observer import PhaseSpan, Row, StateSpan, Window
+
+NO_HARDWARE = "nothing was sent to hardware: this is the simulated HTP"
+
+
+@attrs.frozen
+class Workload:
+    """What is run. INIT and DE-INIT take as long as one inference."""
+
+    inferences: int
+    inference_us: int
+    gap_us: int
+
+
+@attrs.frozen
+class Report:
+    """What a run did. Times are in us from its start.
+
+    Attributes:
+        profile, backend, workload: what was run, on what.
+        virtual: whether it ran in virtual time.
+        rows: the native calls, in order.
+        phases: the phases, in order.
+        states: the states of the session, in order.
+        windows: the times when votes were up with nothing in flight, in order.
+        degradations: the votes of the profile that this platform lacks.
+        end_us: when the session was closed.
+    """
+
+    profile: Profile
+    backend: SimulatedHtp
+    workload: Workload
+    virtual: bool
+    rows: tuple[Row, ...]
+    phases: tuple[PhaseSpan, ...]
+    states: tuple[StateSpan, ...]
+    windows: tuple[Window, ...]
+    degradations: tuple[Degradation, ...]
+    end_us: int
+
+    @property
+    def time_in_state_us(self) -> dict[State, int]:
+        """How long the session was in each state, in us."""
+        times = dict.fromkeys(State, 0)
+        for span in self.states:
+            times[span.state] += span.duration_us
+        return times
+
+    def count(self, function: str) -> int:
+        """Return how many calls of a native function were made."""
+        return sum(row.call.function == function for row in self.rows)
+
+    @property
+    def workload_line(self) -> str:
+        """What was run."""
+        work = self.workload
+        count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
+        time = "virtual time" if self.virtual else "real time"
+        return f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
+
+    @property
+    def state_line(self) -> str:
+        """How long the session was in each state that it was in; may be empty."""
+        return ", ".join(f"{state} {time_us} us" for state, time_us in self.time_in_state_us.items() if time_us)
+
+    @property
+    def degradation_lines(self) -> list[str]:
+        """A line for each vote that the platform lacks, or one that it lacks none; none for a profile without votes."""
+        if self.profile.votes and not self.degradations:
+            return ["no: this platform has every vote of the profile"]
+        return [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in self.degradations]
