@@ -13,7 +13,7 @@ from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, RuleBreach
 
 _COMMANDS = {
-    "diff": "htppower.cli.diff.command",
+    "diff": "htppower.cli.diff",
     "doctor": "htppower.cli.doctor.command",
     "explain": "htppower.cli.explain",
     "lint": "htppower.cli.lint.command",
@@ -22,7 +22,7 @@ _COMMANDS = {
     "schema": "htppower.cli.schema",
     "show": "htppower.cli.show",
     "status": "htppower.cli.status.command",
-    "test": "htppower.cli.test.command",
+    "test": "htppower.cli.test",
 }
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from html import escape
 from typing import TYPE_CHECKING
 
+from htppower.review.xml_text import xml_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What XML 1.0 can't hold, escaped or not; HTML takes it for an error, too.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Of DejaVu Sans at 1 px, the widest of the usual system fonts: what fits in it fits in the others.
 _CAPITAL = 0.68
 _CHARACTER = 0.58
@@ -19,7 +18,7 @@ _CHARACTER = 0.58
 
 def safe(text: object) -> str:
     """Return a text for element content or an attribute; what XML can't hold becomes U+FFFD."""
-    return escape(_NOT_XML.sub("\ufffd", str(text)), quote=True)
+    return escape(xml_text(str(text)), quote=True)
 
 
 def element(name: str, *content: str, **attributes: object) -> str:

@@ -29,7 +29,7 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     if form == "junit" and (covers or fail_uncovered):
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     gc.enable()  # start-up has it off; coverage runs thousands of cases
-    from htppower.cli.test import report  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.review.vote_tests import formats  # noqa: PLC0415 - a usage error need not wait for it
     from htppower.review.vote_tests.compare import run_tests  # noqa: PLC0415
     from htppower.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
     from htppower.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
@@ -42,7 +42,7 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
     # XML says itself how it is encoded: it is the same whatever the terminal takes.
-    text = report.as_junit(results) if form == "junit" else report.FORMATS[form](results, covered)
+    text = formats.as_junit(results) if form == "junit" else formats.FORMATS[form](results, covered)
     click.echo(text, nl=form != "junit")
     if beside is not None and failed:
         click.echo("no coverage: it is looked at once every case passes", err=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from htppower.profiles.discovery import shown_path
 from htppower.review.vote_tests.coverage import Look
+from htppower.review.xml_text import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from htppower.review.vote_tests.coverage import Coverage
 
 FORMAT_VERSION = 1
-# What XML 1.0 has no place for, not even escaped; a path may hold it.
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -> str:
@@ -47,17 +45,17 @@ def as_junit(results: Sequence[CaseResult]) -> bytes:
     root = ElementTree.Element("testsuites")
     suites: dict[Path, ElementTree.Element] = {}
     for result in results:
-        name = _in_xml(result.test.name)
+        name = xml_text(result.test.name)
         if result.test.path not in suites:
             suites[result.test.path] = ElementTree.SubElement(root, "testsuite", name=name)
-        file = _in_xml(_from_here(str(result.test.path)))
+        file = xml_text(_from_here(str(result.test.path)))
         case = ElementTree.SubElement(
-            suites[result.test.path], "testcase", classname=name, name=_in_xml(result.case.name), file=file
+            suites[result.test.path], "testcase", classname=name, name=xml_text(result.case.name), file=file
         )
         if result.failures:
             blocks = [list(_block(failure)) for failure in result.failures]
-            failure = ElementTree.SubElement(case, "failure", message=_in_xml(blocks[0][0]))
-            failure.text = _in_xml("\n\n".join("\n".join(block) for block in blocks))
+            failure = ElementTree.SubElement(case, "failure", message=xml_text(blocks[0][0]))
+            failure.text = xml_text("\n\n".join("\n".join(block) for block in blocks))
     for suite in suites.values():
         suite.set("tests", str(len(suite)))
         suite.set("failures", str(sum(case.find("failure") is not None for case in suite)))
@@ -65,10 +63,6 @@ def as_junit(results: Sequence[CaseResult]) -> bytes:
     ElementTree.indent(root)
     made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return made + b"\n"
-
-
-def _in_xml(text: str) -> str:
-    return _NOT_IN_XML.sub("\ufffd", text)
 
 
 FORMATS: dict[str, Callable[[Sequence[CaseResult], Sequence[Coverage] | None], str]] = {

@@ -1,1 +1,0 @@
-"""``htppower diff``: what a change of profiles does, in one of several formats."""

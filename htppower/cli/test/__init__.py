@@ -1,1 +1,0 @@
-"""``htppower test``: the tests of profiles, and what they look at."""
