@@ -1,4 +1,4 @@
-"""A command run as a child process, with signals passed on and its end as a shell tells of it."""
+"""A command run as a child process: signals are passed on to it, and its exit code is the one that a shell gives."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import subprocess
 from pathlib import Path
 from typing import Protocol
 
-from htppower.cli.profile.signals import SIGNALED, BlockedSignals, Signals
+from htppower.cli.profile.signals import SIGNALED
 
-# As a shell tells of a command that it can't run.
+# The exit codes of a shell for a command that it can't run.
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 
 
 class CommandFailed(Exception):  # noqa: N818 - reads as what it is
-    """A command that could not be started, with the exit code for it."""
+    """A command could not be started; ``code`` is the exit code for it."""
 
     def __init__(self, command: str, error: OSError) -> None:
         self.code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
@@ -25,100 +25,99 @@ class CommandFailed(Exception):  # noqa: N818 - reads as what it is
 
 
 class Child(Protocol):
-    """A running command."""
+    """A running command.
 
-    def ended(self) -> int | None:
-        """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
+    Attributes:
+        pid: its process id.
+    """
+
+    pid: int
+
+    def exit_code(self) -> int | None:
+        """Return its exit code, 128 and the number of the signal that killed it, or None while it runs."""
 
     def send(self, number: int) -> None:
-        """Send it a signal, if it is still there.
+        """Send it a signal, if it still runs.
 
         Raises:
-            OSError: it may not be sent.
+            OSError: the system refuses.
         """
 
-    def in_this_group(self) -> bool:
-        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
 
+def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+    """Start a command.
 
-class SpawnedChild:
-    """A child with the signals that this process had before it blocked them.
+    Args:
+        command: the program and its arguments.
+        mask: the signals that it blocks; None where this process has not blocked any.
+        stdout: the descriptor of its standard output; None for the one of this process.
 
     Raises:
         CommandFailed: it can't be started.
     """
+    try:
+        return _PlainChild(command, stdout) if mask is None else _SpawnedChild(command, mask, stdout)
+    except OSError as error:
+        raise CommandFailed(command[0], error) from error
+
+
+def in_this_group(child: Child) -> bool:
+    """Return whether the terminal sends its keys to the child, too: it is in the process group of this process."""
+    # Without process groups the console sends its keys to every process.
+    return not hasattr(os, "getpgid") or os.getpgid(child.pid) == os.getpgrp()
+
+
+class _SpawnedChild:
+    """A child with the signal mask that this process had before it blocked signals."""
 
     def __init__(self, command: tuple[str, ...], mask: frozenset[int], stdout: int | None) -> None:
         actions = [] if stdout is None else [(os.POSIX_SPAWN_DUP2, stdout, 1)]
         # Python ignores these, and a child would inherit that.
         defaults = [signal.SIGPIPE, signal.SIGXFSZ]
-        try:
-            self._pid = os.posix_spawnp(
-                command[0], command, os.environ, file_actions=actions, setsigmask=mask, setsigdef=defaults
-            )
-        except OSError as error:
-            raise CommandFailed(command[0], error) from error
+        self.pid = os.posix_spawnp(
+            command[0], command, os.environ, file_actions=actions, setsigmask=mask, setsigdef=defaults
+        )
         self._code: int | None = None
 
-    def ended(self) -> int | None:
-        """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
+    def exit_code(self) -> int | None:
         if self._code is None:
-            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                code = os.waitstatus_to_exitcode(status)
-                self._code = code if code >= 0 else SIGNALED - code
+                self._code = _as_a_shell(os.waitstatus_to_exitcode(status))
         return self._code
 
     def send(self, number: int) -> None:
-        """Send it a signal, if it is still there."""
         if self._code is None:
-            os.kill(self._pid, number)
-
-    def in_this_group(self) -> bool:
-        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
-        return _in_this_group(self._pid)
+            os.kill(self.pid, number)
 
 
-class PlainChild:
-    """A child where signals can't be blocked.
-
-    Raises:
-        CommandFailed: it can't be started.
-    """
+class _PlainChild:
+    """A child where signals can't be blocked."""
 
     def __init__(self, command: tuple[str, ...], stdout: int | None) -> None:
-        try:
-            self._process = subprocess.Popen(command, stdout=stdout)  # noqa: S603 - the user's own command
-        except OSError as error:
-            raise CommandFailed(command[0], error) from error
+        self._process = subprocess.Popen(command, stdout=stdout)  # noqa: S603 - the user's own command
+        self.pid = self._process.pid
 
-    def ended(self) -> int | None:
-        """Return its exit code once it has ended, 128 and the signal's number if it died of one."""
+    def exit_code(self) -> int | None:
         code = self._process.poll()
-        return SIGNALED - code if code is not None and code < 0 else code
+        return None if code is None else _as_a_shell(code)
 
     def send(self, number: int) -> None:
-        """Send it a signal, if it is still there and the system has a way; Windows has none but for ending it."""
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError):  # Windows can only end it
             self._process.send_signal(number)
 
-    def in_this_group(self) -> bool:
-        """Whether it is in the process group of this process, and gets what the terminal sends to that."""
-        return _in_this_group(self._process.pid)
 
-
-def _in_this_group(pid: int) -> bool:
-    # Without process groups the console sends its keys to every process.
-    return not hasattr(os, "getpgid") or os.getpgid(pid) == os.getpgrp()
+def _as_a_shell(code: int) -> int:
+    return code if code >= 0 else SIGNALED - code
 
 
 def open_descriptors() -> frozenset[int]:
-    """Return the descriptors that are open, as far as the system tells."""
+    """Return the descriptors that are open; none where the system does not tell."""
     try:
         listed = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
     except OSError:
         return frozenset()
-    # One of them was open for the listing only.
+    # One of them was open only for the listing.
     return frozenset(descriptor for descriptor in listed if _is_open(descriptor))
 
 
@@ -131,22 +130,10 @@ def _is_open(descriptor: int) -> bool:
 
 
 def keep_from_children(descriptors: frozenset[int]) -> None:
-    """Let no child inherit these; one that is closed meanwhile is left alone.
+    """Let no child inherit these; a closed one is left alone.
 
-    The vendor's library opens the device so that a child would hold it, and the driver removes votes only when nobody
-    holds it any more.
+    The vendor's library opens the device inheritably, and the driver removes votes only when no process holds it.
     """
     for descriptor in descriptors:
         with contextlib.suppress(OSError):
             os.set_inheritable(descriptor, False)
-
-
-def start(command: tuple[str, ...], signals: Signals, stdout: int | None) -> Child:
-    """Start a command; its standard output is the descriptor given, or this process's own.
-
-    Raises:
-        CommandFailed: it can't be started.
-    """
-    if isinstance(signals, BlockedSignals):
-        return SpawnedChild(command, signals.mask, stdout)
-    return PlainChild(command, stdout)

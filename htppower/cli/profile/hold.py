@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.cli.profile.child import keep_from_children, open_descriptors, start
-from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, Taken, take_signals
+from htppower.cli.profile.child import in_this_group, keep_from_children, open_descriptors, start
+from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, TakenSignal, take_signals
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected
 from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
@@ -32,12 +32,12 @@ class Holding:
     """What is held up, and how long.
 
     Attributes:
-        profile: what is raised.
-        device_id, core_ids: where.
-        command: what is run meanwhile; empty for none.
-        seconds: for how long; None for as long as the command runs, or until Ctrl-C.
-        revote_s: how often everything is voted again. Only a call tells that the DSP has restarted, and a command that
-            restarts it would go on without its votes.
+        profile: the profile that is raised.
+        device_id, core_ids: where it is raised.
+        command: runs meanwhile; empty for none.
+        seconds: how long; None for as long as the command runs, or until Ctrl-C.
+        revote_s: how often everything is voted again. Only a native call shows that the DSP has restarted, and the
+            command may be what restarts it.
     """
 
     profile: Profile
@@ -52,13 +52,13 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     """Raise the profile, wait, lower it and destroy the ids; return the exit code.
 
     Args:
-        holding: what to do.
-        open_backend: makes the backend; called once signals are taken, since it may start threads.
-        stdout: the descriptor that a command writes to, None for this process's own.
+        holding: what is held up.
+        open_backend: makes the backend; called after signals are blocked, since it may start threads.
+        stdout: the descriptor of the command's standard output; None for the one of this process.
 
     Raises:
         BackendUnavailable: there is nothing to vote on.
-        VoteRejected: the profile could not be raised; then the command is not run.
+        VoteRejected: the profile could not be raised, and the command was not run.
         CommandFailed: the command could not be started.
     """
     signals = take_signals()
@@ -68,14 +68,14 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()
         if not holding.command:
-            _say(f"{_what(holding)} on {backend_is.library}")
+            _print_error(f"{_what(holding)} on {backend_is.library}")
         if not backend_is.hardware:
-            _say(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
+            _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
 
 
 def _without_process_settings(profile: Profile) -> Profile:
-    """Leave out what acts on the process that casts it: the inferences are another's, and polling would cost CPU."""
+    """Leave out what acts on this process only: the inferences run in another, and polling would cost CPU."""
     if profile.relax is None:
         return profile
     state = attrs.evolve(profile.relax.to, votes=profile.relax.to.votes.without(*PROCESS_WIDE))
@@ -110,7 +110,7 @@ class _Wait:
 
     @contextlib.contextmanager
     def _raised(self) -> Iterator[Session | None]:
-        """Keep the profile raised. Where a command runs already, after a stop, what fails is told and it goes on."""
+        """Keep the profile raised. While a command runs, a failure is printed and the command goes on."""
         session = self._open()
         if session is None:
             yield None
@@ -121,8 +121,8 @@ class _Wait:
                 if session.error is not None:
                     self._failed(session.error)
                 for lost in () if self._child is not None else session.degradations:
-                    _say(f"without {lost.option.name}: {lost.rule}: {lost.message}")
-                unsubscribe = self._controller.subscribe(_tell)
+                    _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
+                unsubscribe = self._controller.subscribe(_print_event)
                 yield session
         finally:
             session.close()
@@ -142,10 +142,10 @@ class _Wait:
     def _failed(self, error: VoteRejected) -> None:
         if self._child is None:
             raise error
-        _say(f"nothing is known to be voted: {error}")
+        _print_error(f"nothing is known to be voted: {error}")
 
-    def _wait(self, session: Session | None) -> int | Taken:
-        """Wait for the end, and return the exit code; or for a signal that stops, and return that."""
+    def _wait(self, session: Session | None) -> int | TakenSignal:
+        """Wait for the end and return the exit code, or for a signal that stops the process and return it."""
         begun_s = time.monotonic()
         revote_s = begun_s + self._holding.revote_s
         taken = self._signals.next(0)
@@ -156,21 +156,21 @@ class _Wait:
                     self._left_s -= time.monotonic() - begun_s
                 return ended
             if taken is None and self._child is None and self._holding.command:
-                # Not before every signal is seen to that has arrived up to now.
-                self._child = start(self._holding.command, self._signals, self._stdout)
+                # Only after every signal that has arrived so far was handled.
+                self._child = start(self._holding.command, self._signals.mask, self._stdout)
             now_s = time.monotonic()
             if session is not None and now_s >= revote_s:
                 _vote_again(session)
                 revote_s = time.monotonic() + self._holding.revote_s
-            if self._child is not None and (code := self._child.ended()) is not None:
+            if self._child is not None and (code := self._child.exit_code()) is not None:
                 return code
             until_s = revote_s if self._left_s is None else min(revote_s, begun_s + self._left_s)
             if self._left_s is not None and now_s >= begun_s + self._left_s:
                 return 0
             taken = self._signals.next(until_s - now_s)
 
-    def _end(self, taken: Taken | None) -> int | Taken | None:
-        """See to a signal: return what ends the wait, None where it goes on."""
+    def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
+        """Handle a signal; return what ends the wait, None where it goes on."""
         if taken is None:
             return None
         if taken.number in STOPPING:
@@ -181,42 +181,42 @@ class _Wait:
             self._pass_on(taken)
         return None
 
-    def _pass_on(self, taken: Taken) -> None:
-        """Send the command a signal, unless it has got it by itself."""
-        if self._child is None or (taken.by_a_key and self._child.in_this_group()):
+    def _pass_on(self, taken: TakenSignal) -> None:
+        """Send the command a signal, unless the terminal has sent it already."""
+        if self._child is None or (taken.by_a_key and in_this_group(self._child)):
             return
         try:
             self._child.send(taken.number)
         except OSError as error:
-            _say(f"can't pass {signal.Signals(taken.number).name} on to the command: {error.strerror}")
+            _print_error(f"can't pass {signal.Signals(taken.number).name} on to the command: {error.strerror}")
 
-    def _stop(self, taken: Taken) -> None:
-        """Stop, as Ctrl-Z asks: with nothing voted, until the shell continues this process."""
+    def _stop(self, taken: TakenSignal) -> None:
+        """Stop until the shell continues this process; nothing is voted meanwhile."""
         self._pass_on(taken)
         self._signals.stop()
-        self._pass_on(Taken(signal.SIGCONT, by_a_key=False))
+        self._pass_on(TakenSignal(signal.SIGCONT, by_a_key=False))
 
 
 def _vote_again(session: Session) -> None:
-    """Cast everything again, as after an INIT: what was cast before it may be lost."""
+    """Cast everything again: the end of an INIT makes the ledger forget what was sent."""
     with session.init():
         pass
     with session.inference():
         pass
 
 
-def _tell(event: Event) -> None:
-    """Tell of what a user must know while nothing else is shown."""
+def _print_event(event: Event) -> None:
+    """Print what the user must know."""
     if isinstance(event, ReleaseFailed):
-        _say(str(event.error))
+        _print_error(str(event.error))
     elif isinstance(event, Transition):
         if event.trigger is Trigger.LOSE:
-            _say(f"nothing is known to be voted: {event.error or 'the link to the DSP was lost'}")
+            _print_error(f"nothing is known to be voted: {event.error or 'the link to the DSP was lost'}")
         elif event.source is State.UNKNOWN and event.cause in (Cause.LINK_LOST, Cause.RETRIED):
-            _say("voted again")
+            _print_error("voted again")
 
 
-def _say(what: str) -> None:
-    """Say it on the standard error; that nobody reads there must not end the command."""
+def _print_error(what: str) -> None:
+    """Print on the standard error; a closed one must not end the command."""
     with contextlib.suppress(OSError):
         click.echo(f"htppower: {what}", err=True)
