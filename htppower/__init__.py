@@ -5,7 +5,7 @@
     with session.inference():
         ...
 
-The public names are imported when they are first used: importing the package loads no library and starts nothing.
+A public name is imported when it is first used: importing the package loads no library and starts nothing.
 """
 
 from __future__ import annotations

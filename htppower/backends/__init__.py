@@ -1,7 +1,6 @@
 """The backends: the vendor's library, the simulated HTP, and a recorder in front of either.
 
-Each is imported when it is first asked for, so that nobody pays for one that is not used. May import votes, errors,
-rules and events; never profiles.
+Each is imported when it is first used. May import votes, errors, rules and events; never profiles.
 """
 
 from __future__ import annotations

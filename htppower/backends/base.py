@@ -1,4 +1,4 @@
-"""What receives the native calls: the protocol that every backend keeps."""
+"""The protocol of a backend, which receives the native calls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Device:
-    """One device of a platform, as the library tells of it.
+    """One device of a platform, as the library reports it.
 
     Attributes:
-        device_id: as ``session`` takes it.
-        core_ids: its cores, likewise.
+        device_id: the number that ``session`` takes.
+        core_ids: the numbers of its cores.
         soc_model: the vendor's SoC model number.
         arch: its Hexagon architecture, such as 75; 0 is unknown.
         vtcm_mb: its vector memory in MB.
@@ -35,17 +35,17 @@ class Device:
 
 @attrs.frozen
 class Description:
-    """What a backend is, and where.
+    """What a backend is.
 
     Attributes:
         name: such as ``simulated``.
-        library: which library answers, and where it was found.
-        platform: what the votes act on, or None where the backend can't tell.
+        library: the library, and where it was found.
+        platform: what the votes act on; None where it is unknown.
         hardware: whether votes reach hardware.
-        versions: of what answers: ``build``, ``core_api``, ``htp_api``; empty where there is nothing to tell.
-        devices: the devices that the library tells of.
-        path: the library's file, or the bare name where the system's loader found it.
-        tried: the steps of the search for it, in order; the last was chosen.
+        versions: the library's ``build``, ``core_api`` and ``htp_api``; may be empty.
+        devices: the devices that the library reports.
+        path: the library's file, or its bare name where the system's loader found it.
+        tried: the steps of the search for it, in order; the last found it.
     """
 
     name: str
@@ -61,9 +61,9 @@ class Description:
 class Backend(Protocol):
     """What the controller calls.
 
-    A backend must have all of these verbs, answer from any thread, and raise ``VoteRejected`` with the native code for
-    every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering. The controller
-    makes one call at a time.
+    A backend must have all of these methods, answer from any thread, and raise ``VoteRejected`` with the native code
+    for every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering. The
+    controller makes one call at a time.
     """
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
@@ -76,7 +76,7 @@ class Backend(Protocol):
         """Destroy an id and with it every vote on it; process-wide settings stay."""
 
     def describe(self) -> Description:
-        """Return what the backend is; asked once, when a controller is made."""
+        """Return what the backend is. A controller asks once, when it is made."""
 
     def close(self) -> None:
         """Free what the backend holds. Closing twice is fine."""

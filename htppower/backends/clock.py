@@ -1,4 +1,4 @@
-"""The clock: microseconds that only go forward."""
+"""The clock, in microseconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Clock(Protocol):
 
 
 class MonotonicClock:
-    """The system's monotonic clock, which no step of the wall clock moves."""
+    """The system's monotonic clock. Steps of the wall clock do not move it."""
 
     @property
     def now_us(self) -> int:

@@ -1,4 +1,4 @@
-"""What is called in every child that this process forks."""
+"""Calls in every child that this process forks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def call_in_forked_children(method: Callable[[], None]) -> None:
-    """Call a bound method in every child that is forked from now on, for as long as its object lives."""
+    """Call a bound method in every child that is forked from now on, while its object lives."""
     if hasattr(os, "register_at_fork"):
         # A registration can't be taken back, so it holds the object weakly.
         held = weakref.WeakMethod(method)

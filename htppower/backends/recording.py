@@ -26,13 +26,13 @@ class Call:
     """One native call.
 
     Attributes:
-        time_us: when it was made, by the recorder's clock.
+        time_us: when it began, by the recorder's clock.
         function: ``createPowerConfigId``, ``setPowerConfig`` or ``destroyPowerConfigId``.
-        power_config_id: the id; None for a create that failed.
-        configs: the native list of a setPowerConfig, empty for the others.
+        power_config_id: the id; None for a failed createPowerConfigId.
+        configs: the votes of a setPowerConfig in native form; empty for other functions.
         code: the native code; 0 is success.
-        device_id, core_id: of the id, where the recorder saw it created.
-        votes: the vote set of a setPowerConfig, of which ``configs`` is the native form.
+        device_id, core_id: where the id was created; None where the recorder did not see it.
+        votes: the vote set of a setPowerConfig.
     """
 
     time_us: int
@@ -59,11 +59,11 @@ class RecordingBackend:
     """Records every call that goes through it to another backend.
 
     Args:
-        inner: what answers.
-        time: the clock that dates the calls; the monotonic clock where none is given.
+        inner: the backend that answers.
+        time: the clock that dates the calls; the monotonic clock by default.
 
     Attributes:
-        inner: what answers.
+        inner: the backend that answers.
     """
 
     def __init__(self, inner: Backend, time: Clock | None = None) -> None:
@@ -80,7 +80,7 @@ class RecordingBackend:
             return tuple(self._calls)
 
     def calls_since(self, count: int) -> tuple[Call, ...]:
-        """Return the calls after the first ``count``, without copying those before."""
+        """Return the calls after the first ``count``."""
         with self._lock:
             return tuple(self._calls[count:])
 
@@ -92,7 +92,7 @@ class RecordingBackend:
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Pass on and record a createPowerConfigId."""
         time_us = self._time.now_us
-        created, error = _answer(lambda: self.inner.create_power_config_id(device_id, core_id))
+        created, error = _result(lambda: self.inner.create_power_config_id(device_id, core_id))
         self._record(time_us, "createPowerConfigId", created, (), error, (device_id, core_id))
         if error is not None:
             raise error
@@ -102,7 +102,7 @@ class RecordingBackend:
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Pass on and record a setPowerConfig."""
         time_us = self._time.now_us
-        _, error = _answer(lambda: self.inner.set_power_config(power_config_id, votes))
+        _, error = _result(lambda: self.inner.set_power_config(power_config_id, votes))
         configs = votes.native(power_config_id)
         self._record(time_us, "setPowerConfig", power_config_id, configs, error, votes=votes)
         if error is not None:
@@ -111,13 +111,13 @@ class RecordingBackend:
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Pass on and record a destroyPowerConfigId."""
         time_us = self._time.now_us
-        _, error = _answer(lambda: self.inner.destroy_power_config_id(power_config_id))
+        _, error = _result(lambda: self.inner.destroy_power_config_id(power_config_id))
         self._record(time_us, "destroyPowerConfigId", power_config_id, (), error)
         if error is not None:
             raise error
 
     def describe(self) -> Description:
-        """Return what the inner backend says of itself."""
+        """Return the description of the inner backend."""
         return self.inner.describe()
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class RecordingBackend:
             raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
 
     def assert_nothing_left(self) -> None:
-        """Assert that every id was destroyed, and that polling was given back."""
+        """Assert that every id was destroyed, and that RPC polling was turned off."""
         alive: set[int | None] = set()
         polling_us = 0
         for call in self.calls:
@@ -169,7 +169,7 @@ class RecordingBackend:
             self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id, votes))
 
 
-def _answer(call: Callable[[], int | None]) -> tuple[int | None, VoteRejected | None]:
+def _result(call: Callable[[], int | None]) -> tuple[int | None, VoteRejected | None]:
     try:
         return call(), None
     except VoteRejected as error:

@@ -1,4 +1,4 @@
-"""One use of the vendor's library, from its providers to its power infrastructure, and back."""
+"""The vendor's library in use: opened from its providers to its power infrastructure, and freed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
 
 
 class OpenDevice:
-    """What a backend holds of the library: log, backend, device and ids; freed in reverse order, once.
+    """The handles of the library that a backend owns: log, backend, device and ids.
 
-    That is at ``close``, when it is collected, or at interpreter exit; not in a forked child, where all is the
-    parent's. Ids are destroyed one by one: freeing the device is not enough, since 2.47 keeps its ids then, as the
-    others do beside another user of the library.
+    They are freed once, in reverse order: at ``close``, when this object is collected, or at interpreter exit; never
+    in a forked child, where they belong to the parent. Ids are destroyed one by one, since freeing the device is not
+    enough: version 2.47 keeps the ids then, and the other versions do where the library has another user.
 
     Attributes:
-        ids: the ids that are alive; whoever creates and destroys them keeps this.
+        ids: the ids that are alive; the owner adds and removes them.
         create_id, set_config, destroy_id: the native functions.
 
     Args:
@@ -39,7 +39,7 @@ class OpenDevice:
             the whole process, and stays when the device is freed.
 
     Raises:
-        BackendUnavailable: with the reason; what was made up to then is freed.
+        BackendUnavailable: the library can't be used; what was made until then is freed.
     """
 
     def __init__(self, library: Library, soc_model: int | None = None) -> None:
@@ -115,7 +115,7 @@ class OpenDevice:
         return function
 
     def _create_log(self, undo: contextlib.ExitStack) -> c_void_p | None:
-        """Create a log; without one the library is used all the same."""
+        """Create a log. Where that fails, the library is used without one."""
         log = c_void_p()
         code = abi.code_of(self._functions["logCreate"](log_callback(), wanted_level(), byref(log)))
         if code:
@@ -165,7 +165,7 @@ class OpenDevice:
         return function
 
     def _check(self, handle: int, function: str, reason: Unavailable) -> None:
-        """See to the return of a call of the life cycle."""
+        """Raise what a call of the life cycle returned, unless it is 0."""
         code = abi.code_of(handle)
         if code:
             reason = Unavailable.DEVICE_BUSY if code == DEVICE_ACCESS_DENIED else reason
@@ -180,7 +180,7 @@ class OpenDevice:
 
 
 def _device_configs(soc_model: int | None) -> Any:
-    """Return the list of configurations for deviceCreate, which holds what it points to."""
+    """Return the configurations for deviceCreate; the list keeps alive what it points to."""
     if soc_model is None:
         return None
     soc = abi.SocConfig.of(soc_model)
@@ -204,12 +204,12 @@ def _destroy_left(ids: set[int], destroy_id: Callable[[int], int]) -> None:
         while ids:
             _free_one("destroyPowerConfigId", destroy_id, ids.pop())
     finally:
-        if ids:  # interrupted: the others are destroyed before the device is freed
+        if ids:  # interrupted: the others must go before the device is freed
             _destroy_left(ids, destroy_id)
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:
-    """Free one thing. What fails is told, and the others are freed nevertheless."""
+    """Free one handle. A failure is logged, so that the others are freed all the same."""
     code = abi.code_of(free(*arguments))
     if code:
         LOGGER.warning("%s returned %d %s", name, code, code_name(code))

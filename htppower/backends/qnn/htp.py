@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
     from htppower.votes.vote_set import VoteSet
 
-# A host that makes vote sets as it goes must not fill the memory with their structs.
+# A host may make new vote sets all the time, and their structs must not fill the memory.
 _MOST_VOTE_SETS = 1024
-# A vote set as a plain tuple: an equal set that is another object is found twice as fast by it (measured).
+# A lookup by a plain tuple is twice as fast as by a vote set (measured).
 _KEY = operator.attrgetter(*BY_FIELD)
 
 
 class QnnHtp:
-    """Votes through the vendor's library, for the life of this object; close it when no call is running.
+    """Votes through the vendor's library. Close it when no call is running.
 
-    Every native call is made on the caller's thread, without the interpreter's lock.
+    Native calls run on the caller's thread, without the interpreter's lock.
 
     Args:
-        library: the library's path; without it, it is looked for (docs: "Linux", "Android", "Windows").
+        library: the library's path; without one the library is looked for (docs: "Linux", "Android", "Windows").
         soc_model: the SoC to make the device for, by model number or part number. Leave it out on a device: the library
             knows its SoC. It is a setting of the whole process.
 
     Raises:
-        BackendUnavailable: with the reason, and where the library was looked for.
-        UnknownPlatform: a part number that is not in the tables.
+        BackendUnavailable: the library can't be used; with the reason, and where it was looked for.
+        UnknownPlatform: the part number is not in the tables.
     """
 
     def __init__(self, library: str | os.PathLike[str] | None = None, soc_model: int | str | None = None) -> None:
@@ -48,9 +48,9 @@ class QnnHtp:
         self._library = load_library(library)
         self._device = OpenDevice(self._library, model)
         self._description = self._describe(model)
-        # Those that are alive. The device destroys what is left of them when it is freed.
+        # The ids that are alive. The device destroys them when it is freed.
         self._ids = self._device.ids
-        # Structs that no call is using, by vote set.
+        # Structs that no call uses now, by vote set.
         self._ready: dict[tuple[object, ...], list[_Structs]] = {}
         self._set_config = self._device.set_config
         call_in_forked_children(self._disown)
@@ -67,7 +67,7 @@ class QnnHtp:
             raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, core=core)
         if not (0 <= device_id <= LARGEST_UINT32 and 0 <= core_id <= LARGEST_UINT32):
             raise VoteRejected(INVALID_INPUT, function=function, core=core)
-        # The library writes the id also where it refuses: it is read after the check only.
+        # The library writes an id even where it refuses, so it is read after the check.
         created = ctypes.c_uint32()
         self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function, core=core)
         self._ids.add(created.value)
@@ -77,15 +77,15 @@ class QnnHtp:
         """Send a vote set in one call.
 
         Raises:
-            VoteRejected: with the library's code; with 13001 and no call for an id that is not this backend's.
+            VoteRejected: with the library's code; 13001 without a call where the id is not this backend's.
         """
         if power_config_id not in self._ids:
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
         key = _KEY(votes)
         idle = self._ready.get(key)
         if idle is None:
-            idle = self._keep(key)
-        # Taken out for the call, so that two threads never share structs, and no lock is held.
+            idle = self._add_key(key)
+        # The structs are taken out during the call, so that threads share none and need no lock.
         try:
             structs = idle.pop()
         except IndexError:
@@ -98,7 +98,7 @@ class QnnHtp:
             self._check(handle, "setPowerConfig", votes, power_config_id)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
-        """Destroy an id and every vote on it; one that is gone, or not this backend's, makes no call.
+        """Destroy an id and every vote on it. Nothing is called for an id that is gone or not this backend's.
 
         Raises:
             VoteRejected: with the library's code; the id can then be destroyed again.
@@ -110,7 +110,7 @@ class QnnHtp:
         try:
             handle = self._device.destroy_id(power_config_id)
         except BaseException:
-            # Interrupted: whether it is gone is not known, and destroying it twice is fine.
+            # Interrupted: the id may be gone or not, and destroying it twice is fine.
             self._ids.add(power_config_id)
             raise
         if handle:
@@ -118,18 +118,18 @@ class QnnHtp:
             self._check(handle, "destroyPowerConfigId", power_config_id=power_config_id)
 
     def describe(self) -> Description:
-        """Return which library answers, where it was found, and what it says of the platform."""
+        """Return the library, where it was found, and what it reports of the platform."""
         return self._description
 
     def close(self) -> None:
-        """Destroy the ids that are left, free device, backend and log. Closing twice is fine."""
+        """Destroy the remaining ids and free device, backend and log. Closing twice is fine."""
         self._device.close()
 
     def _disown(self) -> None:
         self._ids.clear()
         self._device.disown()
 
-    def _keep(self, key: tuple[object, ...]) -> list[_Structs]:
+    def _add_key(self, key: tuple[object, ...]) -> list[_Structs]:
         if len(self._ready) >= _MOST_VOTE_SETS:
             self._ready.clear()
         return self._ready.setdefault(key, [])
@@ -142,7 +142,7 @@ class QnnHtp:
         power_config_id: int | None = None,
         core: tuple[int, int] | None = None,
     ) -> None:
-        """See to the return of a call of the power infrastructure: the one place that does."""
+        """Raise what a call of the power infrastructure returned, unless it is 0. All such calls end here."""
         if handle:
             code = abi.code_of(handle)
             raise VoteRejected(code, votes, function=function, power_config_id=power_config_id, core=core)
@@ -158,7 +158,7 @@ class QnnHtp:
             "qnn",
             f"{library.path}, build {device.build}, from {library.origin}",
             Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
-            # The library for x86-64 answers as the others do, and has no clocks.
+            # The library for x86-64 answers like the others, but there are no clocks.
             hardware=machine() == "aarch64",
             versions=(("build", device.build), ("core_api", device.core_api), ("htp_api", device.htp_api)),
             devices=device.devices,
@@ -168,7 +168,7 @@ class QnnHtp:
 
 
 class _Structs:
-    """The structs of a vote set, ready for a call; only the id of the call is put in."""
+    """The structs of a vote set, ready for a call but for its id."""
 
     __slots__ = ("_held", "address", "with_id")
 

@@ -1,4 +1,4 @@
-"""Where the vendor's library is found, and how it is loaded. The current directory is never searched."""
+"""The search for the vendor's library, and its loading. The current directory is never searched."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LOADED = "loaded"
 VARIABLE = "HTPPOWER_QNN_LIBRARY"
 SDK_VARIABLES = ("QNN_SDK_ROOT", "QAIRT_SDK_ROOT")
 PACKAGE = "onnxruntime_qnn"
-# Where a library is named, what to do if it is not there.
+# What to do where the user named a library that is not there.
 _CORRECT = {
     GIVEN: "correct the path, or leave it out to have the library looked for",
     VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to have the library looked for",
 }
 
-# The folders of the SDK that hold the library for a system and machine, first choice first.
+# The folders of the SDK that hold the library for a system and machine, best first.
 _TARGETS = {
     ("android", "aarch64"): ("aarch64-android",),
     ("linux", "aarch64"): ("aarch64-oe-linux-gcc*", "aarch64-ubuntu-gcc*", "aarch64-*linux*"),
@@ -41,7 +41,7 @@ _TARGETS = {
     ("windows", "x86_64"): ("x86_64-windows-msvc",),
     ("qnx", "aarch64"): ("aarch64-qnx*",),
 }
-# Where the package keeps the library: beside itself, and on Windows for x86-64 in a folder for the machine.
+# Where the package keeps the library: beside itself, or on Windows for x86-64 in a folder of its own.
 _PACKAGE_FOLDERS = ("", "libs/amd64")
 _ELF_MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 164: "hexagon", 183: "aarch64"}
 _PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
@@ -53,10 +53,10 @@ class Library:
     """A loaded library.
 
     Attributes:
-        handle: for ctypes.
-        path: the file, or the bare name where the system's loader found it.
-        origin: which step of the search chose it.
-        tried: the steps of the search, up to that one.
+        handle: the library for ctypes.
+        path: the file, or its bare name where the system's loader found it.
+        origin: the step of the search that found it.
+        tried: the steps of the search up to that one.
     """
 
     handle: ctypes.CDLL = attrs.field(repr=False)
@@ -66,7 +66,7 @@ class Library:
 
 
 def operating_system() -> str:
-    """Return what this process runs on: android, linux, windows or qnx."""
+    """Return the system of this process: android, linux, windows or qnx."""
     if sys.platform == "win32":
         return "windows"
     if sys.platform == "android" or hasattr(sys, "getandroidapilevel") or "ANDROID_ROOT" in os.environ:
@@ -75,7 +75,7 @@ def operating_system() -> str:
 
 
 def machine() -> str:
-    """Return what this process is built for, such as ``aarch64``: what its own executable says, and not the system."""
+    """Return the machine that this process is built for, such as ``aarch64``: its executable's, not the system's."""
     with contextlib.suppress(OSError):
         if (built_for := machine_of(Path(sys.executable or ""))) is not None:
             return built_for
@@ -89,16 +89,16 @@ def library_name() -> str:
 
 
 def load_library(given: str | os.PathLike[str] | None = None) -> Library:
-    """Find and load the library: the path given, the variable, the SDK, the package, the system's loader.
+    """Find and load the library: by the path given, the variable, the SDK, the package, the system's loader.
 
-    A library that is named, by path or by variable, is not replaced by another.
+    Another library never replaces one that is named, by path or by variable.
 
     Raises:
-        BackendUnavailable: not found, not loadable, or built for another machine; the message says what was tried.
+        BackendUnavailable: it was not found, can't be loaded, or is built for another machine; with what was tried.
     """
     tried: list[Step] = []
     for origin, path in _candidates(given):
-        missing = _what_is_missing(path, origin)
+        missing = _why_not(path, origin)
         if not missing:
             handle = _load(path, origin, tried)
             return Library(handle, str(path), origin, (*tried, Step(origin, str(path), LOADED)))
@@ -110,8 +110,8 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
     return _ask_the_system(tried)
 
 
-def _what_is_missing(path: Path, origin: str) -> str:
-    """Return why a path can't be the library, empty where it can."""
+def _why_not(path: Path, origin: str) -> str:
+    """Return why a path can't be the library; empty where it can."""
     if not path.is_absolute():
         return "not an absolute path"
     try:
@@ -119,14 +119,14 @@ def _what_is_missing(path: Path, origin: str) -> str:
             inside = path / library_name()
             return f"a folder{f'; name the file, {inside}' if inside.is_file() else ''}"
         if not path.is_file():
-            return _what_the_sdk_has(path) if origin in SDK_VARIABLES else "no such file"
+            return _why_not_in_sdk(path) if origin in SDK_VARIABLES else "no such file"
     except OSError as error:
         return str(error.strerror).lower()
     return "" if os.access(path, os.R_OK) else "permission denied"
 
 
-def _what_the_sdk_has(path: Path) -> str:
-    """Return why the library is not in its folder of an SDK: no SDK is there, or one for other targets."""
+def _why_not_in_sdk(path: Path) -> str:
+    """Return why the library is not in its folder of an SDK: there is no SDK, or it is for other targets."""
     folder = path.parent.parent
     if not folder.is_dir():
         return "no such folder"
@@ -153,12 +153,12 @@ def _candidates(given: str | os.PathLike[str] | None) -> Iterator[tuple[str, Pat
 
 
 def _newest_first(path: Path) -> list[int]:
-    """Sort the folders of several compilers by version: ``gcc11.2`` before ``gcc9.3``."""
+    """Return the key that sorts compilers' folders by version: ``gcc11.2`` before ``gcc9.3``."""
     return [-int(number) for number in re.findall(r"\d+", path.parent.name)]
 
 
 def _package_folders() -> list[Path]:
-    """Return where the installed package may keep the library; a package in the current directory is not installed."""
+    """Return where the installed package may keep the library; one in the current directory does not count."""
     installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
     spec = PathFinder.find_spec(PACKAGE, installed)
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
@@ -167,7 +167,7 @@ def _package_folders() -> list[Path]:
 
 
 def _is_here(folder: str) -> bool:
-    """Whether this is the current directory, under whatever name."""
+    """Return whether this is the current directory, under any name."""
     try:
         return Path(folder).samefile(os.curdir)
     except OSError:
@@ -181,18 +181,18 @@ def _ask_the_system(tried: list[Step]) -> Library:
     relative = [entry for entry in re.split("[:;]", search_path) if not entry.startswith(absolute)]
     if search_path and relative and operating_system() != "windows":
         tried.append(Step(SYSTEM, name, "not asked, LD_LIBRARY_PATH has an empty or relative entry"))
-        raise _not_found(name, _how_to_name_one(), tried)
+        raise _not_found(name, _naming_hint(), tried)
     try:
         return Library(ctypes.CDLL(name), name, SYSTEM, (*tried, Step(SYSTEM, name, LOADED)))
     except OSError as error:
         tried.append(Step(SYSTEM, "", str(error)))
         absent = _is_absent(name, str(error))
-        raise (_not_found(name, _how_to_name_one(), tried) if absent else _not_loadable(name, error, tried)) from None
+        raise (_not_found(name, _naming_hint(), tried) if absent else _not_loadable(name, error, tried)) from None
 
 
 def _is_absent(name: str, words: str) -> bool:
-    """Whether a loader's words say that the library is missing, and not something that it needs."""
-    # As glibc and musl, Android, and Windows put it.
+    """Return whether a loader says that the library itself is missing, not something that it needs."""
+    # In the words of glibc and musl, Android, and Windows.
     missing = any(phrase in words for phrase in ("No such file", "not found", "ot find"))
     return missing and name in words and "needed by" not in words
 
@@ -213,7 +213,7 @@ def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
 
 
 def machine_of(path: Path) -> str | None:
-    """Return what machine an ELF or PE file is built for, None where the file does not say."""
+    """Return the machine that an ELF or PE file is built for; None where the file does not say."""
     with path.open("rb") as file:
         head = file.read(64)
         if head[:4] == b"\x7fELF" and len(head) == 64:  # noqa: PLR2004 - the size of the header
@@ -228,8 +228,8 @@ def machine_of(path: Path) -> str | None:
     return None
 
 
-def _how_to_name_one() -> str:
-    # There is no wheel for the others.
+def _naming_hint() -> str:
+    # Other systems have no wheel.
     or_install = ", or pip install onnxruntime-qnn" if operating_system() in ("linux", "windows") else ""
     return f"set {VARIABLE} to its absolute path{or_install}"
 

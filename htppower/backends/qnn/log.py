@@ -1,7 +1,7 @@
 """The vendor's log lines, handed to the logger ``htppower.qnn`` with their level.
 
-The callback stays in memory for the life of the process: the library is shared with whoever else uses it, and which of
-its lines go to which log is its own affair.
+The callback stays in memory for the life of the process: other users share the library, and it may send lines of
+theirs to this log.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ LOGGER.addHandler(logging.NullHandler())
 
 _LONGEST_LINE = 4096
 
-# QnnLog_Level_t, most urgent first, and the level of each in Python. VERBOSE comes before DEBUG there.
+# Python's level for each QnnLog_Level_t, most urgent first; there VERBOSE (4) comes before DEBUG (5).
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG, 5: logging.DEBUG // 2}
 _ERROR = 1
 
 
 def wanted_level() -> int:
-    """Return the vendor's level that shows what the logger is enabled for, now; at least its errors.
+    """Return the vendor's level for what the logger is enabled for now; at least its errors.
 
-    Errors that the library has no log for, it prints on the standard output.
+    The library prints errors on the standard output where no log takes them.
     """
     effective = LOGGER.getEffectiveLevel()
     return max((level for level, python in _LEVELS.items() if python >= effective), default=_ERROR)
@@ -36,9 +36,9 @@ def wanted_level() -> int:
 
 @functools.cache
 def log_callback() -> Any:
-    """Return the callback for logCreate: one for the process.
+    """Return the callback for logCreate, the same for the whole process.
 
-    Ctrl-C that Python takes in while it enters the callback is lost: C code can't pass an exception on.
+    A Ctrl-C is lost where Python notices it while it enters the callback: C code can't pass an exception on.
     """
     vsnprintf = _vsnprintf()
 
@@ -50,8 +50,7 @@ def log_callback() -> Any:
                 vsnprintf(buffer, _LONGEST_LINE, form, arguments)
                 LOGGER.log(python_level, "%s", _text(buffer.value))
         except KeyboardInterrupt:
-            # C code can't pass an exception on. Another thread, which gets to run once this one is back in C, raises it
-            # again in the main thread.
+            # Another thread raises it again in the main thread, once this one is back in C.
             _thread.start_new_thread(_thread.interrupt_main, ())
 
     callback = LogCallback(line)
@@ -60,13 +59,13 @@ def log_callback() -> Any:
 
 
 def _vsnprintf() -> Any:
-    # A va_list is passed on as a pointer, which is how these ABIs pass one: x86-64 and AArch64 of System V, Windows.
+    # A va_list is passed as a pointer by these ABIs: System V on x86-64 and AArch64, and Windows.
     function = ctypes.CDLL("msvcrt")._vsnprintf if sys.platform == "win32" else ctypes.CDLL(None).vsnprintf  # noqa: SLF001
     function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p)
     return function
 
 
 def _text(line: bytes) -> str:
-    """Return a line without its end and the mark of its level, such as `` <V> ``."""
+    """Return a line without its end and without the mark of its level, such as `` <V> ``."""
     text = line.decode("utf-8", "replace").strip()
     return text[4:] if text[:1] == "<" and text[2:4] == "> " else text
