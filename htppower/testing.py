@@ -1,4 +1,4 @@
-"""For tests of your own: time that is driven by hand.
+"""Time that a test drives by hand.
 
 time = VirtualTime()
 recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class VirtualTime:
-    """A clock that moves only when it is told to, exact to the microsecond, with alarms that run on the way.
+    """A clock that only the test moves, exact to the microsecond, with alarms that run on the way.
 
     Args:
-        now_us: where it starts.
+        now_us: the time at first.
     """
 
     def __init__(self, now_us: int = 0) -> None:
@@ -51,7 +51,7 @@ class VirtualTime:
             return len(self._actions)
 
     def advance_us(self, duration_us: int) -> None:
-        """Move on, and run what falls due on the way, each at its own time, in the order of the deadlines.
+        """Move on, and run each alarm that is due on the way at its own time, in the order of the deadlines.
 
         Raises:
             ValueError: the duration is negative.
@@ -64,11 +64,11 @@ class VirtualTime:
         self._now_us = max(self._now_us, end_us)
 
     def sleep(self, duration_s: float) -> None:
-        """Move on without running anything: for the time that a native call takes. What falls due runs late."""
+        """Move on without running alarms, as while a native call takes its time. They run late then."""
         self._now_us += round(duration_s * 1_000_000)
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> int:
-        """Arm an alarm; return what ``cancel`` takes."""
+        """Arm an alarm; return its number for ``cancel``."""
         with self._lock:
             alarm = next(self._order)
             self._actions[alarm] = action
@@ -76,7 +76,7 @@ class VirtualTime:
             return alarm
 
     def cancel(self, alarm: int) -> None:
-        """Take an alarm back; one that has run or was cancelled is left alone."""
+        """Cancel an alarm. One that has run or was cancelled is left alone."""
         with self._lock:
             self._actions.pop(alarm, None)
 
@@ -84,11 +84,11 @@ class VirtualTime:
         """Do nothing: there is no thread to start."""
 
     def call_soon(self, action: Callable[[], None]) -> None:
-        """Run the action when time is next moved on, also by 0 us."""
+        """Run the action when time next moves on, even by 0 us."""
         self._soon.append(action)
 
     def worker(self, name: str) -> Worker:  # noqa: ARG002 - the protocol's
-        """Return a worker that runs everything at once, so that a test sees it done."""
+        """Return a worker that runs everything at once, in the caller's thread."""
         return InlineWorker()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Subscribers that ship: each is imported only where it is used.
+"""The subscribers that ship with htppower. Each is imported only where it is used.
 
 May import control and what control may.
 """

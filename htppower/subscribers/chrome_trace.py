@@ -29,38 +29,38 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# The names of the tracks must fit, and a few events.
+# Room for the names of the tracks and a few events.
 _LEAST_BYTES = 4096
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
 
 @attrs.define
 class _Track:
-    """What a file must begin with to show a session: its name, and the state that it is in."""
+    """The track of a session, with which every new file begins: its name, and its state."""
 
     name: str
     state: State
 
 
 class ChromeTrace:
-    """Writes every event to a file: a track a session, with its states, native calls and what else happens to it.
+    """Writes every event to a file: a track for each session, with its states, native calls and other events.
 
-    The file is whole JSON after each event, also if the process is killed. When it is full, it becomes ``trace.1.json``
-    and a new one begins; a file that an earlier run left is moved on likewise. Times are those of the controller's
-    clock. What can't be written, as on a full disk or where the folder is gone, is left out: the log says so once.
+    The file is whole JSON after each event, even if the process is killed. A full file is renamed to ``trace.1.json``,
+    as is the file of an earlier run, and a new one begins. Times are those of the controller's clock. An event that
+    can't be written, as on a full disk or without the folder, is left out, and the log says so once.
 
-    Where the disk is so slow that events are lost (``events_lost`` of the status), the end of a session may be among
-    them: its track then stays in the last state that was told, in later files, too.
+    A very slow disk can lose events (``events_lost`` of the status). Where the end of a session is lost, its track
+    stays in its last state, in later files, too.
 
     Args:
         path: the file, such as ``trace.json``.
-        max_bytes: how large a file becomes, at least 4096. What a file begins with, the names and states of all
-            tracks, leaves room for events of half of it: with very many open sessions a file becomes larger.
+        max_bytes: the largest size of a file, at least 4096. A file begins with the names and states of all tracks,
+            and has room for events of half this size after them: with very many open sessions it becomes larger.
         keep: how many older files are kept, 0 or more.
 
     Raises:
         OSError: the file can't be written.
-        ValueError: ``max_bytes`` or ``keep`` is too small, or there is something of that name that is no file.
+        ValueError: ``max_bytes`` or ``keep`` is too small, or ``path`` is no file.
 
     Attributes:
         left_out: how many events could not be written.
@@ -76,7 +76,7 @@ class ChromeTrace:
         if self._path.exists() and not self._path.is_file():
             raise ValueError(f"{self._path} is there and no file: name a file for the trace")
         self._max_bytes = max_bytes
-        # How large this file becomes: more where the tracks it begins with leave too little room for events.
+        # The largest size of this file: more where its first tracks leave too little room for events.
         self._full_bytes = max_bytes
         self._keep = keep
         self._lock = threading.Lock()
@@ -89,26 +89,26 @@ class ChromeTrace:
         self._begin(0)
 
     def __call__(self, happened: Event) -> None:
-        """Write an event; what the file system refuses is logged, and never raised."""
+        """Write an event; an error of the file system is logged, never raised."""
         with self._lock:
             if self._closed:
                 return
             try:
-                self._write(self._made(happened), happened.time_us)
+                self._write(self._elements(happened), happened.time_us)
             except OSError as error:
-                self._failed(error)
+                self._log_failure(error)
             else:
                 self._failing = False
-            self._follow(happened)
+            self._remember(happened)
 
     def close(self) -> None:
-        """Close the file; what is told from now on is not written. Closing twice is fine."""
+        """Close the file; later events are not written. Closing twice is fine."""
         with self._lock:
             self._closed = True
             if self._file is not None:
                 self._file.close()
 
-    def _failed(self, error: OSError) -> None:
+    def _log_failure(self, error: OSError) -> None:
         self.left_out += 1
         if not self._failing:
             self._failing = True
@@ -127,12 +127,12 @@ class ChromeTrace:
             self._begin(now_us, made)
 
     def _begin(self, now_us: int, made: Iterable[dict[str, Any]] = ()) -> None:
-        """Begin a file with the sessions that there are; what was there moves on."""
+        """Begin a file with the open sessions; the file before it is renamed."""
         if self._file is not None:
             self._file.close()
             self._file = None
         if self._path.exists():
-            self._move_on()
+            self._rename_older()
         first = [named("process_name", PROCESS, "htppower"), *_header(0, "controller")]
         for number, track in self._tracks.items():
             first += _header(number, track.name)
@@ -141,26 +141,26 @@ class ChromeTrace:
         self._full_bytes = max(self._max_bytes, len(header) + self._max_bytes // 2)
         self._file = TraceFile(self._path, _json([*first, *made]))
 
-    def _move_on(self) -> None:
+    def _rename_older(self) -> None:
         """Rename ``trace.json`` to ``trace.1.json``, that to ``trace.2.json``, and so on; the last is overwritten."""
         older = [self._path.with_suffix(f".{age}{self._path.suffix}") for age in range(1, self._keep + 1)]
         for source, dest in reversed(list(zip([self._path, *older], older, strict=False))):
             with contextlib.suppress(FileNotFoundError):
                 source.replace(dest)
 
-    def _made(self, happened: Event) -> list[dict[str, Any]]:
-        """Return what an event becomes in the file."""
+    def _elements(self, happened: Event) -> list[dict[str, Any]]:
+        """Return the elements that an event adds to the file."""
         tid, now_us = _tid(happened.session), happened.time_us
         if isinstance(happened, CallMade):
             return [
-                slice_of(happened.function, now_us - happened.duration_us, happened.duration_us, tid, _said(happened))
+                slice_of(happened.function, now_us - happened.duration_us, happened.duration_us, tid, _fields(happened))
             ]
         if isinstance(happened, (SessionOpened, Transition)):
-            return self._moved(happened)
-        return [moment(type(happened).__name__, now_us, tid, _said(happened))]
+            return self._change_state(happened)
+        return [moment(type(happened).__name__, now_us, tid, _fields(happened))]
 
-    def _moved(self, happened: SessionOpened | Transition) -> list[dict[str, Any]]:
-        """End the slice of the state before, and begin that of the state after."""
+    def _change_state(self, happened: SessionOpened | Transition) -> list[dict[str, Any]]:
+        """End the slice of the old state, and begin that of the new one."""
         tid, now_us = _tid(happened.session), happened.time_us
         track, state = self._tracks.get(happened.session), _state_after(happened)
         if track is None:
@@ -168,13 +168,13 @@ class ChromeTrace:
         else:
             made = [event("E", str(track.state), now_us, tid, {})]
         if state is not State.DESTROYED:
-            made.append(event("B", str(state), now_us, tid, _said(happened)))
+            made.append(event("B", str(state), now_us, tid, _fields(happened)))
         others = len(self._raised) - (happened.session in self._raised)
         raised = others + (state is State.RAISED)
         return [*made, event("C", "sessions raised", now_us, PROCESS, {"sessions": raised})]
 
-    def _follow(self, happened: Event) -> None:
-        """Take in the state that a session has come to."""
+    def _remember(self, happened: Event) -> None:
+        """Remember the new state of a session."""
         if not isinstance(happened, (SessionOpened, Transition)):
             return
         state = _state_after(happened)
@@ -204,16 +204,16 @@ def _header(session: int, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _said(happened: Event) -> dict[str, Any]:
-    """Return the fields of an event as JSON has them."""
-    said: dict[str, Any] = {"order": happened.order, "profile": happened.profile}
+def _fields(happened: Event) -> dict[str, Any]:
+    """Return the fields of an event, for JSON."""
+    fields: dict[str, Any] = {"order": happened.order, "profile": happened.profile}
     for field in attrs.fields(type(happened)):
         value = getattr(happened, field.name)
         if field.name not in _COMMON and value is not None:
-            said[field.name] = value if isinstance(value, int) else str(value)
+            fields[field.name] = value if isinstance(value, int) else str(value)
     if isinstance(happened, CallMade):
-        said["result"] = code_name(happened.code)
-    return said
+        fields["result"] = code_name(happened.code)
+    return fields
 
 
 def _json(made: Iterable[dict[str, Any]]) -> bytes:

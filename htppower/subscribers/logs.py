@@ -1,4 +1,4 @@
-"""The log of a controller, which the controller itself writes; here for subscribers of your own that write another."""
+"""The lines that a controller logs, for subscribers of your own that write them elsewhere."""
 
 from htppower.control.log import LOWERINGS, level_of, line, log_event, wants
 

@@ -1,8 +1,8 @@
-"""Spans for OpenTelemetry: one for each time that a session's votes are up, with its native calls as children.
+"""Spans for OpenTelemetry: one while the votes of a session are up, with its native calls as children.
 
 unsubscribe = subscribe(controller)
 
-Only the API is imported: where a host has set up no tracer provider, spans cost next to nothing and go nowhere.
+Only the API is imported. Without a tracer provider of the host, spans cost next to nothing and go nowhere.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
 
 def subscribe(controller: VoteController, tracer_provider: TracerProvider | None = None) -> Callable[[], None]:
-    """Make spans of what a controller tells from now on.
+    """Make spans of a controller's events from now on.
 
-    Their times are those of the controller's clock, set against the wall clock once, here: a step of the wall clock
-    moves none of them.
+    Their times are those of the controller's clock, set against the wall clock once, here: later steps of the wall
+    clock do not move them.
 
     Args:
-        controller: subscribed to.
-        tracer_provider: where the spans go; the host's global one where none is given.
+        controller: its events become spans.
+        tracer_provider: where the spans go; the host's global one by default.
 
     Returns:
-        What ends the subscription, and the spans that are open.
+        A function that ends the subscription and the open spans.
     """
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
@@ -61,7 +61,7 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
 
 @attrs.define(eq=False)
 class _Raised:
-    """The open span of a session, with what the inferences in it did without so far."""
+    """The open span of a session, with how many inferences in it needed no call, and how many calls that saved."""
 
     span: Span
     inferences_saved: int = 0
@@ -70,12 +70,12 @@ class _Raised:
 
 @attrs.frozen
 class _Check:
-    """What a status said after events were lost.
+    """The status after events were lost.
 
     Attributes:
         time_us: when it was taken.
         sessions: the numbers of the open sessions.
-        over: spans of votes that were no longer up. The event that ends one may be lost, or still be under way.
+        over: the open spans of votes that are down. The event that ends one is lost, or still on its way.
     """
 
     time_us: int
@@ -87,9 +87,9 @@ class _Spans:
     """The subscriber, with the spans that are open.
 
     Args:
-        tracer: makes spans.
-        offset_ns: what the wall clock is ahead of the controller's.
-        status: asked when events were lost.
+        tracer: makes the spans.
+        offset_ns: the wall clock less the controller's clock.
+        status: returns the status; called after events were lost.
     """
 
     def __init__(self, tracer: Tracer, offset_ns: int, status: Callable[[], ControllerStatus]) -> None:
@@ -102,23 +102,23 @@ class _Spans:
         self._lost = False
         self._check: _Check | None = None
         self._raised: dict[int, _Raised] = {}
-        # Calls that may turn out to be those of a raise, whose span is told of after them.
+        # Calls that may belong to a raise, whose event comes after them.
         self._waiting: dict[int, list[CallMade]] = {}
 
     def __call__(self, event: Event) -> None:
-        """Make of an event what it is in spans."""
-        # Without our lock: a status waits for the controller's.
-        self._look_for_losses(event)
+        """Turn an event into spans, attributes or events of a span."""
+        # Outside of our lock: a status waits for the controller's.
+        self._check_losses(event)
         with self._lock:
             if self._closed:
                 return
-            self._settle(event.time_us)
+            self._end_lost_spans(event.time_us)
             if isinstance(event, CallMade):
-                self._called(event)
+                self._add_call(event)
             elif isinstance(event, Transition):
-                self._moved(event)
+                self._change_state(event)
             else:
-                self._note(event)
+                self._add_other(event)
 
     def close(self, now_us: int) -> None:
         """End the spans that are open."""
@@ -128,8 +128,8 @@ class _Spans:
                 raised.span.end(self._ns(now_us))
             self._raised.clear()
 
-    def _look_for_losses(self, event: Event) -> None:
-        """Where events were lost, ask what is so; not again before the events up to that have come."""
+    def _check_losses(self, event: Event) -> None:
+        """Where events were lost, read the status; one at a time, until the events before it have arrived."""
         self._lost = self._lost or 0 < self._order < event.order - 1
         self._order = event.order
         if not self._lost or self._check is not None:
@@ -141,8 +141,8 @@ class _Spans:
             over = {number: raised for number, raised in self._raised.items() if number not in up}
         self._check = _Check(status.time_us, frozenset(session.number for session in status.sessions), over)
 
-    def _settle(self, now_us: int) -> None:
-        """Once all events before a check have come, end what it found to be over and none of them ended."""
+    def _end_lost_spans(self, now_us: int) -> None:
+        """Once every event before a check has arrived, end the spans that are over and that none of them ended."""
         check = self._check
         if check is None or now_us <= check.time_us:
             return
@@ -152,34 +152,34 @@ class _Spans:
                 del self._raised[number]
                 raised.span.end(self._ns(check.time_us))
         for number in self._waiting.keys() - check.sessions:
-            self._pass_on(number)
+            self._export_waiting(number)
 
-    def _called(self, call: CallMade) -> None:
+    def _add_call(self, call: CallMade) -> None:
         may_raise = call.code == SUCCESS and call.function != "destroyPowerConfigId" and call.session
         if may_raise and call.session not in self._raised:
             self._waiting.setdefault(call.session, []).append(call)
             return
-        self._pass_on(call.session)
-        self._child(call)
+        self._export_waiting(call.session)
+        self._export_call(call)
 
-    def _moved(self, event: Transition) -> None:
+    def _change_state(self, event: Transition) -> None:
         raised = self._raised.get(event.session)
         if event.dest is State.RAISED:
             if event.source is State.RAISED and raised is not None:
-                self._add(raised.span, event, str(event.trigger))
+                self._add_event(raised.span, event, str(event.trigger))
             else:
                 self._begin(event)
             return
-        self._pass_on(event.session)
+        self._export_waiting(event.session)
         if raised is not None:
             del self._raised[event.session]
             self._end(raised.span, event)
 
     def _begin(self, event: Transition) -> None:
-        """Begin the span where its first call began, and give it the calls."""
+        """Begin the span at its first call, and add the calls to it."""
         calls = self._waiting.get(event.session, [])
         begin_us = min([event.time_us, *(call.time_us - call.duration_us for call in calls)])
-        attributes = {**_who(event), "htppower.cause": str(event.cause)}
+        attributes = {**_attributes(event), "htppower.cause": str(event.cause)}
         if event.phase is not None:
             attributes["htppower.phase"] = str(event.phase)
         stale = self._raised.get(event.session)
@@ -194,7 +194,7 @@ class _Spans:
             start_time=self._ns(begin_us),
         )
         self._raised[event.session] = _Raised(span)
-        self._pass_on(event.session)
+        self._export_waiting(event.session)
 
     def _end(self, span: Span, event: Transition) -> None:
         span.set_attribute("htppower.end_cause", str(event.cause))
@@ -204,22 +204,22 @@ class _Spans:
             span.set_status(Status(StatusCode.ERROR, str(event.error or event.cause)))
         span.end(self._ns(event.time_us))
 
-    def _note(self, event: Event) -> None:
-        """Note on the span what else happens; where none is open, it says nothing of a time that votes are up."""
+    def _add_other(self, event: Event) -> None:
+        """Add another event to the open span; without one it concerns no span."""
         raised = self._raised.get(event.session)
         if raised is None:
-            # The calls that opened a session are no raise's.
-            self._pass_on(event.session)
+            # The calls that opened the session belong to no raise.
+            self._export_waiting(event.session)
         elif isinstance(event, CallsSaved):
-            # A change of the profile tells of them, too, and the votes stay up.
+            # They come with a change of the profile, too, while the votes stay up.
             raised.inferences_saved += event.inferences
             raised.calls_saved += event.calls
             raised.span.set_attribute("htppower.inferences_saved", raised.inferences_saved)
             raised.span.set_attribute("htppower.calls_saved", raised.calls_saved)
         else:
-            self._add(raised.span, event, type(event).__name__)
+            self._add_event(raised.span, event, type(event).__name__)
 
-    def _add(self, span: Span, event: Event, name: str) -> None:
+    def _add_event(self, span: Span, event: Event, name: str) -> None:
         values = event.degradation if isinstance(event, Degraded) else event
         fields = {
             f"htppower.{field.name}": value if isinstance(value := getattr(values, field.name), int) else str(value)
@@ -228,13 +228,13 @@ class _Spans:
         }
         span.add_event(name, fields, self._ns(event.time_us))
 
-    def _pass_on(self, session: int) -> None:
+    def _export_waiting(self, session: int) -> None:
         for call in self._waiting.pop(session, ()):
-            self._child(call)
+            self._export_call(call)
 
-    def _child(self, call: CallMade) -> None:
+    def _export_call(self, call: CallMade) -> None:
         parent = self._raised.get(call.session)
-        attributes = {**_who(call), "htppower.code": call.code, "htppower.result": code_name(call.code)}
+        attributes = {**_attributes(call), "htppower.code": call.code, "htppower.result": code_name(call.code)}
         if call.power_config_id is not None:
             attributes["htppower.power_config_id"] = call.power_config_id
         if call.votes is not None:
@@ -254,8 +254,8 @@ class _Spans:
         return time_us * 1000 + self._offset_ns
 
 
-def _who(event: Event) -> dict[str, str | int]:
-    who: dict[str, str | int] = {"htppower.session": event.session, "htppower.profile": event.profile}
+def _attributes(event: Event) -> dict[str, str | int]:
+    attributes: dict[str, str | int] = {"htppower.session": event.session, "htppower.profile": event.profile}
     if event.owner is not None:
-        who["htppower.owner"] = str(event.owner)
-    return who
+        attributes["htppower.owner"] = str(event.owner)
+    return attributes

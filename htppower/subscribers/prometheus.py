@@ -1,16 +1,17 @@
-"""Metrics for Prometheus: what happened is counted from events, what is so is read from ``status()`` at each scrape.
+"""Metrics for Prometheus: counted from events, or read from ``status()`` at each scrape.
 
 metrics = PrometheusMetrics(controller)
 ...
 metrics.close()
 
-No series outlives what it is about. What is counted has words of the controller's own as labels, of which there are
-few. Only series that are read at the scrape name a session, so those of a closed session are gone with it; its number
-is never given again, so that none of them goes back. What it did stays in the totals over all sessions.
+No series outlives its subject. The labels of counted metrics are words of the controller's own, of which there are
+few. Only series that are read at the scrape name a session, so they end with it, and its number is never used again.
+What a closed session did stays in the totals over all sessions.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import Counter as Sum
 from typing import TYPE_CHECKING
@@ -40,27 +41,27 @@ except ImportError as error:
     raise ImportError('prometheus_client can\'t be imported: pip install "htppower[metrics]"') from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from htppower.control.controller import VoteController
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.events import Event
 
 _US = 1_000_000
-# A call takes some 0.1 to 1 ms; one that waits for a DSP that restarts, much longer.
+# A call takes 0.1 to 1 ms, and much longer while the DSP restarts.
 _CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
-# A timer is to be late by 2 ms at most.
+# A timer may be 2 ms late.
 _LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
 _UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
 
 
 class PrometheusMetrics:
-    """Counts what a controller tells, and registers it with what its status says; see the page on metrics.
+    """The metrics of one controller in a registry; the page on metrics lists them.
 
     Args:
-        controller: subscribed to at once. A registry takes the metrics of one controller.
-        registry: where a scrape looks; the process's default one where none is given.
-        per_session: also the series of each open session. Leave them out where sessions are opened by the request.
+        controller: its events are counted from now on.
+        registry: where a scrape looks; the library's global one by default. It takes the metrics of one controller.
+        per_session: whether each open session has series. Leave them out where every request opens a session.
 
     Raises:
         ValueError: the registry has the metrics of a controller already.
@@ -75,7 +76,7 @@ class PrometheusMetrics:
         self._counted = _Counted()
         self._lock = threading.Lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
-        # Registered first: where that fails, nothing is left subscribed. A registry asks it for its names.
+        # Registered first: where that fails, nothing stays subscribed.
         try:
             self._registry.register(self)
         except ValueError:
@@ -83,34 +84,34 @@ class PrometheusMetrics:
                 "this registry has the metrics of a controller already: close those, or give another registry"
             ) from None
         self._unsubscribe = controller.subscribe(self._counted)
+        self._undo = contextlib.ExitStack()
+        self._undo.callback(self._unsubscribe)
+        self._undo.callback(self._registry.unregister, self)
 
     def close(self) -> None:
         """Take the metrics out of the registry and end the subscription. Closing twice is fine."""
-        unsubscribe, self._unsubscribe = self._unsubscribe, _nothing
-        if unsubscribe is not _nothing:
-            self._registry.unregister(self)
-            unsubscribe()
+        self._undo.close()
 
     def describe(self) -> Iterator[Metric]:
-        """Return the names, by which a registry tells that it has a controller's metrics already."""
+        """Return the metrics, by whose names a registry refuses a second controller."""
         return self.collect()
 
     def collect(self) -> Iterator[Metric]:
-        """Return every metric, as a scrape asks for them; takes one ``status()``."""
-        # No lock of ours is held meanwhile: who delivers an event may hold the controller's.
-        # The sums before the status: a stay that ends in between is in neither for a moment, and never in both.
+        """Return every metric for a scrape; takes one ``status()``."""
+        # No lock of ours is held: the thread that delivers an event may hold the controller's.
+        # The sums come before the status: a stay that ends in between is missing once, but never counted twice.
         ended_us = self._counted.state_us()
         status = self._controller.status()
         yield from self._counted.collect()
         for sample in (_state_seconds(ended_us, status), *controller_samples(status)):
-            yield _family(self._risen(sample) if sample.rises else sample)
+            yield _family(self._never_falling(sample) if sample.rises else sample)
         if self._per_session:
             yield from map(_family, session_samples(status))
 
-    def _risen(self, sample: Sample) -> Sample:
-        """Return a total that is not lower than it ever was.
+    def _never_falling(self, sample: Sample) -> Sample:
+        """Return a total that never falls.
 
-        It would be for a moment where an event is still under way to here, while the status is past it already.
+        It would fall for a moment where the status knows of an event that has not arrived here yet.
         """
         with self._lock:
             highest = self._highest.setdefault(sample.name, {})
@@ -120,37 +121,29 @@ class PrometheusMetrics:
 
 
 class _Counted:
-    """The subscriber: what is counted from events."""
+    """The subscriber: the metrics that are counted from events."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._state_us: Sum[State] = Sum()
-        self._calls = _counter("calls", "Native calls that returned.", ("function", "result"))
-        self._durations = _histogram("call_duration_seconds", "Native calls.", _CALL_BUCKETS, ("function",))
-        self._transitions = _counter("transitions", "Changes of a session's state.", ("trigger", "cause"))
-        self._lateness = _histogram(
+        # A registry of its own keeps the metrics in their order.
+        self._registry = CollectorRegistry()
+        self._calls = self._counter("calls", "Native calls that returned.", "function", "result")
+        self._durations = self._histogram("call_duration_seconds", "Native calls.", _CALL_BUCKETS, "function")
+        self._saved = self._counter(
+            "calls_saved", "Calls that inferences did without; counted when the votes come down."
+        )
+        self._transitions = self._counter("transitions", "Changes of a session's state.", "trigger", "cause")
+        self._lateness = self._histogram(
             "lowering_lateness_seconds", "How late a timer lowered the votes.", _LATENESS_BUCKETS
         )
-        self._failures = _counter("failures", "Failures, by what they leave behind.", ("kind",))
-        self._recoveries = _counter("recoveries", "Sessions whose votes are known again.", ("cause",))
-        self._unknown = _histogram(
+        self._failures = self._counter("failures", "Failures, by what they leave behind.", "kind")
+        self._recoveries = self._counter("recoveries", "Sessions whose votes are known again.", "cause")
+        self._unknown = self._histogram(
             "unknown_duration_seconds", "For how long the votes of a session were unknown.", _UNKNOWN_BUCKETS
         )
-        self._saved = _counter("calls_saved", "Calls that inferences did without; counted when the votes come down.")
-        self._changes = _counter("profile_changes", "Changes of the profile that a session uses.", ("cause",))
-        self._degradations = _counter("degradations", "Votes that the platform does not have.", ("rule",))
-        self._metrics = (
-            self._calls,
-            self._durations,
-            self._saved,
-            self._transitions,
-            self._lateness,
-            self._failures,
-            self._recoveries,
-            self._unknown,
-            self._changes,
-            self._degradations,
-        )
+        self._changes = self._counter("profile_changes", "Changes of the profile that a session uses.", "cause")
+        self._degradations = self._counter("degradations", "Votes that the platform does not have.", "rule")
 
     def __call__(self, event: Event) -> None:
         """Count an event."""
@@ -158,7 +151,7 @@ class _Counted:
             self._calls.labels(event.function, code_name(event.code)).inc()
             self._durations.labels(event.function).observe(event.duration_us / _US)
         elif isinstance(event, Transition):
-            self._moved(event)
+            self._change_state(event)
         elif isinstance(event, Recovered):
             self._recoveries.labels(str(event.cause)).inc()
             self._unknown.observe(event.unknown_us / _US)
@@ -172,27 +165,32 @@ class _Counted:
             self._failures.labels("release").inc()
 
     def state_us(self) -> Sum[State]:
-        """Return the time in each state over the stays that have ended."""
+        """Return the time in each state, over the stays that have ended."""
         with self._lock:
             return self._state_us.copy()
 
-    def collect(self) -> Iterator[Metric]:
+    def collect(self) -> Iterable[Metric]:
         """Return the metrics."""
-        for metric in self._metrics:
-            yield from metric.collect()
+        return self._registry.collect()
 
-    def _moved(self, event: Transition) -> None:
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"htppower_{name}", meaning, labels, registry=self._registry)
+
+    def _histogram(self, name: str, meaning: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        return Histogram(f"htppower_{name}", meaning, labels, buckets=buckets, registry=self._registry)
+
+    def _change_state(self, event: Transition) -> None:
         self._transitions.labels(str(event.trigger), str(event.cause)).inc()
         with self._lock:
             self._state_us[event.source] += event.lasted_us
         if event.late_us is not None:
             self._lateness.observe(event.late_us / _US)
         if event.trigger is Trigger.LOSE:
-            self._failures.labels(_kind(event)).inc()
+            self._failures.labels(_failure_kind(event)).inc()
 
 
 def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
-    """Return the time in each state over all sessions ever: what events told, and the stays that have not ended."""
+    """Return the time in each state over all sessions ever: the stays that have ended, and those that last."""
     sums = ended_us.copy()
     for session in status.sessions:
         sums[session.state] += status.time_us - session.since_us
@@ -204,18 +202,10 @@ def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
     )
 
 
-def _kind(lost: Transition) -> str:
+def _failure_kind(lost: Transition) -> str:
     if lost.cause is Cause.LINK_LOST:
         return "link"
     return "lowering" if lost.attempted in LOWERINGS else "raise"
-
-
-def _counter(name: str, meaning: str, labels: tuple[str, ...] = ()) -> Counter:
-    return Counter(f"htppower_{name}", meaning, labels, registry=None)
-
-
-def _histogram(name: str, meaning: str, buckets: tuple[float, ...], labels: tuple[str, ...] = ()) -> Histogram:
-    return Histogram(f"htppower_{name}", meaning, labels, buckets=buckets, registry=None)
 
 
 def _family(sample: Sample) -> Metric:
@@ -224,7 +214,3 @@ def _family(sample: Sample) -> Metric:
     for labels, value in sample.values.items():
         family.add_metric(labels, value)
     return family
-
-
-def _nothing() -> None:
-    """End no subscription: it has been ended."""

@@ -1,4 +1,4 @@
-"""What a scrape reads from the status of a controller, as samples with names, labels and values."""
+"""The metrics that a scrape reads from the status of a controller."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Sample:
     """One metric with its values.
 
     Attributes:
-        name: with its unit, and ``_total`` where it only rises.
-        meaning: one line.
-        labels: their names.
-        values: by the labels' values.
+        name: its name with the unit; ends in ``_total`` where it only rises.
+        meaning: its meaning in one line.
+        labels: the names of its labels.
+        values: its values, by the values of the labels.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Sample:
 
 
 def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
-    """Yield what there is of a controller as a whole."""
+    """Yield the metrics of a controller as a whole."""
     sessions = status.sessions
     in_states: dict[tuple[str, ...], float] = {
         (str(state),): float(sum(session.state is state for session in sessions))
@@ -59,7 +59,7 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
 
 
 def session_samples(status: ControllerStatus) -> Iterator[Sample]:
-    """Yield what there is of each open session, and gone with it."""
+    """Yield the metrics of each open session, which end with it."""
     sessions = status.sessions
     yield Sample(
         "htppower_session_info",

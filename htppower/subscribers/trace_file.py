@@ -1,9 +1,8 @@
-"""A JSON array in a file that is whole after every event, also when the process is killed in between.
+"""A JSON array in a file that is whole after every event, even when the process is killed.
 
-The file ends with ``]`` at all times. An event is added by one write over that ending, of a comma, the event and a new
-ending: so there is no moment between two writes at which a process that dies leaves half a file. What the kernel has
-taken is safe from the death of the process; only a loss of power can take it. SIGKILL can cut a write short in one
-place, where it goes on from one page of memory to the next: the last line is cut then, which viewers skip.
+The file always ends with ``]``. One write replaces that ending by a comma, the event and a new ending, so a process
+that dies between two writes leaves a whole file. Only a loss of power takes what the kernel has. SIGKILL can cut a
+write only between two pages of memory: then the last line is incomplete, and viewers skip it.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ _END = b"\n]"
 
 
 class TraceFile:
-    """An array that grows in a file; one that exists is replaced.
+    """An array that grows in a file; an existing file is replaced.
 
     Args:
         path: the file.
         first: the first elements, as JSON.
 
     Raises:
-        OSError: it can't be written.
+        OSError: the file can't be written.
     """
 
     def __init__(self, path: Path, first: bytes) -> None:
         self._path = path
         whole = _BEGIN + first + _END
-        # Beside it, then in its place: the path never leads to a file that has only begun.
+        # It is written beside the path and then renamed, so that the path never leads to half a file.
         fresh = path.with_name(f"{path.name}.new")
         try:
             fresh.write_bytes(whole)
@@ -44,13 +43,13 @@ class TraceFile:
             with contextlib.suppress(OSError):
                 fresh.unlink()
             raise
-        # Unbuffered: what is added must be the kernel's before the next event.
+        # Unbuffered: the kernel must have each event before the next.
         self._file = path.open("r+b", buffering=0)
         self.size = len(whole)
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the path still leads to the file: its folder may have been removed, or the file moved away."""
+        """Whether the path still leads to the file: somebody may have removed or renamed it, or its folder."""
         try:
             there = self._path.stat()
         except OSError:
@@ -58,14 +57,14 @@ class TraceFile:
         return os.path.samestat(there, os.fstat(self._file.fileno()))
 
     def size_with(self, elements: bytes) -> int:
-        """Return how large the file is with further elements."""
+        """Return the size of the file with these elements added."""
         return self.size + len(_NEXT) + len(elements)
 
     def add(self, elements: bytes) -> None:
         """Add elements, as JSON with commas between them.
 
         Raises:
-            OSError: they can't be written, such as on a full disk; the file is as it was.
+            OSError: they can't be written, as on a full disk; the file is as it was.
         """
         try:
             self._write(self.size - len(_END), _NEXT + elements + _END)
@@ -86,7 +85,7 @@ class TraceFile:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
 
     def _restore(self) -> None:
-        """Put the ending back, which needs no room on the disk, and cut off what follows."""
+        """Write the ending back, which needs no room on the disk, and cut off what follows."""
         with contextlib.suppress(OSError):
             self._file.seek(self.size - len(_END))
             self._file.write(_END)

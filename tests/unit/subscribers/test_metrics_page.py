@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checkout import ROOT
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from htppower.subscribers import opentelemetry
 from htppower.subscribers.prometheus import PrometheusMetrics, _state_seconds
@@ -33,7 +33,8 @@ def test_the_tables_have_every_metric_with_type_labels_and_unit(bench: Bench) ->
     types = {family.name + ("_total" if family.type == "counter" else ""): family.type for family in registry.collect()}
     labels = {
         metric._name + ("_total" if metric._type == "counter" else ""): tuple(metric._labelnames)
-        for metric in metrics._counted._metrics
+        for metric in vars(metrics._counted).values()
+        if isinstance(metric, (Counter, Histogram))
     }
     status = bench.controller.status()
     for sample in (
