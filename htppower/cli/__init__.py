@@ -1,4 +1,4 @@
-"""The command line: one file or folder a command. Nothing else prints.
+"""The command line: a file or folder for each command. Nothing else prints.
 
 May import everything.
 """

@@ -71,12 +71,12 @@ def command(**options: Any) -> None:
         document = write_outputs(options["outputs"], options["form"], make)
         # A page says that it is UTF-8, whatever the terminal takes.
         click.echo(document.encode() if options["form"] == "html" else document)
-    if _counts(comparison, options["effects"]):
+    if _fails(comparison, options["effects"]):
         ctx.exit(REFUSED)
 
 
-def _counts(comparison: Comparison, effects: tuple[str, ...]) -> bool:
-    """Return whether there is a difference, or, where effects are named, one of these."""
+def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
+    """Return whether anything differs; where effects are named, whether a change has one of them."""
     if not effects:
         return not comparison.same
     wanted = {_EFFECTS[name] for name in effects if name in _EFFECTS}
@@ -98,7 +98,7 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, draws: bool) -> Non
 
 @contextlib.contextmanager
 def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, ...]) -> Iterator[Comparison]:
-    """Yield the comparison; what it was read from stays until it has been told."""
+    """Yield the comparison; the files that it was read from exist until the end of the block."""
     if revision is not None:
         with _compared_with_revision(paths, revision, folders) as comparison:
             yield comparison
@@ -141,7 +141,7 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
 
 
 def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:
-    """Refuse to compare nothing with nothing, which would always be the same.
+    """Refuse to compare nothing with nothing.
 
     Raises:
         ProfileError: no side has any profile or power state.

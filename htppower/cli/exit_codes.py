@@ -1,7 +1,7 @@
 """The exit codes of the command."""
 
-# Refused by a rule; everything else that can't be done is 2, as a usage error is.
+# A rule refuses. Everything else that can't be done is 2, like a usage error.
 REFUSED = 1
 INVALID = 2
-# As a shell tells of Ctrl-C.
+# The code that a shell gives after Ctrl-C.
 INTERRUPTED = 130

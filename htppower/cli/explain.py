@@ -1,9 +1,10 @@
-"""``htppower explain``: what a field is, where it comes from, what it becomes and what it does."""
+"""``htppower explain``: a field's value, where it is written, its native form and what it does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from htppower.cli.options import folders_option, format_option
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from htppower.review.lint.catalogue import Entry
 
 FORMAT_VERSION = 1
-# Where a value comes from that no file states: of a field that may be left out.
+# The origin of a value that no file states.
 DEFAULT = "default"
-# What a process keeps, once it has voted on it.
+# The native fields of the option that can't be taken back.
 LATENCY = ("rpcControlLatencyConfig",)
 
 
@@ -73,7 +74,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
 
 
 def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
-    """Refuse what is wrong; also where only a rule is broken there is nothing to explain, as of any other bad input."""
+    """Refuse a wrong file. A broken rule is an error like any other here: there is nothing to explain."""
     try:
         examined.accepted()
     except RuleBreach as breach:
@@ -81,7 +82,7 @@ def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
 
 
 def _as_json(document: dict[str, Any]) -> str:
-    import json  # noqa: PLC0415 - the text needs none
+    import json  # noqa: PLC0415 - text needs none
 
     return json.dumps({"format_version": FORMAT_VERSION, **document}, indent=2)
 
@@ -106,7 +107,7 @@ def _rule_as_dict(entry: Entry) -> dict[str, str]:
 
 def _in_short(explained: Explained) -> Iterator[str]:
     value = click.style(printable(explained.value), bold=True)
-    where = f"   ({DEFAULT if explained.place is None else _said(explained.place)})"
+    where = f"   ({DEFAULT if explained.place is None else _place_text(explained.place)})"
     yield f"{explained.field}  {value}{where}"
     if explained.native is not None:
         yield f"  {', '.join(_native(explained))}"
@@ -118,14 +119,14 @@ def _in_full(explained: Explained) -> Iterator[str]:
     yield from labelled("does", explained.meaning.does)
     label, state = "written", ""
     for statement in explained.chain:
-        yield from labelled(label, f"{_said(statement.place)}  {printable(statement.value)}{state}")
+        yield from labelled(label, f"{_place_text(statement.place)}  {printable(statement.value)}{state}")
         label = ""
         state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
     if not explained.chain:
         yield from labelled("written", f"nowhere: it is the {DEFAULT}")
     if explained.native is not None:
-        for number, said in enumerate(_native(explained)):
-            yield from labelled("" if number else "native", said)
+        for number, line in enumerate(_native(explained)):
+            yield from labelled("" if number else "native", line)
     elif explained.meaning.native == LATENCY:
         yield from labelled("native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)")
     elif explained.meaning.native:
@@ -138,7 +139,7 @@ def _in_full(explained: Explained) -> Iterator[str]:
     yield from labelled("vendor", explained.meaning.section)
 
 
-def _said(place: Place) -> str:
+def _place_text(place: Place) -> str:
     return printable(f"{shown_path(place.path)}:{place.line}")
 
 
@@ -159,10 +160,7 @@ def _as_dict(explained: Explained) -> dict[str, Any]:
         "field": explained.field,
         "value": explained.value,
         "does": explained.meaning.does,
-        "chain": [
-            {"path": each.place.path, "line": each.place.line, "column": each.place.column, "value": each.value}
-            for each in explained.chain
-        ],
+        "chain": [{**attrs.asdict(each.place), "value": each.value} for each in explained.chain],
         "native": None
         if native is None
         else {

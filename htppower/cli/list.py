@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 FORMAT_VERSION = 1
-# A summary wraps; nothing else in the table may.
+# A summary may wrap in the table; nothing else may.
 _NARROWEST_SUMMARY = 20
 _HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
 
 
 @attrs.frozen(repr=False, eq=False)
 class Line:
-    """A profile in one line; None where it does not vote."""
+    """A profile in one line; None for what it does not vote on."""
 
     name: str
     corner: str | None
@@ -88,7 +88,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
 
 
 def _print_table(rows: list[tuple[str, ...]]) -> bool:
-    """Print a table on a terminal that is wide enough for it; return whether it is."""
+    """Print a table where the terminal is wide enough; return whether it is."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only for a terminal
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415

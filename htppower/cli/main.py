@@ -1,4 +1,4 @@
-"""The command ``htppower``. Each command lives in its own module, imported only when it is called."""
+"""The command ``htppower``. Each command has a module, imported only when it is called."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Finds a command by its module, and turns every error into a message and an exit code."""
+    """Imports commands by name, and turns every error into a message and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return sorted(_COMMANDS)
@@ -60,7 +60,7 @@ class _Commands(click.Group):
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # the reader has gone, as head does: click ends quietly
+                raise  # the reader has closed the pipe, as head does: click ends quietly
             where = "" if error.filename is None else f" {error.filename}"
             click.echo(f"htppower: can't write{where}: {error.strerror}", err=True)
             ctx.exit(INVALID)

@@ -26,7 +26,7 @@ FOLDER = click.Path(exists=True, file_okay=False)
 COUNT = click.IntRange(0, 10_000)
 DURATION_US = click.IntRange(0, 3_600_000_000)
 
-# By the names of their parameters.
+# The names of their parameters.
 OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "arch", "platform")
 
 _WORKLOAD = (
@@ -67,25 +67,25 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_soc_with_arch(options: dict[str, Any]) -> None:
-    """Refuse two answers to one question.
+    """Refuse a SoC together with an architecture.
 
     Raises:
-        click.UsageError: a SoC and an architecture are named.
+        click.UsageError: both are named.
     """
     if options["soc"] is not None and options["arch"] is not None:
         raise click.UsageError("--soc says which architecture it is; leave --arch out")
 
 
 def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
-    """Return a simulated HTP of the platform that is named."""
-    from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only where a workload is run
+    """Return a simulated HTP of the platform in the options."""
+    from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only for a dry run
 
     soc = options["soc"] if options["soc"] is not None or options["arch"] is not None else DEFAULT_SOC
     return SimulatedHtp(options["arch"], soc, options["platform"])
 
 
 def workload(options: dict[str, Any]) -> Workload:
-    """Return the workload that is named."""
+    """Return the workload in the options."""
     from htppower.review.dry_run.report import Workload  # noqa: PLC0415 - as above
 
     return Workload(options["inferences"], options["inference_us"], options["gap_us"])

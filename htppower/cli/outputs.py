@@ -1,4 +1,4 @@
-"""What a command writes: everything is made before anything is written, and a file is written whole or not at all."""
+"""The files that a command writes, each whole or not at all."""
 
 from __future__ import annotations
 
@@ -60,11 +60,10 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
 def write_files(contents: Mapping[Path, str]) -> None:
     """Write files, each whole or not at all, and none where one can't be made.
 
-    What is no regular file, such as a pipe, is written to as it is, before any other. Every other file is made beside
-    its place first; then they are put there, one after the other.
+    A pipe or device is written first, in place. Every other file is made beside its place, and then all are renamed.
 
     Raises:
-        OSError: a file can't be written; those not yet put in their place are as they were.
+        OSError: a file can't be written; those not yet renamed are as they were.
     """
     made: dict[str, str] = {}
     try:
@@ -76,7 +75,7 @@ def write_files(contents: Mapping[Path, str]) -> None:
                 target = os.path.realpath(path)
                 made[target] = _made_beside(Path(target), content)
         for target in list(made):
-            os.replace(made[target], target)  # noqa: PTH105 - as the pair that it is
+            os.replace(made[target], target)  # noqa: PTH105 - the paths are texts
             del made[target]
     finally:
         for temporary in made.values():
@@ -85,7 +84,7 @@ def write_files(contents: Mapping[Path, str]) -> None:
 
 
 def _is_special(target: Path) -> bool:
-    """Return whether a path is there and no regular file, nor a folder."""
+    """Return whether a path leads to something other than a regular file or a folder."""
     try:
         mode = target.stat().st_mode
     except OSError:
@@ -98,8 +97,8 @@ def _ended(content: str) -> str:
 
 
 def _made_beside(target: Path, content: str) -> str:
-    """Return a new file in the target's folder that holds the content, with the rights that the target would have."""
-    import tempfile  # noqa: PLC0415 - start-up need not wait for it where nothing is written
+    """Return a new file in the target's folder with the content, and with the target's rights."""
+    import tempfile  # noqa: PLC0415 - slow to import, and rarely used
 
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))

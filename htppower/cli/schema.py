@@ -1,4 +1,4 @@
-"""``htppower schema``: the JSON Schemas by which an editor completes and checks profiles, power states and tests."""
+"""``htppower schema``: JSON Schemas with which an editor completes and checks profiles, power states and tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(folder: str, check: bool) -> None:
     from htppower.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - a usage error need not wait for it
 
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
-    stale = {path: text for path, text in made.items() if not _holds(path, text)}
+    stale = {path: text for path, text in made.items() if not _is_in(path, text)}
     if stale and not check:
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_files(stale)
@@ -34,5 +34,5 @@ def command(folder: str, check: bool) -> None:
         click.get_current_context().exit(REFUSED)
 
 
-def _holds(path: Path, text: str) -> bool:
+def _is_in(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text

@@ -1,4 +1,4 @@
-"""``htppower show``: a profile as it is resolved, with where each value comes from."""
+"""``htppower show``: a resolved profile, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def command(profile: str, folders: tuple[str, ...]) -> None:
 
 
 def state_as_yaml(state: PowerState) -> str:
-    """Return a power state as a file that loads to the same values."""
-    votes = (line for _, line in _stated(vote_fields(state.votes)))
+    """Return a file that loads to the same power state."""
+    votes = (line for _, line in _field_lines(vote_fields(state.votes)))
     return "\n".join((f"state: {state.name}", f"summary: {_quoted(state.summary)}", *votes))
 
 
 def as_yaml(profile: Profile) -> str:
-    """Return the profile as a file that loads to the same values."""
+    """Return a file that loads to the same profile."""
     return "\n".join(_with_origin(profile, at, line) for at, line in _lines(profile))
 
 
 def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
     yield ("profile",), f"profile: {profile.name}"
     yield ("summary",), f"summary: {_quoted(profile.summary)}"
-    yield from _stated(profile_fields(profile))
+    yield from _field_lines(profile_fields(profile))
 
 
-def _stated(fields: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, str]]:
-    """Yield a line for every field, and one for every mapping that begins with it."""
+def _field_lines(fields: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, str]]:
+    """Yield a line for every field, and before it one for every mapping that begins there."""
     begun: Path = ()
     for at, value in fields:
         for depth in range(1, len(at)):
@@ -72,9 +72,9 @@ def _quoted(text: str) -> str:
 
 
 def _with_origin(profile: Profile, at: Path, line: str) -> str:
-    """Add where an inherited value was written, or that none was; the file's own values need no comment."""
+    """Add the origin of an inherited value, or that it is a default; the file's own values get no comment."""
     origin = profile.origins.get(at)
     if not at or not profile.origins or (origin is not None and origin.path == str(profile.source)):
         return line
-    said = "default" if origin is None else f"{shown_path(origin.path)}:{origin.line}"
-    return f"{line:<{_COMMENT_COLUMN}}  # {said}"
+    comment = "default" if origin is None else f"{shown_path(origin.path)}:{origin.line}"
+    return f"{line:<{_COMMENT_COLUMN}}  # {comment}"

@@ -1,4 +1,4 @@
-"""Keeps what the vendor's library prints off the command's own output."""
+"""Keeps the vendor's library from printing into the command's own output."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 def kept_off_stdout() -> Iterator[int]:
     """Send what C code prints on the standard output to the standard error; yield the standard output's descriptor.
 
-    The library prints a line when it is loaded, and into a buffer of C's, which a pipe gets only at the end. Python's
-    own output belongs outside of this.
+    The library prints a line when it is loaded, into a buffer of C's that reaches a pipe only at the end. Python must
+    print nothing meanwhile.
     """
     _open_what_is_closed()
     if sys.stdout is not None:
@@ -35,7 +35,7 @@ def kept_off_stdout() -> Iterator[int]:
 
 
 def _open_what_is_closed() -> None:
-    """Open the standard descriptors that are closed on nothing, so that no other file gets their numbers."""
+    """Open closed standard descriptors on the null device, so that no other file gets their numbers."""
     for descriptor in (_STDIN, _STDOUT, _STDERR):
         try:
             os.fstat(descriptor)

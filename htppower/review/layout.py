@@ -1,4 +1,4 @@
-"""Text in two columns for 100: a label, and what belongs to it."""
+"""Text in two columns, 100 characters wide: a label and its text."""
 
 from __future__ import annotations
 

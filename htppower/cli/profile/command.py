@@ -1,4 +1,4 @@
-"""``htppower profile``: hold a profile up on the device, or run a workload under it and show every vote."""
+"""``htppower profile``: hold a profile up on the device, or dry-run a workload under it and show every vote."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
 ID = click.IntRange(0, 2**32 - 1)
 MOST_SIMULATED = 63
 
-# What only a workload has, and what only a live run has.
+# The parameters of a dry run only, and of a run on the device only.
 _OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form")
 _OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
 
 
-class _UnderAProfile(click.Command):
-    """Takes what follows ``--`` as a command, and nothing else."""
+class _WithCommandLine(click.Command):
+    """Takes a command after ``--``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own, separator, command = args, False, []
@@ -56,7 +56,7 @@ class _UnderAProfile(click.Command):
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND ARGS...]"]
 
 
-@click.command(name="profile", cls=_UnderAProfile)
+@click.command(name="profile", cls=_WithCommandLine)
 @click.argument("profile", metavar="NAME|PATH")
 @click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
 @click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
@@ -85,8 +85,8 @@ def command(**options: Any) -> None:
 
     profile = load_profile(options["profile"], options["folders"])
     if live:
-        ctx.exit(_hold(profile, options))
-    _show_workload(profile, options)
+        ctx.exit(_hold_on_device(profile, options))
+    _show_dry_run(profile, options)
 
 
 def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None:
@@ -111,19 +111,19 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
             raise click.UsageError(f"{parameter.opts[0]} is for {kind}; leave it out")
 
 
-def _show_workload(profile: Profile, options: dict[str, Any]) -> None:
+def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.review.dry_run.workload import run  # noqa: PLC0415
 
     if not options["dry_run"]:
-        gc.enable()  # start-up has it off; this run takes as long as its workload
+        gc.enable()  # it is off at start-up; this run takes as long as its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
     document = render(report, options["form"], options["folders"])
     # Readers take pictures for UTF-8, whatever the terminal takes.
     click.echo(document.encode() if options["form"] in PICTURES else document)
 
 
-def _hold(profile: Profile, options: dict[str, Any]) -> int:
-    gc.enable()  # start-up has it off; this run takes as long as its command
+def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
+    gc.enable()  # it is off at start-up; this run takes as long as its command
     from htppower.cli.profile.child import CommandFailed  # noqa: PLC0415
     from htppower.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415

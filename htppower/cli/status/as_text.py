@@ -1,4 +1,4 @@
-"""A status as text: what is voted, for whom, since when and why."""
+"""A status as text: what is voted, for which session, since when and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAYS = 72
 
 
 def as_text(seen: Seen, width: int = WIDTH) -> str:
-    """Return a status; nothing in it acts on a terminal."""
+    """Return a status; control characters in it are escaped."""
     document = seen.document
     owners = {session["number"]: session["owner"] for session in document["sessions"]}
     blocks = [
@@ -62,7 +62,7 @@ def _head(seen: Seen) -> list[Line]:
         ("written", _written(seen)),
         ("backend", f"{backend['name']}: {backend['library']}{hardware}"),
         ("platform", backend["platform"] or "not known"),
-        *(("cap", _claim(cap, seen)) for cap in document["caps"]),
+        *(("cap", _hold_or_cap(cap, seen)) for cap in document["caps"]),
     ]
     if not document["sessions"]:
         lines.append(("sessions", "none is open"))
@@ -99,8 +99,8 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
         (f"session {session['number']}", session["owner"] or "no owner is named"),
         ("  state", since),
         ("  profile", _profile(session, seen)),
-        *(("  hold", _claim(hold, seen)) for hold in session["holds"]),
-        ("  in flight", f"{session['in_flight']}{_lowers(session, now_us)}"),
+        *(("  hold", _hold_or_cap(hold, seen)) for hold in session["holds"]),
+        ("  in flight", f"{session['in_flight']}{_lowering(session, now_us)}"),
         ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
         *_calls(session, now_us),
@@ -123,7 +123,7 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
     )
 
 
-def _claim(claim: dict[str, Any], seen: Seen) -> str:
+def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
     until = "" if claim["until_us"] is None else f", ends in {span(max(0, claim['until_us'] - seen.now_us))}"
     return f"{claim['profile']}: {_quoted(claim)} for {span(seen.now_us - claim['since_us'])}{until}"
 
@@ -132,7 +132,7 @@ def _quoted(claim: dict[str, Any]) -> str:
     return f"'{claim['reason']}'"
 
 
-def _lowers(session: dict[str, Any], now_us: int) -> str:
+def _lowering(session: dict[str, Any], now_us: int) -> str:
     until_us = session["sustained_until_us"]
     return "" if until_us is None else f"; lowers in {span(max(0, until_us - now_us))}"
 

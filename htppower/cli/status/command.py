@@ -1,4 +1,4 @@
-"""``htppower status``: what another process has voted, since when and why."""
+"""``htppower status``: the votes of another process, since when and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.cli.status.document import Seen
 
 _POLL_S = 0.25
-# A terminal is drawn again this often, since ages grow without another file.
+# A terminal is redrawn this often, since ages grow while the file stays the same.
 _DRAWN_AGAIN_S = 1.0
 _CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
@@ -35,7 +35,7 @@ def command(path: Path, watch: bool, form: str) -> None:
     """Show what a host has voted: PATH is the file that it writes with controller.serve_status(PATH)."""
     document = read_status(path)
     if not watch:
-        click.echo(_shown(_now(document), form, indent=2))
+        click.echo(_shown(_seen_now(document), form, indent=2))
         return
     terminal = form == "text" and sys.stdout is not None and sys.stdout.isatty()
     shown = Watch(path, document, form, terminal=terminal)
@@ -45,11 +45,11 @@ def command(path: Path, watch: bool, form: str) -> None:
 
 
 class Watch:
-    """A file that is looked at again and again; one that is gone or no status for a moment is waited for.
+    """Watches a file. It waits while the file is gone or holds no status.
 
     Args:
         path: the file.
-        document: what it held at first.
+        document: its first content.
         form: ``text`` or ``json``.
         terminal: whether to draw in place; otherwise each change is printed below the last.
     """
@@ -65,7 +65,7 @@ class Watch:
         self._drawn_s: float | None = None
 
     def look(self, now_s: float) -> None:
-        """Look at the file, and show what is new."""
+        """Read the file if it is another, and show what changed."""
         held = stamp(self._path)
         if held is None or held != self._stamp:
             try:
@@ -73,7 +73,7 @@ class Watch:
             except StatusUnreadable as error:
                 self._trouble = str(error)
             self._stamp = held
-        view = _now(self._document)
+        view = _seen_now(self._document)
         news = (view.document["written"], view.process, self._trouble)
         if self._terminal:
             if news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S:
@@ -103,7 +103,7 @@ class Watch:
         click.echo(start + "".join(f"{line}{_TO_LINE_END}\n" for line in lines) + _TO_END, nl=False)
 
 
-def _now(document: dict[str, Any]) -> Seen:
+def _seen_now(document: dict[str, Any]) -> Seen:
     return seen(document, datetime.datetime.now(datetime.timezone.utc))
 
 

@@ -1,4 +1,4 @@
-"""A status read from a file, and what is known of the process that wrote it."""
+"""A status in a file, and whether the process that wrote it still runs."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Seen:
     """A status as it is seen now.
 
     Attributes:
-        document: what the file holds.
-        age_us: how long ago it was written, by the wall clock, at least 0.
-        process: what is known of the process that wrote it.
+        document: the content of the file.
+        age_us: its age by the wall clock, at least 0.
+        process: whether the process that wrote it runs.
     """
 
     document: dict[str, Any]
@@ -42,22 +42,22 @@ class Seen:
     process: Life
 
     @property
-    def stands(self) -> bool:
-        """Whether it is still so: whoever wrote it would write again as soon as anything changed."""
+    def holds(self) -> bool:
+        """Whether it still holds: a running process writes again when anything changes."""
         return self.process is not Life.GONE and not self.document["closed"]
 
     @property
     def now_us(self) -> int:
-        """The controller's clock now, as far as the status still stands; else when it was written."""
+        """The controller's clock now where the status still holds; else when it was written."""
         time_us: int = self.document["time_us"]
-        return time_us + self.age_us if self.stands else time_us
+        return time_us + self.age_us if self.holds else time_us
 
 
 def read_status(path: Path) -> dict[str, Any]:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Raises:
-        StatusUnreadable: it can't be read, or holds no status of a format that is known here.
+        StatusUnreadable: it can't be read, or holds no status of a known format.
     """
     shown = printable(str(path))
     try:
@@ -89,14 +89,14 @@ def read_status(path: Path) -> dict[str, Any]:
 
 
 def seen(document: dict[str, Any], now: datetime.datetime) -> Seen:
-    """Return a status as it is seen at this time."""
+    """Return a status as it is seen at a time."""
     age = now - datetime.datetime.fromisoformat(document["written"])
     process = life(document["pid"], document["started_ticks"], document["place"])
     return Seen(document, max(0, age // datetime.timedelta(microseconds=1)), process)
 
 
 def stamp(path: Path) -> object:
-    """Return what differs as soon as another file has taken the place of this; None where there is none."""
+    """Return a value that is another for every new file at this path; None where there is none."""
     try:
         held = os.stat(path)  # noqa: PTH116 - Path.stat is the same
     except (OSError, ValueError):
