@@ -11,6 +11,7 @@ import click
 from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach
 from htppower.profiles.loading import hidden_files, load_profiles
+from htppower.review.layout import aligned
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
@@ -57,7 +58,7 @@ def _print(lines: list[Line], form: str) -> None:
         return
     rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
     if sys.stdout is None or not sys.stdout.isatty() or not _print_table(rows):
-        click.echo(_aligned([_HEADINGS, *rows]))
+        click.echo("\n".join(line.rstrip() for line in aligned([_HEADINGS, *rows])))
 
 
 def _line(profile: Profile) -> Line:
@@ -65,8 +66,8 @@ def _line(profile: Profile) -> Line:
     core = None if hvx is None else hvx.core
     corner = None
     if core is not None:
-        corners = dict.fromkeys((core.min.name, core.target.name, core.max.name))
-        corner = " / ".join(corners) if len(corners) == 1 else f"{core.min.name} / {core.target.name} / {core.max.name}"
+        corners = (core.min.name, core.target.name, core.max.name)
+        corner = corners[0] if len(set(corners)) == 1 else " / ".join(corners)
     return Line(
         profile.name if profile.source is None else profile.source.stem,
         corner,
@@ -76,15 +77,6 @@ def _line(profile: Profile) -> Line:
         None if profile.relax is None else profile.relax.after_inference_us,
         profile.summary,
     )
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS) - 1)]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
-        lines.append("  ".join((*cells, row[-1])))
-    return "\n".join(lines)
 
 
 def _print_table(rows: list[tuple[str, ...]]) -> bool:

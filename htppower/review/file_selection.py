@@ -1,4 +1,4 @@
-"""Which files a command on files and folders is about, what each holds, and where the names in it are looked up."""
+"""Selects the files for a command: finds them, tells what each holds, and where its names are looked up."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Keys of which a profile or power state has one at its top.
+# A profile or power state has one of these keys at its top.
 _OURS = ("profile", "state", "extends", "votes", "relax")
-# Keys of which a test of profiles has both.
+# A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
 _KEY = re.compile(rf"^[\"']?(?P<key>{'|'.join((*_OURS, *_OF_TESTS))})[\"']?\s*:", re.MULTILINE)
 
 
 class Kind(enum.Enum):
-    """What a file holds; OTHER is YAML that is neither profile nor power state nor test of one."""
+    """What a file holds; OTHER is any other YAML."""
 
     PROFILE = "profile"
     STATE = "power state"
@@ -49,7 +49,7 @@ class Source:
 
     @property
     def home(self) -> FilePath:
-        """The folder of profiles that the file belongs to: a power state's is above its folder ``states``."""
+        """The folder of profiles of the file; a power state's is above its folder ``states``."""
         folder = self.path.parent
         above = self.kind is Kind.STATE and folder_name(self.path) == "states"
         return FilePath(os.path.normpath(folder / os.pardir)) if above else folder
@@ -57,12 +57,12 @@ class Source:
 
 @attrs.frozen(repr=False, eq=False)
 class Found:
-    """What files and folders come to.
+    """The files of some paths.
 
     Attributes:
         sources: the profiles and power states, each once, sorted.
-        left_out: YAML in the folders that is neither.
-        empty: folders that hold neither.
+        left_out: other YAML in the folders.
+        empty: folders without profiles and power states.
     """
 
     sources: tuple[Source, ...]
@@ -73,8 +73,8 @@ class Found:
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
     """Return the files, and the profiles and power states in the folders and below.
 
-    A file that is named is taken for a profile or power state, whatever it holds; of a folder, hidden files and other
-    YAML are left out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
+    A named file counts as a profile or power state, whatever it holds. In folders, hidden files and other YAML are left
+    out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read.
@@ -110,9 +110,9 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
 
 
 def kind_of(path: FilePath) -> Kind:
-    """Return what a file holds, by the folder in which it stands and the keys at its top.
+    """Return what a file holds, by its folder and its top keys.
 
-    A file that can't be read is taken for a profile, so that whoever reads it says what is wrong.
+    A file that can't be read counts as a profile; reading it then says what is wrong.
     """
     keys = _keys(path)
     folder = folder_name(path)
@@ -124,7 +124,7 @@ def kind_of(path: FilePath) -> Kind:
 
 
 def folder_name(path: FilePath) -> str:
-    """Return the name of the folder that a file is in, also where the path begins in it."""
+    """Return the name of a file's folder, even if the path does not contain it."""
     return os.path.basename(os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH119, PTH120 - links stay
 
 
@@ -147,10 +147,10 @@ def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
 
 
 def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
-    """Return where names in the files of a folder are looked up; ``shipped`` stands in for the shipped folder.
+    """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
 
-    The shipped folder comes first, as when a profile is used, then the folder itself, then those that are named. A
-    folder that holds a profile for every shipped name is a copy of the shipped folder, and stands in for it.
+    The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
+    with a profile for every shipped name is a copy of the shipped folder, and takes its place.
     """
     shipped = shipped_folder() if shipped is None else shipped
     names = {file.stem for file in yaml_files(home)}
@@ -162,11 +162,11 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
 def _keys(path: FilePath) -> set[str]:
     """Return the keys at the top of a file.
 
-    A profile's keys at the beginning of lines are taken for that; otherwise, and where a test's are among them, which
-    would leave the file out, it is parsed.
+    Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
+    out, the file is parsed.
     """
     try:
-        # A pipe would be waited for without end.
+        # Reading a pipe could wait forever.
         if not path.is_file():
             return set(_OURS)
         with path.open("rb") as file:
@@ -181,12 +181,13 @@ def _keys(path: FilePath) -> set[str]:
 
 
 def _files(path: FilePath) -> Iterator[FilePath]:
-    """Yield the YAML files of a folder and below, but for hidden ones; a folder to which links lead is walked once.
+    """Yield the YAML files of a folder and below, except hidden ones. A folder behind several links is walked once.
 
     Raises:
         OSError: the folder itself can't be read.
     """
-    os.listdir(path)  # noqa: PTH208 - a folder below that can't be read is passed over, this one not
+    os.listdir(path)  # noqa: PTH208 - only folders below may be unreadable
+    # os.walk recurses in Python 3.11 and earlier, and folders may be deeper than that allows.
     waiting = [path]
     walked: set[tuple[int, int]] = set()
     while waiting:
@@ -199,20 +200,16 @@ def _files(path: FilePath) -> Iterator[FilePath]:
             for entry in entries:
                 if _is_folder(entry):
                     waiting += [] if entry.name.startswith(".") else [folder / entry.name]
-                elif _is_yaml(entry.name):
+                elif entry.name.endswith(SUFFIXES) and not entry.name.startswith("."):
                     yield folder / entry.name
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder; a link that leads nowhere is none, and reading it says what is wrong."""
+    """Return whether an entry is a folder. A broken link is a file; reading it says what is wrong."""
     try:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _is_yaml(name: str) -> bool:
-    return name.endswith(SUFFIXES) and not name.startswith(".")
 
 
 def _reason(error: OSError | ValueError) -> str:

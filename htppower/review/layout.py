@@ -1,4 +1,4 @@
-"""Text in two columns, 100 characters wide: a label and its text."""
+"""Text in columns."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 WIDTH = 100
 _LABEL = 10
 
 
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return a line for each row, with every column as wide as its longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
 def labelled(label: str, text: str) -> Iterator[str]:
-    """Yield the lines of a text after a label."""
+    """Yield the lines of a text beside its label, 100 characters wide at most."""
     lines = textwrap.wrap(text, WIDTH - _LABEL - 2, break_on_hyphens=False, break_long_words=False) or [""]
     yield f"{label:<{_LABEL}}  {lines[0]}".rstrip()
     for line in lines[1:]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from htppower.rules.case import Path
     from htppower.votes.vote_set import VoteSet
 
-# When a field acts: in a phase, or between them.
+# The phase in which a field acts, or between phases.
 INIT = "init"
 INFERENCE = "inference"
 LOWERED = "lowered"
@@ -36,10 +36,10 @@ class Change:
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
             ``lowered`` for the votes of its power state; empty for wording.
         field: such as ``dcvs_v3.core.min``.
-        old, new: the values as they are spelt in a file.
-        effect: what it does.
-        place: where the new value is written; where it was inherited, in the file that it comes from.
-        old_place: where the old one was.
+        old, new: the values as a file spells them.
+        effect: what the change does.
+        place: where the new value is written; an inherited value, in its own file.
+        old_place: where the old value was written.
     """
 
     profile: str
@@ -60,14 +60,14 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
         return tuple(found)
     lowered = list(_of_votes(name, LOWERED, _lowered(old), _lowered(new)))
     found += _of_relaxing(old, new, lowered)
-    words = _words_of_states(name, old.state, new.state) if old.state is not None and new.state is not None else ()
+    words = _state_wording(name, old.state, new.state) if old.state is not None and new.state is not None else ()
     return (*found, *lowered, *words)
 
 
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = [(each.value.votes, each.file) for each in (old, new)]
-    return (*_of_votes(new.value.name, LOWERED, *sides), *_words_of_states(new.value.name, old, new))
+    return (*_of_votes(new.value.name, LOWERED, *sides), *_state_wording(new.value.name, old, new))
 
 
 _Side = tuple["VoteSet", "ResolvedFile"]
@@ -91,8 +91,8 @@ def _wording(name: str, old: Examined[Profile], new: Examined[Profile]) -> Itera
             yield _change(name, "", at, (before, after), Effect.WORDING, (old.file, new.file))
 
 
-def _words_of_states(name: str, old: Examined[PowerState], new: Examined[PowerState]) -> Iterator[Change]:
-    """Yield the summary of a power state; another name is told as what is relaxed to."""
+def _state_wording(name: str, old: Examined[PowerState], new: Examined[PowerState]) -> Iterator[Change]:
+    """Yield the summary of a power state; another name shows as a change of ``relax.to``."""
     if old.value.name == new.value.name and old.value.summary != new.value.summary:
         values = (old.value.summary, new.value.summary)
         yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (old.file, new.file))
@@ -108,17 +108,15 @@ def _of_votes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
 
 
 def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]:
-    """Yield the fields of both, in the order of a file; not the mappings that one of them leaves unset as a whole."""
-    fields = {**after, **before} if len(before) > len(after) else {**before, **after}
-    order = list(before if len(before) > len(after) else after)
-    order += [at for at in fields if at not in order]
-    for at in order:
+    """Yield the fields of both, in the order of a file; not a mapping that only one side leaves unset as a whole."""
+    fields = dict.fromkeys((*before, *after) if len(before) > len(after) else (*after, *before))
+    for at in fields:
         if not any(other != at and other[: len(at)] == at for other in fields):
             yield at
 
 
 def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]]]:
-    """Yield a field as a whole, or limit by limit where it is a range on one side and can be compared."""
+    """Yield a field as a whole, or limit by limit where both values have corners and one is not a single corner."""
     if not (has_corners(old) and has_corners(new)) or (is_one_corner(old) and is_one_corner(new)):
         yield at, (old, new)
         return
@@ -146,13 +144,13 @@ def _relax_fields(profile: Profile) -> dict[str, Any]:
 
 
 def _of_lowering(old: Profile, new: Profile) -> Effect:
-    """Return the effect of lowering on another thread, which does nothing where a timer lowers anyway (rule SUS-3)."""
+    """Return the effect of lowering in the background, which is none where a timer lowers anyway (rule SUS-3)."""
     one, other = (each.relax is not None and each.relax.lowers_in_background for each in (old, new))
     return Effect.WORDING if one == other else Effect.CHANGES_TIMING
 
 
 def _weightiest(changes: list[Change]) -> Effect:
-    """Return the effect of another power state: that of its votes."""
+    """Return the weightiest effect, which is that of relaxing to another power state."""
     found = {change.effect for change in changes}
     return next((effect for effect in Effect if effect in found), Effect.WORDING)
 

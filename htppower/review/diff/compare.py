@@ -23,7 +23,7 @@ _Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 @attrs.frozen(repr=False, eq=False)
 class Pair:
-    """A profile that stands on both sides, and differs; its source is spelt as messages have it."""
+    """A profile that is on both sides and differs; its source is spelt as in messages."""
 
     name: str
     old: Profile
@@ -36,10 +36,10 @@ class Comparison:
 
     Attributes:
         old, new: what was compared, as the user named it.
-        added, removed: the names of profiles and power states that stand on one side only, each with its file.
+        added, removed: the names of profiles and power states on one side only, each with its file.
         changes: every field that differs, by effect, the weightiest first.
-        changed: the profiles to which the changes belong.
-        adds_votes: whether a profile that is added votes.
+        changed: the profiles of the changes.
+        adds_votes: whether an added profile votes.
     """
 
     old: str
@@ -61,15 +61,13 @@ class Comparison:
 
 
 def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree], *, files: bool) -> Comparison:
-    """Return what differs between two sides.
-
-    Profiles are paired by their names.
+    """Return what differs between two sides. Profiles are paired by their names.
 
     Args:
-        names: what is compared, for messages.
-        old: the profiles before, and where they stand.
-        new: the profiles after, likewise.
-        files: each side is one file, not a folder: the two are a pair, whatever they are called.
+        names: the names of the sides, for messages.
+        old: the profiles before, and their tree.
+        new: the profiles after, and their tree.
+        files: whether each side is one file; then the two are a pair, whatever their names.
     """
     before, after = old[0], new[0]
     pairs = _pairs(before.profiles, after.profiles, alone=files)
@@ -101,7 +99,7 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
 def _pairs(
     old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
 ) -> list[tuple[str, _Examined, _Examined]]:
-    """Return what stands on both sides: of one name, or, with ``alone``, a single one on each."""
+    """Return what is on both sides by name, or, with ``alone``, the only one of each side."""
     if alone and len(old) == len(new) == 1:
         ((_, before),) = old.items()
         ((name, after),) = new.items()
@@ -110,9 +108,9 @@ def _pairs(
 
 
 def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
-    """Return what stands on one side only, with its file.
+    """Return what is on one side only, with its file.
 
-    A power state counts only where the other side has none of its name, in use or not.
+    A power state is so only if the other side has none of its name, in use or not.
     """
     files = {name: each.file for name, each in side.profiles.items() if id(each) not in paired}
     in_use = {each.state.value.name for each in other.profiles.values() if each.state is not None}

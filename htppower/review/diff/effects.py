@@ -1,4 +1,4 @@
-"""The effect of a changed field: on power, on latency, on timing, or on nothing but wording."""
+"""The effect of a changed field: on power, latency, timing, or only wording."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
     """Return the effect of a change of one vote field.
 
     Args:
-        at: the keys that lead to the field, a corner of a range by itself (``core``, ``min``) included.
+        at: the keys of the field, down to one corner of a range (``core``, ``min``).
         old: its value before; None where it was unset.
         new: its value after.
-        before: the vote set that it was part of.
-        after: the vote set that it is part of.
+        before: the vote set with the old value.
+        after: the vote set with the new value.
     """
     field, *rest = at[1:]
     about = BY_FIELD[field]
@@ -86,8 +86,8 @@ def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet
         return _of_power_mode(old, new, *votes)
     if field.endswith("perf_mode"):
         return _compared(*(power_order.frequency(mode or ClkPerfMode.HIGH) for mode in (old, new)))
-    # A limit counts whether or not DCVS moves this client's clock: another client of the core may let it. But a client
-    # without a core target is not active, and limits nothing.
+    # A limit counts even where DCVS does not move this client's clock: another client of the core may let it. A client
+    # without a core target is inactive and limits nothing.
     limit = rest[1] if rest[1:] else "target"
     heights = [
         power_order.height(limit, corners if rest[1:] else getattr(corners, "target", None))
@@ -99,7 +99,7 @@ def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet
 
 
 def _of_power_mode(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hvx | None) -> Effect:
-    """Return the effect of another power mode, which does nothing unless DCVS is on (rule DCVS-3)."""
+    """Return the effect of another power mode, which is none unless DCVS is on (rule DCVS-3)."""
     if not any(vote is not None and vote.active and vote.dcvs_enable for vote in (before, after)):
         return Effect.WORDING
     if PowerMode.DUTY_CYCLE in (old, new):
@@ -108,7 +108,7 @@ def _of_power_mode(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hv
 
 
 def _of_bounds(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
-    """Return the effect of other bounds of a clock; where one rises and another falls, it may draw more."""
+    """Return the effect of other bounds of a clock. Where any rises, the clock may draw more."""
     if any(after > before for before, after in zip(old, new, strict=True)):
         return Effect.RAISES_POWER
     return _compared(old, new)

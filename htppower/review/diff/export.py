@@ -1,4 +1,4 @@
-"""The files of a git revision that a comparison reaches: those that are named, and what they extend and relax to."""
+"""Exports the files of a git revision that a comparison needs: the named ones, and what they extend and relax to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LINK = "120000"
 _REGULAR = frozenset({"100644", "100755"})
 _SUBMODULE = "160000"
-# As many links on the way to a file as Linux follows.
+# Linux follows as many links on the way to a file.
 _MOST_LINKS = 40
 
 
@@ -31,7 +31,7 @@ class Listing:
 
     Attributes:
         files: the blobs of regular files.
-        links: to what each link leads, as it says itself.
+        links: the target of each link, as it is written.
         submodules: the folders that are repositories of their own.
     """
 
@@ -41,9 +41,9 @@ class Listing:
 
     @classmethod
     def parse(cls, listed: bytes, read: Read) -> Listing:
-        """Return the listing that ``git ls-tree -r -z`` gives.
+        """Return the listing in the output of ``git ls-tree -r -z``.
 
-        A path that leads out of the tree, which git itself refuses to check out, is left out.
+        Paths that lead out of the tree are left out; git refuses to check them out, too.
         """
         entries: dict[str, list[tuple[str, str]]] = {_LINK: [], _SUBMODULE: [], "file": []}
         for entry in filter(None, listed.split(b"\0")):
@@ -51,7 +51,7 @@ class Listing:
             mode, _, blob = about.decode("ascii").split()
             name = os.fsdecode(path)
             kind = "file" if mode in _REGULAR else mode
-            if kind in entries and _is_sound(name):
+            if kind in entries and _is_safe(name):
                 entries[kind].append((name, blob))
         targets = read([blob for _, blob in entries[_LINK]])
         links = {name: os.fsdecode(target) for (name, _), target in zip(entries[_LINK], targets, strict=True)}
@@ -73,7 +73,7 @@ class Listing:
                 yield from names
 
     def real(self, path: str, top: str, depth: int = 0) -> str | None:
-        """Return to what a path leads, every link followed, as a file system does; None where it leads out."""
+        """Return the path with every link followed, as a file system does; None where it leads out of the tree."""
         if depth > _MOST_LINKS:
             return None
         if posixpath.isabs(path):
@@ -106,13 +106,13 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read) -> None:
-    """Write the YAML files below some paths, and all that these reach, into a folder, and every link.
+    """Write the YAML files below some paths, the files that these name, and every link into a folder.
 
     Args:
-        listing: of the revision.
+        listing: the entries of the revision.
         starts: paths from the top of the repository, with slashes; empty for the top.
         root: the folder.
-        top: the top of the repository, of which absolute paths in files and links are a part.
+        top: the top of the repository, with which absolute paths in files and links begin.
         read: returns the contents of blobs.
     """
     for name, target in listing.links.items():
@@ -137,16 +137,16 @@ def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, re
             (root / led).write_bytes(content)
         written.update(new)
         for path, led in files.items():
-            wanted += _reached(listing, path, root / led)
+            wanted += _paths_from(listing, path, root / led)
 
 
-def _is_sound(name: str) -> bool:
+def _is_safe(name: str) -> bool:
     parts = name.split("/")
     return not {"", ".", "..", ".git"}.intersection(parts) and "\\" not in name and ":" not in name[:2]
 
 
 def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: str) -> None:
-    """Make a link as it is in the revision; one that leads out of the tree is not made."""
+    """Make a link of the revision, unless it leads out of the tree."""
     led = listing.real(name, top)
     if led is None or listing.real(posixpath.dirname(name), top) != posixpath.dirname(name):
         return
@@ -154,8 +154,8 @@ def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: st
     (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
 
 
-def _reached(listing: Listing, path: str, file: FilePath) -> list[str]:
-    """Return what a file names by path, and what stands beside it, which it may name."""
+def _paths_from(listing: Listing, path: str, file: FilePath) -> list[str]:
+    """Return the paths that a file names, and the files near it, which it may name without a path."""
     tree = read_document(file).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")

@@ -1,4 +1,4 @@
-"""Profile files as they stand in a revision of a git repository."""
+"""The profile files of a revision of a git repository."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from htppower.review.file_selection import find_sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# What git sets for its hooks, which would name another repository than the one that a path is in
-# (git rev-parse --local-env-vars, but for configuration).
+# Git sets these for its hooks, and they name a repository (git rev-parse --local-env-vars, except configuration).
 _OF_A_REPOSITORY = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -46,12 +45,12 @@ class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
 
 @attrs.frozen(repr=False, eq=False)
 class Revision:
-    """The files of a revision that some paths reach, in a folder of their own.
+    """Files of a revision, in a folder of their own.
 
     Attributes:
-        root: the folder that stands for the top of the repository.
-        top: the top of the repository itself.
-        commit: the commit that the revision is.
+        root: the folder in place of the top of the repository.
+        top: the top of the repository.
+        commit: the commit of the revision.
     """
 
     root: FilePath
@@ -59,24 +58,24 @@ class Revision:
     commit: str
 
     def path_of(self, path: str | os.PathLike[str]) -> FilePath | None:
-        """Return where a path of the work tree is in the revision; None where it is outside of the repository."""
+        """Return the path in the revision for a path of the work tree; None outside of the repository."""
         inside = _inside(path, self.top)
         return None if inside is None else self.root / inside
 
     @property
     def shipped(self) -> FilePath:
-        """The shipped folder: as it was, where it is part of the repository."""
+        """The shipped folder: that of the revision where the repository has one."""
         then = self.path_of(shipped_folder())
         return then if then is not None and then.is_dir() else shipped_folder()
 
 
 @contextlib.contextmanager
 def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[Revision]:
-    """Yield the files of a revision of the repository around the first path; nothing of the repository is changed.
+    """Yield the files of a revision of the repository around the first path. The repository is not changed.
 
     Args:
         name: the revision, as git takes it.
-        paths: what is read of it, with all that this extends and relaxes to.
+        paths: the files and folders to read, with all that they extend and relax to.
 
     Raises:
         NoRevision: there is no git, no repository, or no such revision in it.
@@ -99,7 +98,7 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
 
 
 def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> None:
-    """Refuse to compare what is in a submodule, of which a revision knows no files.
+    """Refuse to compare files of a submodule, which the revision does not hold.
 
     Raises:
         NoRevision: a path is in a submodule, or has one below it that holds profiles.
@@ -114,7 +113,7 @@ def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> No
 def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:
     """Return a path from the top of the repository, with slashes; empty for the top, None outside of it.
 
-    The last part may be a link, which is part of the revision itself.
+    A link in the last part is not followed: it is part of the revision.
     """
     text = os.path.abspath(path)  # noqa: PTH100 - links are followed in the folder only
     real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
@@ -137,7 +136,7 @@ def _contents(top: FilePath, blobs: list[str]) -> list[bytes]:
     """Return the contents of blobs.
 
     Raises:
-        NoRevision: this clone does not have one.
+        NoRevision: this clone lacks one.
     """
     said = _git(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode()) if blobs else b""
     contents = []
@@ -153,7 +152,7 @@ def _contents(top: FilePath, blobs: list[str]) -> list[bytes]:
 
 
 def _git(folder: FilePath, *arguments: str, given: bytes = b"") -> bytes:
-    """Return what git says of the repository that a folder is in, whatever repository it is run from.
+    """Return the output of git in the repository around a folder, even if git's variables name another.
 
     Raises:
         NoRevision: there is no git, or it fails.

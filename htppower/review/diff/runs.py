@@ -1,4 +1,4 @@
-"""Dry runs of both sides of a comparison: the same workload, under each profile as it was and as it is."""
+"""Dry runs of both sides of a comparison: the same workload under the old and the new profile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, eq=False)
 class RunPair:
-    """The runs of one profile.
-
-    Attributes:
-        name: the profile.
-        old, new: its runs.
-    """
+    """The runs of one profile before and after."""
 
     name: str
     old: Report
@@ -38,7 +33,7 @@ def run_both(
     """Return the runs of every profile that changed, each on a backend of its own, in virtual time.
 
     Raises:
-        ProfileError: a profile breaks a rule on the platform of the backend, so there is nothing to compare.
+        ProfileError: a profile breaks a rule on the platform of the backend.
     """
     try:
         return tuple(_pair(pair, make_backend, workload) for pair in comparison.changed)
@@ -47,7 +42,7 @@ def run_both(
 
 
 def raised_us(report: Report) -> int:
-    """Return for how long the votes of the profile were in force, in us."""
+    """Return how long the votes of the profile were in force, in us."""
     return report.time_in_state_us[State.RAISED]
 
 

@@ -1,4 +1,4 @@
-"""The two sides of a diff: the profiles and power states of a file, a folder or a name, as they stand in a tree."""
+"""One side of a diff: the profiles and power states of files, folders and names."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, eq=False)
 class Tree:
-    """Where the files of a side stand.
+    """The folders of a side.
 
     Attributes:
         shipped: the folder of shipped profiles.
-        named: folders in which names are looked up, too.
-        root: a folder that stands for another, ``top``; None where files are what they seem.
-        top: the folder for which the root stands.
-        shown_as: what stands for the root in messages.
+        named: more folders in which names are looked up.
+        root: the folder of an exported revision; None for files in place.
+        top: the top of the repository, whose place ``root`` takes.
+        shown_as: the text for ``root`` in messages.
     """
 
     shipped: FilePath
@@ -39,7 +39,7 @@ class Tree:
     shown_as: str = ""
 
     def shown(self, path: str) -> str:
-        """Return a path as messages have it."""
+        """Return a path as messages show it."""
         if self.root is None:
             return path
         relative = os.path.relpath(path, self.root)
@@ -47,7 +47,7 @@ class Tree:
 
     @property
     def lookup(self) -> Folders:
-        """Where names are looked up that stand in no file."""
+        """Where names are looked up that no file holds."""
         return Folders((self.shipped, *self.named))
 
     def folders(self, home: FilePath) -> Folders:
@@ -59,17 +59,17 @@ class Tree:
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
-    """Return the tree of the files as they are."""
+    """Return the tree of the files in place."""
     return Tree(shipped_folder(), tuple(map(FilePath, named)))
 
 
 @attrs.frozen(repr=False, eq=False)
 class Side:
-    """What is compared, by name: ``camera``, or ``phone/camera`` for a profile in a folder of the folder.
+    """The files of a side by name: ``camera``, or ``phone/camera`` in a folder of the folder.
 
     Attributes:
         profiles: the profiles.
-        states: the power states to which none of the profiles relaxes.
+        states: the power states that none of the profiles uses.
     """
 
     profiles: dict[str, Examined[Profile]] = attrs.field(factory=dict)
@@ -80,7 +80,7 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     """Return the profiles of files, folders and names, and the power states in the folders.
 
     Raises:
-        ProfileError: one can't be found, can't be read, breaks a rule, or has the name of another; with every problem.
+        ProfileError: with every problem: a file is missing, can't be read, breaks a rule, or repeats a name.
     """
     side = Side()
     problems: dict[Problem, None] = {}
@@ -100,22 +100,22 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
 
 
 def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tuple[Problem, ...]:
-    """Read a file into a side; return what is wrong with it."""
+    """Read a file into a side; return its problems."""
     folders = tree.folders(source.home)
     if source.kind is Kind.STATE:
         state = examine_power_state(source.path, folders, known)
         other = side.states.setdefault(f"{key}{state.value.name}", state)
-        return (*state.problems, *_second(state, other, tree))
+        return (*state.problems, *_repeated_name(state, other, tree))
     profile = examine_profile(source.path, folders, known)
     of_state = () if profile.state is None else profile.state.problems
     first = side.profiles.setdefault(f"{key}{profile.value.name}", profile)
-    return (*profile.problems, *of_state, *_second(profile, first, tree))
+    return (*profile.problems, *of_state, *_repeated_name(profile, first, tree))
 
 
-def _second(
+def _repeated_name(
     this: Examined[Profile] | Examined[PowerState], first: Examined[Profile] | Examined[PowerState], tree: Tree
 ) -> Iterator[Problem]:
-    """Yield the problem that two files of a folder have one name, of which only one could be compared."""
+    """Yield a problem where two files have the same name, so that only one could be compared."""
     if os.path.realpath(this.file.path) != os.path.realpath(first.file.path):
         key = "profile" if ("profile",) in this.file.places else "state"
         hint = f"the first is {tree.shown(str(first.file.path))}"
@@ -123,7 +123,7 @@ def _second(
 
 
 def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, Source]]:
-    """Yield the files that a name stands for, each with the folder that comes before its name."""
+    """Yield the files of a name, each with the folder to put before its own name."""
     path = FilePath(name)
     if not path.is_dir():
         found = (path, kind_of(path)) if path.exists() else find_either(os.fspath(name), tree.lookup)

@@ -1,1 +1,1 @@
-"""Dry runs: the real controller on the recorder over the simulated HTP, in virtual time, and what it did."""
+"""Dry runs: a workload through the real controller, on the recorder over the simulated HTP, in virtual time."""

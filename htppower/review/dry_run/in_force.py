@@ -1,4 +1,4 @@
-"""Which votes recorded calls leave in force."""
+"""The votes in force after recorded calls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 class InForce:
-    """The votes in force on each power config id, as told by the calls alone.
+    """The votes in force on each power config id, derived from the calls alone.
 
-    It shares no code with the controller's ledger: what it says may neither rest on what the controller believes, nor
-    on how the controller comes to believe it.
+    It shares no code with the controller's ledger, so that it can't repeat an error of the controller.
     """
 
     def __init__(self) -> None:
@@ -28,7 +27,7 @@ class InForce:
         self._process = _Votes()
 
     def see(self, calls: Iterable[Call]) -> None:
-        """Take in calls, in their order."""
+        """Apply calls, in their order."""
         for call in calls:
             if call.power_config_id is None:
                 continue
@@ -38,12 +37,12 @@ class InForce:
                 self._ids.pop(call.power_config_id, None)
 
     def lose(self) -> None:
-        """Note that the DSP restarted: no vote on any id, nor in the process, is in force."""
+        """Apply a restart of the DSP: no vote is in force on any id, nor in the process."""
         self._process = _Votes()
         self._ids.clear()
 
     def votes(self, power_config_id: int | None) -> VoteSet:
-        """Return the votes in force on an id and in the process; of an id that is gone only the latter."""
+        """Return the votes in force on an id and in the process; for a destroyed id only the latter."""
         if power_config_id is None:
             return VoteSet()
         own = self._ids.get(power_config_id, _Votes())
@@ -59,24 +58,24 @@ class InForce:
                 own.others.pop(VOTE_OPTIONS[about.other_form].field, None)
             if about.partial:
                 stated = {field.name: getattr(vote, field.name) for field in about.fields}
-                _take(own.fields.setdefault(about.field, {}), stated, accepted=accepted)
+                _apply(own.fields.setdefault(about.field, {}), stated, accepted=accepted)
             elif about.process_wide:
                 # FastRPC ignores a control latency of 0: it is no vote (rule RPC-5).
                 ignored = about.taken_back is None and vote == 0
-                _take(self._process.others, {} if ignored else {about.field: vote}, accepted=accepted)
+                _apply(self._process.others, {} if ignored else {about.field: vote}, accepted=accepted)
             else:
-                _take(own.others, {about.field: vote}, accepted=accepted)
+                _apply(own.others, {about.field: vote}, accepted=accepted)
 
 
 @attrs.frozen
 class _Votes:
-    """What is in force, by name: of votes that change only what they set the fields, and every other vote."""
+    """Votes in force, by name: the fields of votes that change only what they set, and every other vote."""
 
     fields: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     others: dict[str, Any] = attrs.field(factory=dict)
 
     def whole(self) -> dict[str, Any]:
-        """Return the votes; none where a field that every such vote states is not known."""
+        """Return the votes, except those of which a field is unknown that every such vote states."""
         votes = dict(self.others)
         for name, stated in self.fields.items():
             about = BY_FIELD[name]
@@ -85,8 +84,8 @@ class _Votes:
         return votes
 
 
-def _take(held: dict[str, Any], stated: dict[str, Any], *, accepted: bool) -> None:
-    """Take in what a call states; of a call that failed nobody knows which part was applied."""
+def _apply(held: dict[str, Any], stated: dict[str, Any], *, accepted: bool) -> None:
+    """Apply what a call states. After a failed call all of that is unknown."""
     for name, value in stated.items():
         if value is None:
             continue  # its set flag is 0

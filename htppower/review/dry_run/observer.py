@@ -1,4 +1,4 @@
-"""What is seen of a run: its native calls with what surrounds them, its phases, its states, its windows."""
+"""Observes a run: its native calls, phases, states and windows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Row:
-    """One native call with what surrounds it.
+    """One native call and its circumstances.
 
     Attributes:
         call: the call; its time is from the start of the run.
-        phase: the phase that began or ended, or None.
-        cause: why it was made.
+        phase: the phase that began or ended; None outside of phases.
+        cause: the reason for it.
         state: the session's state after it.
         in_force: the votes in force on the id, and in the process, after it.
     """
@@ -63,40 +63,41 @@ class Span:
 
 @attrs.frozen
 class PhaseSpan(Span):
-    """From the moment a phase begins until it has ended, its native calls included."""
+    """A phase, its native calls included."""
 
     phase: Phase
 
 
 @attrs.frozen
 class Window(Span):
-    """Raised with nothing in flight, until the lowering or the next phase.
+    """A time when votes are up with nothing in flight; it ends with the lowering or the next phase.
 
     Attributes:
-        after: the phase that ended at its beginning.
+        after: the phase that ended before it.
     """
 
     after: Phase
 
     @property
     def name(self) -> str:
-        """What it is called: only after an inference are votes sustained."""
+        """Its name: ``sustain`` after an inference, else ``after`` the phase."""
         return "sustain" if self.after is Phase.INFERENCE else f"after {self.after}"
 
 
 @attrs.frozen
 class StateSpan(Span):
-    """How long a session was in a state."""
+    """The time in a state."""
 
     state: State
 
 
 class Observer:
-    """Watches a run of one session. Each native call belongs to the event that follows it.
+    """Observes a run of one session. Each native call belongs to the event that follows it.
 
     Args:
-        recorder, time: have the calls, and give the clock.
-        flush: waits until everything up to now was seen.
+        recorder: has the calls.
+        time: the clock of the run.
+        flush: waits until every event so far was delivered.
     """
 
     def __init__(self, recorder: RecordingBackend, time: Time, flush: Callable[[], object]) -> None:
@@ -108,7 +109,7 @@ class Observer:
         self._time = time
         self._flush = flush
         self._start_us = time.now_us
-        # In real time events come from a thread of their own.
+        # In real time another thread delivers the events.
         self._lock = threading.Lock()
         self._in_force = InForce()
         self._calls = 0
@@ -119,7 +120,7 @@ class Observer:
 
     @contextlib.contextmanager
     def phase(self, phase: Phase) -> Iterator[None]:
-        """Note a phase of the session, which begins and ends inside."""
+        """Observe a phase of the session, which begins and ends inside the block."""
         begin_us = self._now_us()
         self._flush()
         with self._lock:
@@ -133,7 +134,7 @@ class Observer:
                 self._idle_since_us, self._idle_after = end_us, phase
 
     def see(self, event: Event) -> None:
-        """Take in an event, and the calls since the one before."""
+        """Take in an event, and the calls since the last one."""
         with self._lock:
             self._calls += isinstance(event, CallMade)
             state = event.dest if isinstance(event, Transition) else self._state
@@ -145,7 +146,7 @@ class Observer:
                 self._change(state, event.time_us - self._start_us)
 
     def end(self) -> int:
-        """End the last state, and return when the run ended, in us from its start: when the session was destroyed."""
+        """End the last state; return when the session was destroyed, in us from the start of the run."""
         self._flush()
         end_us = self._since_us if self._state is State.DESTROYED else self._now_us()
         self._change(self._state, end_us)

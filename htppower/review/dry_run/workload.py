@@ -1,4 +1,4 @@
-"""A workload through the real controller: INIT, inferences, idle, DE-INIT; and every native call that it causes."""
+"""Runs a workload through the real controller: INIT, inferences, idle, DE-INIT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Workload", "run"]
 
-# How long a real timer may be late before the run goes on without it.
+# A real timer may be late by this much before the run goes on without it.
 _LONGEST_LATENESS_US = 5_000_000
 _STEP_US = 1000
 
@@ -31,10 +31,10 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual:
     """Run the workload under the profile and report every call.
 
     Args:
-        profile: what the session votes.
-        backend: what answers.
+        profile: the profile of the session.
+        backend: answers the calls.
         workload: what is run.
-        virtual: in virtual time, in which waiting takes none; otherwise in the system's.
+        virtual: whether time is virtual, so that waiting takes none; otherwise it is the system's.
     """
     time, wait_us = _virtual_time() if virtual else _real_time()
     recorder = RecordingBackend(backend, time=time)

@@ -1,10 +1,8 @@
-"""The time axis: where a moment stands, in px, with long idle stretches cut short.
+"""The time axis in px, with long idle stretches cut short.
 
-An inference takes milliseconds and a sustain window seconds. On a linear axis 2 s beside 5 ms leave the phases a pixel
-or two, so that nothing can be read of what a call follows from; a logarithmic one bends every duration. So the axis is
-linear, and stretches in which nothing begins, ends or is called are broken, each visibly and with its duration beside
-it. It is broken only where the rest would otherwise be too narrow to carry a name, and where that gains room: a break
-is always narrower than what it stands for.
+An inference takes milliseconds and a sustain window seconds. A linear axis would leave the phases a pixel or two, and a
+logarithmic one would bend every duration. So the axis is linear, and stretches in which nothing happens are cut, with
+their duration beside the mark. It is cut only where the rest would be too narrow for a name, and where that gains room.
 """
 
 from __future__ import annotations
@@ -20,17 +18,17 @@ if TYPE_CHECKING:
 
     from htppower.review.pictures.timeline import Timeline
 
-# A stretch narrower than this can't carry a name.
+# A stretch needs this width to carry a name.
 _LEGIBLE_PX = 24
-# A broken stretch is this many times as long as the longest that is not, so that what is cut is idle by any measure.
+# A stretch is cut only if it is this many times as long as the longest that is not.
 _MUCH_LONGER = 5
 _MOST_BREAKS = 4
-# A break is no wider than this, and takes at most this share of what its stretch would have on an axis without breaks.
+# A break is no wider than this, and than this share of its stretch on an axis without breaks.
 _BREAK_PX = 120
 _BREAK_SHARE = 2 / 3
-# In less it can't name its duration.
+# It needs this width to name its duration.
 _NARROWEST_BREAK_PX = 72
-# The mark of a break stands near its right end, so that the name of what is cut has room before it.
+# The mark of a break stands near its right end, so that a name has room before it.
 _MARK_AT = 0.84
 _TICK_PX = 64
 _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
@@ -38,7 +36,7 @@ _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
 
 @attrs.frozen
 class Piece:
-    """A stretch of the axis, drawn linearly within itself; a broken one says how long it is."""
+    """A linear stretch of the axis; a broken one is drawn too short, and says how long it is."""
 
     begin_us: int
     end_us: int
@@ -48,11 +46,11 @@ class Piece:
 
     @property
     def mark(self) -> float:
-        """Where the mark of a break stands."""
+        """The x of the mark of a break."""
         return self.left + _MARK_AT * (self.right - self.left)
 
     def x(self, time_us: int) -> float:
-        """Return where a moment stands."""
+        """Return the x of a moment."""
         duration_us = self.end_us - self.begin_us
         share = (time_us - self.begin_us) / duration_us if duration_us else 0
         return self.left + share * (self.right - self.left)
@@ -71,16 +69,16 @@ class TimeAxis:
 
     @property
     def end_us(self) -> int:
-        """Where the axis ends."""
+        """The end of the axis."""
         return self.pieces[-1].end_us
 
     def x(self, time_us: int) -> float:
-        """Return where a moment stands, in px."""
+        """Return the x of a moment, in px."""
         piece = next((piece for piece in self.pieces if time_us <= piece.end_us), self.pieces[-1])
         return piece.x(time_us)
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Yield places and labels at round times, and at the start of a piece that holds none."""
+        """Yield x and label of round times, and of the start of a piece without one."""
         step_us = self._step_us()
         for piece in self.pieces:
             if piece.broken:
@@ -97,9 +95,9 @@ class TimeAxis:
 
 
 def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeAxis:
-    """Return one axis for some timelines between two places, in px.
+    """Return one axis for some timelines, from left to right in px.
 
-    A stretch is broken only where nothing begins, ends or is called in any of them.
+    A stretch is cut only where nothing begins, ends or is called in any of them.
     """
     edges = sorted({0, *itertools.chain.from_iterable(map(_edges, timelines))})
     stretches = list(itertools.pairwise(edges)) or [(0, 1)]
@@ -117,9 +115,9 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
 
 
 def spell_time(time_us: int, longest_us: int | None = None) -> str:
-    """Return a time, by itself in the unit that suits it; on an axis in the one that suits all times up to the longest.
+    """Return a time in the unit that suits it; on an axis, in the unit that suits the longest.
 
-    On an axis a unit must go into the longest ten times, so that its ticks are no fractions.
+    The longest time of an axis has at least ten of the unit, so that ticks are no fractions.
     """
     least, measured_us = (1, time_us) if longest_us is None else (10, longest_us)
     size, unit = next((size, unit) for size, unit in _UNITS if measured_us >= least * size or size == 1)
@@ -136,9 +134,9 @@ def _edges(timeline: Timeline) -> Iterator[int]:
 
 
 def _broken(stretches: list[tuple[int, int]], width: float) -> dict[tuple[int, int], float]:
-    """Return the stretches to cut with their widths in px.
+    """Return the stretches to cut, with their widths in px.
 
-    They are the longest few, where they leave the others too narrow, are much longer, and shrink by being cut.
+    They are the longest few, if they leave the others too narrow, are much longer, and become narrower by the cut.
     """
     longest = sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
     durations = [end - begin for begin, end in longest]

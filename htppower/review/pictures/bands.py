@@ -1,4 +1,4 @@
-"""The drawing of phases and windows: a strip of named bands, and a tint of them through the lanes."""
+"""Draws phases and windows: a strip of named bands, and their tint through the lanes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from htppower.review.pictures.timeline import Timeline
 
 STRIP_PX = 22
-# A word is drawn in the first size in which it fits, with ground around it.
+# A word is drawn in the first size that fits.
 _SIZES = {"band": 10, "band tight": 9}
 _PADDING = 5
-# What the mark of a break takes on either side.
+# The room of a break's mark, on either side.
 _MARK_PX = 6
-# A phase that takes no time, or less than a pixel, is still seen.
+# Even a phase without duration is this wide.
 _NARROWEST = 1.5
 
 
 def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, name: str) -> Iterator[str]:
-    """Yield the strip at the top, and each band's tint down to the bottom; windows lie behind phases."""
+    """Yield the strip, and each band's tint down to the bottom; windows lie behind phases."""
     phases = phase_bands(timeline.phases, times)
     windows = window_bands(timeline.windows, times, phases)
     for band in windows:
@@ -56,7 +56,7 @@ def _window(band: Band, top: float, bottom: float, times: TimeAxis, name: str) -
 
 
 def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
-    """Return where a band begins and how wide it is: wide enough to be seen, and within the axis."""
+    """Return x and width of a band: wide enough to be seen, and within the axis."""
     width = max(band.right - band.left, _NARROWEST)
     return min(band.left, times.pieces[-1].right - width), width
 
@@ -68,7 +68,7 @@ def _phase_words(band: Band) -> tuple[str, ...]:
 
 
 def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:
-    """Yield the first of the words that fit, in the widest place that no mark of a break strikes through."""
+    """Yield the first word that fits, in the widest room between the marks of breaks."""
     marks = [cut.mark for cut in times.breaks if band.left < cut.mark < band.right]
     lefts = [band.left, *(mark + _MARK_PX for mark in marks)]
     rights = [*(mark - _MARK_PX for mark in marks), band.right]

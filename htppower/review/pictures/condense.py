@@ -1,10 +1,11 @@
-"""What is too narrow to be drawn by itself: neighbours on the time axis that are drawn as one.
+"""Merges neighbours on the time axis that are too narrow to be drawn one by one.
 
-A thousand inferences have a thousand bands and some thousand calls, and a picture is a thousand pixels wide.
+A thousand inferences have a thousand bands and thousands of calls, and a picture is a thousand pixels wide.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Narrow bands with less ground than this between them, narrow steps, and ticks closer than this melt into one.
+# Merged are: bands narrower than _BAND_PX with less than _GROUND_PX between them, steps narrower than _STEP_PX, and
+# ticks closer than _TICKS_PX. So many ticks stand side by side before they are merged.
 _GROUND_PX = 2.5
 _BAND_PX = 4
 _STEP_PX = 2
@@ -39,7 +41,7 @@ class Band:
 
 @attrs.frozen
 class Stretch:
-    """Steps that are drawn as one: a single step, or many between the lowest and the highest of them."""
+    """Steps that are drawn as one: a single step, or many as one block."""
 
     left: float
     right: float
@@ -48,7 +50,7 @@ class Stretch:
 
 @attrs.frozen
 class Cluster:
-    """Ticks that are drawn beside each other, or as one where they are many."""
+    """Ticks that are drawn side by side, or as one where they are many."""
 
     left: float
     right: float
@@ -56,7 +58,7 @@ class Cluster:
 
     @property
     def many(self) -> bool:
-        """Whether they are too many to be told apart."""
+        """Whether they are drawn as one."""
         return len(self.ticks) > _MOST_APART
 
 
@@ -66,7 +68,7 @@ def phase_bands(phases: Sequence[PhaseSpan], axis: TimeAxis) -> list[Band]:
 
 
 def window_bands(windows: Sequence[Window], axis: TimeAxis, covered: Iterable[Band] = ()) -> list[Band]:
-    """Return the bands of the windows, those aside that lie within a band of phases that are drawn as one."""
+    """Return the bands of the windows, except those within a band of several phases."""
     many = [band for band in covered if band.count > 1]
     return [
         band
@@ -82,7 +84,7 @@ def stretches(lane: Lane, axis: TimeAxis) -> list[Stretch]:
     groups: list[list[tuple[float, float, Step]]] = []
     was_narrow = False
     for left, right, step in placed:
-        # A step of no width at all is a fall or a rise: it needs no place of its own.
+        # A step without width is a rise or a fall, and needs no room.
         narrow = 0 < right - left < _STEP_PX
         if narrow and was_narrow:
             groups[-1].append((left, right, step))
@@ -94,29 +96,22 @@ def stretches(lane: Lane, axis: TimeAxis) -> list[Stretch]:
 
 def clusters(ticks: Sequence[Tick], axis: TimeAxis) -> list[Cluster]:
     """Return the ticks as they are drawn."""
-    groups = _melted(ticks, lambda tick: (axis.x(tick.time_us),) * 2, _TICKS_PX)
+    groups = _grouped(ticks, lambda tick: (axis.x(tick.time_us),) * 2, _TICKS_PX)
     return [Cluster(axis.x(group[0].time_us), axis.x(group[-1].time_us), tuple(group)) for group in groups]
 
 
 def _bands(spans: Sequence[tuple[Span, str]], axis: TimeAxis) -> list[Band]:
-    named: list[Band] = []
-    groups = _melted(spans, lambda item: (axis.x(item[0].begin_us), axis.x(item[0].end_us)), _GROUND_PX)
-    for group in groups:
-        runs: list[list[tuple[Span, str]]] = []
-        for span, name in group:
-            if runs and runs[-1][0][1] == name:
-                runs[-1].append((span, name))
-            else:
-                runs.append([(span, name)])
-        for run in runs:
-            first, last = run[0][0], run[-1][0]
-            left, right = axis.x(first.begin_us), axis.x(last.end_us)
-            named.append(Band(left, right, run[0][1], len(run), last.end_us - first.begin_us))
-    return named
+    bands: list[Band] = []
+    for group in _grouped(spans, lambda item: (axis.x(item[0].begin_us), axis.x(item[0].end_us)), _GROUND_PX):
+        for name, same in itertools.groupby(group, key=lambda item: item[1]):
+            run = [span for span, _ in same]
+            begin_us, end_us = run[0].begin_us, run[-1].end_us
+            bands.append(Band(axis.x(begin_us), axis.x(end_us), name, len(run), end_us - begin_us))
+    return bands
 
 
-def _melted(items: Sequence[T], place: Callable[[T], tuple[float, float]], nearest_px: float) -> list[list[T]]:
-    """Return narrow neighbours that stand nearer than this in one list."""
+def _grouped(items: Sequence[T], place: Callable[[T], tuple[float, float]], nearest_px: float) -> list[list[T]]:
+    """Return the items in lists: neighbours that are narrow and nearer than this in one."""
     groups: list[list[T]] = []
     before = (0.0, 0.0)
     for item in items:

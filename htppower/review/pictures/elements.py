@@ -11,13 +11,13 @@ from htppower.review.xml_text import xml_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Of DejaVu Sans at 1 px, the widest of the usual system fonts: what fits in it fits in the others.
+# The widths of DejaVu Sans at 1 px, the widest of the usual system fonts.
 _CAPITAL = 0.68
 _CHARACTER = 0.58
 
 
 def safe(text: object) -> str:
-    """Return a text for element content or an attribute; what XML can't hold becomes U+FFFD."""
+    """Return a text, escaped for element content and attributes."""
     return escape(xml_text(str(text)), quote=True)
 
 
@@ -33,7 +33,7 @@ def text(x: float, y: float, said: object, kind: str, anchor: str = "start") -> 
 
 
 def title(said: object) -> str:
-    """Return what is shown under the pointer, and read aloud."""
+    """Return a text that is shown under the pointer and read aloud."""
     return element("title", safe(said))
 
 
@@ -43,15 +43,15 @@ def path(points: Iterable[tuple[str, float, float]]) -> str:
 
 
 def width_of(said: str, size: float) -> float:
-    """Return about how wide a text is, in px; there is no font to ask."""
-    return sum(map(_share, said)) * size
+    """Return the approximate width of a text, in px."""
+    return sum(map(_width, said)) * size
 
 
 def shortened(said: str, size: float, width: float) -> str:
     """Return a text that fits, with an ellipsis where it was cut."""
     if width_of(said, size) <= width:
         return said
-    # No character is narrower, so the search need not begin at the whole of a very long text.
+    # No character is narrower: a very long text need not be searched from its end.
     most = min(len(said), int(width / (size * _CHARACTER)))
     while most and width_of(said[:most], size) > width - size:
         most -= 1
@@ -66,7 +66,7 @@ def _number(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def _share(char: str) -> float:
+def _width(char: str) -> float:
     """Return the width of a character at 1 px."""
     if unicodedata.east_asian_width(char) in "WF":
         return 1

@@ -1,4 +1,4 @@
-"""The drawing of one lane: the votes on one clock over time."""
+"""Draws one lane: the votes on one clock over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from htppower.review.pictures.rows import CornerAxis
     from htppower.review.pictures.timeline import Lane
 
-# Lines of different dashes, so of their own: a target that is a corner, and what stands in its place.
+# Each kind of line has its own dashes: a target corner, and the rows that stand in its place.
 _ROW_LINES = {NO_VOTE: "target no-vote", FOLLOWS: "target follows"}
 LINES = ("target", *_ROW_LINES.values())
 # Half-way between two rows with a gap between them.
@@ -24,7 +24,7 @@ _GAP_MIDDLE = 12.5
 
 
 def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left: float, right: float) -> Iterator[str]:
-    """Yield the elements of a lane whose rows begin at a height."""
+    """Yield the elements of a lane, with its rows from the top down."""
     yield from _rows(corners, voted_rows(lane), top, left, right)
     drawn = stretches(lane, times)
     yield f'<g class="{lane.clock}">'
@@ -34,7 +34,7 @@ def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left
         line = path(_line(drawn, top, corners, kind))
         if line:
             yield element("path", class_=kind, d=line)
-    yield from _says(drawn, top, corners, times)
+    yield from _tips(drawn, top, corners, times)
     yield "</g>"
 
 
@@ -44,14 +44,14 @@ def _rows(corners: CornerAxis, voted: set[str], top: float, left: float, right: 
         yield element("line", class_="grid", x1=left, y1=y, x2=right, y2=y)
         yield text(left - 9, y + 4, row.label, "voted" if row.label in voted else "near", "end")
         if row.gap:
-            # Corners are left out: a wave across the axis says that the next row is not the next corner.
+            # A wave across the axis marks the corners that are left out.
             points = zip("MLLL", (-6, -2, 2, 6), (2, -2, 2, -2), strict=True)
             wave = path((command, left + x, y + _GAP_MIDDLE + rise) for command, x, rise in points)
             yield element("path", class_="zigzag", d=wave)
 
 
 def _areas(stretch: Stretch, top: float, corners: CornerAxis) -> Iterator[str]:
-    """Yield what is filled: many changes as one block, or the range from min to max."""
+    """Yield the filled area: the range from min to max, or one block for many changes."""
     width = stretch.right - stretch.left
     if width <= 0:
         return
@@ -70,7 +70,7 @@ def _areas(stretch: Stretch, top: float, corners: CornerAxis) -> Iterator[str]:
 
 
 def _line(drawn: list[Stretch], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
-    """Yield the line of the targets of one kind, broken where there is none of it."""
+    """Yield the line of one kind, broken where the targets are of another."""
     down = False
     for stretch in drawn:
         row = row_of(stretch.steps[0])
@@ -83,8 +83,8 @@ def _line(drawn: list[Stretch], top: float, corners: CornerAxis, kind: str) -> I
         down = True
 
 
-def _says(drawn: list[Stretch], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
-    """Yield what the pointer is told of each step."""
+def _tips(drawn: list[Stretch], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
+    """Yield the tip of each step, shown under the pointer."""
     for stretch in drawn:
         width, step = stretch.right - stretch.left, stretch.steps[0]
         if len(stretch.steps) == 1 and width > 0 and row_of(step) is not None:

@@ -1,4 +1,4 @@
-"""The legend of a timeline: what occurs in it, and nothing else."""
+"""The legend of a timeline, with only what occurs in it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from htppower.review.pictures.axis import TimeAxis
     from htppower.review.pictures.timeline import Timeline
 
-    # The words of an entry, and what draws its sample at a place.
+    # The text of an entry, and a function that draws its sample.
     Entry: TypeAlias = tuple[str, Callable[[float, float], str]]
 
 LINE_PX = 20
 _SIZE = 11
 _SAMPLE_PX = 26
-_SAYS = {
+_MEANINGS = {
     "create": "id created",
     "raise": "votes raised",
     "lower": "votes lowered",
@@ -34,7 +34,7 @@ _SAYS = {
 
 
 def draw_legend(timeline: Timeline, times: TimeAxis, top: float, left: float, right: float, name: str) -> list[str]:
-    """Return the lines of the legend, each a group of entries."""
+    """Return the lines of the legend, each with several entries."""
     lines: list[str] = []
     x, entries = left, list(_entries(timeline, times, name))
     line: list[str] = []
@@ -71,7 +71,7 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
     if any(is_disable(level.target) for level in levels):
         yield "no vote: a target of DISABLE", _stroke("target no-vote")
     drawn = [stretch for lane in timeline.lanes for stretch in stretches(lane, times) if stretch.right > stretch.left]
-    # A range of less than a pixel is not seen.
+    # A range narrower than a pixel is invisible.
     seen = [stretch for stretch in drawn if len(stretch.steps) == 1 and stretch.right - stretch.left >= 1]
     limits = [stretch.steps[0].limits for stretch in seen]
     if any(limit and limit[0] < limit[1] for limit in limits):
@@ -83,7 +83,7 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
 def _of_calls(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
     calls = clusters(timeline.ticks, times)
     does = {tick.does for cluster in calls for tick in cluster.ticks if not cluster.many}
-    yield from ((_SAYS[kind], _glyph(kind)) for kind in GLYPHS if kind in does)
+    yield from ((_MEANINGS[kind], _glyph(kind)) for kind in GLYPHS if kind in does)
     if any(cluster.many for cluster in calls):
         yield "many calls", _box("many")
 

@@ -1,4 +1,4 @@
-"""The drawing of native calls as glyphs, and of the time axis with its breaks."""
+"""Draws native calls as glyphs, and the time axis with its breaks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CALLS_PX = 60
 AXIS_PX = 38
-# What a call does, with the outline of its glyph around its middle.
+# The outline of the glyph for what a call does, around its middle.
 GLYPHS = {
     "create": "M-4,0A4,4 0 1 1 4,0A4,4 0 1 1 -4,0Z",
     "raise": "M0,-4.5L4.5,3.5H-4.5Z",
@@ -32,7 +32,7 @@ _GAP_PX = 3.5
 
 
 def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:
-    """Yield each call as a line through the lanes and a glyph below them; its word where there is room."""
+    """Yield for each call a line through the lanes and a glyph below, with its word where there is room."""
     free = 0.0
     for cluster in clusters(ticks, times):
         middle = (cluster.left + cluster.right) / 2
@@ -58,7 +58,7 @@ def glyph(does: str, x: float, y: float, tip: str = "") -> str:
 
 
 def draw_axis(times: TimeAxis, top: float) -> Iterator[str]:
-    """Yield the axis with times at round places, and how long each break is."""
+    """Yield the axis with its ticks and their times."""
     left, right = times.pieces[0].left, times.pieces[-1].right
     yield element("line", class_="axis", x1=left, y1=top, x2=right, y2=top)
     free = 0.0
@@ -71,7 +71,7 @@ def draw_axis(times: TimeAxis, top: float) -> Iterator[str]:
 
 
 def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Iterator[str]:
-    """Yield a gap between two zigzag lines for each stretch that is cut short: through the lanes, and in the axis."""
+    """Yield for each break a gap between zigzag lines, through the lanes and in the axis, and its duration."""
     for piece in times.breaks:
         for top, bottom in (lanes, (axis - 5, axis + 5)):
             yield from _gap(piece.mark, top, bottom)
@@ -98,7 +98,7 @@ def _zigzag(top: float, bottom: float) -> list[tuple[float, float]]:
 
 
 def _many(cluster: Cluster, top: float) -> Iterator[str]:
-    """Yield a bar for calls that are too close to be told apart."""
+    """Yield a bar for calls that are too close for a glyph each."""
     left, width = cluster.left - 4, cluster.right - cluster.left + 8
     kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in GLYPHS}
     tip = title(", ".join(f"{count} x {does}" for does, count in kinds.items() if count))

@@ -1,10 +1,10 @@
-"""The frame of every page: one file that asks for nothing, in the reader's colour scheme."""
+"""The frame of every page: one self-contained file, in the reader's colour scheme."""
 
 from __future__ import annotations
 
 from htppower.review.pictures.elements import element, safe
 
-# Nothing is loaded and nothing runs, whatever a profile's texts may hold; the style sheets stand in the page.
+# The page loads and runs nothing, whatever texts a profile holds; its style sheets are inline.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _STYLE = """
@@ -40,7 +40,7 @@ tbody tr:hover { background: var(--box); }
 
 
 def page(title: str, body: str) -> str:
-    """Return a whole document; the title is a text, the body is markup."""
+    """Return a whole document from a title, which is text, and a body, which is markup."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -61,5 +61,5 @@ def page(title: str, body: str) -> str:
 
 
 def figure(picture: str, says: str) -> str:
-    """Return a picture, which is markup, with its name; it can be scrolled by keys where the window is narrow."""
+    """Return a picture, which is markup, with its name; keys scroll it in a narrow window."""
     return element("figure", picture, tabindex=0, aria_label=says)

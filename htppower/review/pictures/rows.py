@@ -1,4 +1,4 @@
-"""The corner axis of a lane: the corners that are voted and their neighbours, lowest first, and rows for no corner."""
+"""The corner axis of a lane: the voted corners with their neighbours, and below them the rows for no corner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ROW_PX = 16
 _GAP_PX = 9
-# Rows below the corners: of a target of DISABLE, which is outside their order, and of what follows the core clock.
+# The rows below the corners: a target of DISABLE, and a clock that follows the core clock.
 NO_VOTE = "no vote"
 FOLLOWS = "follows core"
 
@@ -26,8 +26,8 @@ class CornerRow:
     """One row.
 
     Attributes:
-        label: the corner's name, or what stands in its place.
-        y: where it is, in px below the top of the lane.
+        label: the corner's name, or the text in its place.
+        y: px below the top of the lane.
         gap: whether corners are left out between this row and the one below.
     """
 
@@ -44,24 +44,24 @@ class CornerAxis:
     height: float
 
     def y(self, label: str) -> float:
-        """Return where a row is, in px below the top of the lane."""
+        """Return the y of a row."""
         return next(row.y for row in self.rows if row.label == label)
 
 
 def row_of(step: Step) -> str | None:
-    """Return the label of the row on which a step's target is; what is not voted has none."""
+    """Return the label of the row of a step's target; None where there is no vote."""
     if step.levels is None:
         return FOLLOWS if step.follows else None
     return NO_VOTE if is_disable(step.levels.target) else step.levels.target.name
 
 
 def voted_rows(lane: Lane) -> set[str]:
-    """Return the labels of the rows that are voted on a clock, or stand for its vote."""
+    """Return the labels of the rows that the votes of a lane use."""
     return {label for step in lane.steps for label in _labels(step)}
 
 
 def corner_axis(lanes: Iterable[Lane]) -> CornerAxis:
-    """Return one axis for lanes that are to be compared: what is voted on any of them."""
+    """Return one axis for lanes that are compared, with the rows of all of them."""
     compared = list(lanes)
     labels = set().union(*map(voted_rows, compared))
     every = _siblings(level for lane in compared for step in lane.steps if step.levels for level in step.levels.all)

@@ -1,6 +1,6 @@
-"""The look of the pictures: one style sheet for a picture that stands alone, in a page of ours, or in the docs."""
+"""The style sheet of the pictures: for a file of their own, a page of ours, and the docs."""
 
-# Values of the docs' theme where the picture stands in one of their pages; otherwise of the system's colour scheme.
+# The colours are those of the docs' theme in a page of the docs, and otherwise of the system's colour scheme.
 SVG = """
 .htp { --ink: var(--color-foreground-primary, #1f2328); --faint: var(--color-foreground-secondary, #59636e);
   --ground: var(--color-background-primary, #ffffff);

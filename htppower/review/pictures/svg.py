@@ -1,4 +1,4 @@
-"""A timeline as a self-contained SVG: no script, nothing from elsewhere; light or dark as the reader's system is."""
+"""A timeline as an SVG: self-contained, without a script, light or dark as the reader's system is."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LANE_HEAD_PX = 24
 _NOTE_PX = 64
 _NO_CALLS_PX = 14
 _MARGIN = 16.0
-# Core and bus take the same corners, so they share one axis; HMX has corners of its own.
+# Core and bus have the same corners, so they share one axis; HMX has corners of its own.
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
-# So many moments a description tells: it is read aloud.
+# A description is read aloud, so it has so many moments at most.
 _MOST_SPELT = 12
 NO_VOTES = "no call: this profile does not vote"
 NO_VOTE = "no vote on this clock"
@@ -40,9 +40,9 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
 
     Args:
         timeline: what is drawn.
-        beside: timelines with which it is compared: all are drawn on one scale of time and of corners.
-        name: begins the ids of the picture, so that several may stand in one page.
-        head: whether the profile, its summary and the workload stand above, as a page would say already.
+        beside: timelines to compare it with, drawn elsewhere on the same scale of time and corners.
+        name: begins the ids of the picture, so that a page can hold several.
+        head: whether the profile, its summary and the workload stand above.
     """
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
@@ -51,7 +51,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
-    # What comes later lies above: votes above the bands, cuts above all that they cut, words above the cuts.
+    # Later parts lie above earlier ones: votes above bands, breaks above what they cut, words above breaks.
     parts = (
         *_opening(timeline, name, height),
         *(_head(timeline) if head else ()),
@@ -73,7 +73,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
 def _lanes(
     timeline: Timeline, beside: Sequence[Timeline], times: TimeAxis, top: float
 ) -> tuple[list[str], list[str], float]:
-    """Return the lanes below each other, the words in them, and where they end."""
+    """Return the lanes, the notes in them, and the y of their end."""
     middle = (_LEFT + _RIGHT) / 2
     if not timeline.lanes:
         note = text(middle, top + _NOTE_PX / 2 + 4, NO_VOTES, "note on-lane", "middle")
@@ -121,15 +121,15 @@ def _head(timeline: Timeline) -> Iterator[str]:
 
 
 def describe(timeline: Timeline) -> str:
-    """Return the picture in words: what is voted when, for those who do not see it."""
+    """Return the picture in words, for those who do not see it."""
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
-    calls = "; ".join(_calls_said(timeline))
+    calls = "; ".join(_moments(timeline))
     return f"{timeline.setting}. {len(timeline.ticks)} native calls. {calls}."
 
 
-def _calls_said(timeline: Timeline) -> Iterator[str]:
-    """Yield what is in force after the calls of each moment; of many the first few and the last."""
+def _moments(timeline: Timeline) -> Iterator[str]:
+    """Yield what is in force after each moment with calls: the first few, and the last."""
     *before, last = dict.fromkeys(tick.time_us for tick in timeline.ticks)
     said = before[: _MOST_SPELT - 1]
     for time_us in (*said, last):

@@ -1,4 +1,4 @@
-"""The tables of a page, escaped: what a profile votes raised and lowered, its native calls, sums, and findings."""
+"""The tables of a page, escaped: votes, native calls, sums and findings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from htppower.review.dry_run.report import Report
     from htppower.review.lint.findings import Finding
 
-# Of so many calls the first and the last are shown: a page of 20000 rows is read by nobody, and slow to open.
+# A page with more calls than _MOST_ROWS shows the first and the last: nobody reads 20000 rows, and they open slowly.
 _MOST_ROWS = 200
 _FEW_ROWS = 60
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
-    """Return a table of texts; a cell's line breaks are kept. It can be scrolled by keys where the window is narrow."""
+    """Return a table of texts with their line breaks; keys scroll it in a narrow window."""
     heads = "".join(f'<th scope="col">{cell(name)}</th>' for name in head)
     body = "\n".join(f"<tr>{''.join(f'<td>{cell(said)}</td>' for said in row)}</tr>" for row in rows)
     whole = f"<caption>{safe(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>"
@@ -31,12 +31,12 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind
 
 
 def cell(said: object) -> str:
-    """Return a text, escaped, in an order of writing of its own."""
+    """Return a text, escaped, with its own direction of writing."""
     return f'<bdi dir="auto">{safe(said).replace(chr(10), "<br>")}</bdi>' if said != "" else ""
 
 
 def vote_table(report: Report) -> str:
-    """Return each field of the profile's votes, raised and lowered; the words of ``votes`` in the file."""
+    """Return the table of each vote, raised and lowered, as a file spells it."""
     profile = report.profile
     raised = dict(vote_fields(profile.votes))
     lowered = dict(vote_fields(VoteSet() if profile.relax is None else profile.relax.to.votes))
@@ -54,7 +54,7 @@ def vote_table(report: Report) -> str:
 
 
 def call_table(report: Report) -> str:
-    """Return the native calls; of very many the first and the last."""
+    """Return the table of the native calls; of very many, the first and the last."""
     rows = report.rows
     if not rows:
         return "<p>No call: this profile does not vote.</p>"
@@ -89,12 +89,12 @@ def summary(report: Report) -> list[tuple[str, str]]:
 
 
 def label_list(rows: Iterable[tuple[str, str]]) -> str:
-    """Return labels and texts as a list of descriptions."""
+    """Return labels and texts as a description list."""
     return f"<dl>{''.join(f'<div><dt>{cell(label)}</dt><dd>{cell(text)}</dd></div>' for label, text in rows)}</dl>"
 
 
 def finding_table(findings: Sequence[Finding]) -> str:
-    """Return the findings, or that there are none."""
+    """Return the table of the findings, or that there are none."""
     if not findings:
         return "<p>None.</p>"
     rows = [(each.severity.value, each.rule, shown_path(each.place), each.message, each.hint) for each in findings]

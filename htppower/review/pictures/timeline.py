@@ -1,6 +1,6 @@
-"""A run as a timeline: the votes of each clock as steps, phases and windows as bands, native calls as ticks.
+"""A run as a timeline: the votes of each clock as steps, phases and windows as spans, native calls as ticks.
 
-Pure data, exact to the microsecond: how it looks is the concern of the modules that draw it.
+It is data, exact to the microsecond; other modules draw it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
-# Of a clock on which all three corners are DISABLE.
+# The text of a clock whose three corners are DISABLE.
 NO_VOTE = "no vote (DISABLE)"
 
 
 def is_disable(corner: VoltageCorner | ExpandedCorner) -> bool:
-    """Return whether a corner is DISABLE, which is no corner: it stands outside the order and means "no vote"."""
+    """Return whether a corner is DISABLE, which means "no vote" and stands outside the order of corners."""
     return corner.name == "DISABLE"
 
 
 @attrs.frozen
 class Levels:
-    """The corners that are voted for one clock; names by ``.name``, the vendor's numbers by ``.value``."""
+    """The voted corners of one clock; ``.value`` of each is the vendor's number."""
 
     min: VoltageCorner | ExpandedCorner
     target: VoltageCorner | ExpandedCorner
@@ -46,7 +46,7 @@ class Levels:
 
     @property
     def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
-        """From where to where the clock may go: DISABLE is no limit there, so that the target is in its place."""
+        """The lowest and highest corner of the clock; the target replaces a limit of DISABLE."""
         low, high = (self.target if is_disable(end) else end for end in (self.min, self.max))
         return None if is_disable(low) or is_disable(high) else (low, high)
 
@@ -59,12 +59,12 @@ class Levels:
 
 @attrs.frozen
 class Step:
-    """What is voted for a clock from a moment on.
+    """The vote on a clock from a moment on.
 
     Attributes:
         time_us: the moment, from the start of the run.
-        levels: the corners, or None where there are none.
-        follows: whether the clock follows the core clock, as HMX does without an explicit vote of its own.
+        levels: the corners; None without a vote.
+        follows: whether the clock follows the core clock, as HMX does without an explicit vote.
     """
 
     time_us: int
@@ -73,11 +73,11 @@ class Step:
 
     @property
     def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
-        """From where to where the clock may go, or None where that is not voted."""
+        """The lowest and highest corner of the clock; None without a vote."""
         return None if self.levels is None else self.levels.limits
 
     def __str__(self) -> str:
-        """Return the corners, or what stands in their place."""
+        """Return the corners, or the text in their place."""
         return "follows the core clock" if self.follows else "no vote" if self.levels is None else str(self.levels)
 
 
@@ -89,12 +89,12 @@ class Lane:
     steps: tuple[Step, ...]
 
     def at(self, time_us: int) -> Step:
-        """Return what is in force at a moment, after the calls of that moment."""
+        """Return the step in force after the calls of a moment."""
         return next(step for step in reversed(self.steps) if step.time_us <= time_us)
 
     @property
     def explicit(self) -> bool:
-        """Whether any corner is voted."""
+        """Whether any step votes a corner."""
         return any(step.levels is not None for step in self.steps)
 
 
@@ -103,7 +103,7 @@ class Tick:
     """One native call.
 
     Attributes:
-        time_us: when.
+        time_us: the time from the start of the run.
         does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
         says: the function, why, and the state after it, in one line.
     """
@@ -115,14 +115,14 @@ class Tick:
 
 @attrs.frozen
 class Timeline:
-    """A run as it is drawn.
+    """A run as data for drawing.
 
     Attributes:
-        profile, summary: the profile's name and its sentence.
+        profile, summary: the profile's name and summary.
         setting: the platform and the workload, in one line.
         lanes: core, bus and HMX; empty where the profile casts no votes.
         phases: the phases, in order.
-        windows: where votes are kept up with nothing in flight: sustain windows, and one after INIT.
+        windows: the times when votes are up with nothing in flight: sustain windows, and one after INIT.
         ticks: the native calls, in order.
         end_us: the end of the run.
     """
@@ -157,7 +157,7 @@ def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:
 
 
 def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
-    """Yield a step for every call that changes what is in force on the clock; one at 0 in any case."""
+    """Yield a step for every call that changes the vote on the clock, and always one at 0."""
     last = Step(0, None)
     if not rows or rows[0].call.time_us > 0:
         yield last
@@ -177,7 +177,7 @@ def _bus(time_us: int, votes: VoteSet) -> Step:
 
 
 def _hmx(time_us: int, votes: VoteSet) -> Step:
-    """Return the explicit vote; without one the default applies (rule HMX-4), which follows the core vote."""
+    """Return the explicit vote; without one HMX follows the core clock (rule HMX-4)."""
     if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
         return Step(time_us, _levels(votes.hmx_v2))
     return Step(time_us, None, follows=votes.hvx is not None)

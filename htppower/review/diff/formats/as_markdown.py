@@ -20,7 +20,7 @@ _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
-    """Return the comparison; what stands in cells can't break out of them."""
+    """Return the comparison; no text can break out of its cell."""
     return "\n\n".join((*_parts(comparison), *(f"```text\n{text}\n```" for text in side_by_side(runs))))
 
 
@@ -51,7 +51,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a text as code in a cell: the fence is longer than any run of backticks in it."""
+    """Return a text as code in a cell, in a fence longer than any run of backticks in it."""
     text = printable(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""A comparison as text: a line a field, grouped by effect."""
+"""A comparison as text: a line for each field, grouped by effect."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
+from htppower.review.layout import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,13 +23,13 @@ _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHA
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
-    """Return the comparison; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    """Return the comparison with colours, which ``click.echo`` removes where there is no terminal."""
     groups = ["\n".join(group) for group in _groups(comparison)]
     return "\n\n".join((*filter(None, groups), *side_by_side(runs), summary(comparison)))
 
 
 def side_by_side(runs: Sequence[RunPair] | None) -> list[str]:
-    """Return the dry runs of each profile as text; what that takes is imported only where there are any."""
+    """Return the dry runs of each profile as text; their module is imported only where there are any."""
     if not runs:
         return []
     from htppower.review.diff.formats.timelines import lines  # noqa: PLC0415
@@ -54,8 +55,9 @@ def place_text(place: Place) -> str:
 def _groups(comparison: Comparison) -> Iterator[list[str]]:
     for effect in Effect:
         changes = comparison.of_effect(effect)
-        widths = [max((len(_cells(change)[column]) for change in changes), default=0) for column in range(4)]
-        yield [_line(change, widths) for change in changes]
+        styled = click.style(effect.value, fg=_COLOURS.get(effect))
+        cells = aligned([_cells(change) for change in changes])
+        yield [f"{line}   {styled}   ({place_text(each.place)})" for line, each in zip(cells, changes, strict=True)]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         width = max(map(len, names), default=0)
         yield [f"{printable(name):<{width}}  {word}   ({printable(shown_path(path))})" for name, path in names.items()]
@@ -63,9 +65,3 @@ def _groups(comparison: Comparison) -> Iterator[list[str]]:
 
 def _cells(change: Change) -> tuple[str, str, str, str]:
     return printable(change.profile), change.when, change.field, f"{printable(change.old)} -> {printable(change.new)}"
-
-
-def _line(change: Change, widths: list[int]) -> str:
-    cells = "  ".join(cell.ljust(width) for cell, width in zip(_cells(change), widths, strict=True))
-    effect = click.style(change.effect.value, fg=_COLOURS.get(change.effect))
-    return f"{cells}   {effect}   ({place_text(change.place)})"

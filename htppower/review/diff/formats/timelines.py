@@ -1,4 +1,4 @@
-"""Two dry runs side by side, as text and as JSON, and what they cost."""
+"""Two dry runs side by side with their costs, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lines(pair: RunPair) -> Iterator[str]:
 
 
 def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[Row | None, Row | None]]:
-    """Yield the calls of both, those that are made for the same reason in one line."""
+    """Yield the calls of both, paired where they have the same reason."""
     before, after = ([(row.cause, row.call.function, row.state) for row in rows] for rows in (old, new))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
@@ -49,7 +49,7 @@ def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[
 
 
 def _call(row: Row | None, beside: Row | None = None) -> str:
-    """Return a call in a line: the clocks and the polling that it votes, and what else it votes otherwise."""
+    """Return a call in a line: its votes on clocks and polling, and those that differ from the call beside it."""
     if row is None:
         return ""
     call = row.call

@@ -1,4 +1,4 @@
-"""A run as text for 100 columns: what was run, a timeline of calls in the vendor's words, a summary."""
+"""A run as text, 100 columns wide: what was run, the calls in the vendor's words, a summary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PREFIXES = (
 
 
 def render(report: Report) -> str:
-    """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    """Return the report with colours, which ``click.echo`` removes where there is no terminal."""
     return "\n".join((*_head(report), "", *_timeline(report), "", *_summary(report)))
 
 
