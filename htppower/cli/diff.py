@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.options import (
     OF_A_WORKLOAD,
     folders_option,
     output_options,
+    refuse_given,
     refuse_soc_with_arch,
     simulated_htp,
     workload,
@@ -61,9 +61,15 @@ def command(**options: Any) -> None:
     """
     ctx = click.get_current_context()
     draws = options["timeline"] or "html" in (options["form"], *(form for form, _ in options["outputs"]))
-    _refuse_what_does_not_go_together(ctx, draws=draws)
+    refuse_soc_with_arch(options)
+    if not draws:
+        refuse_given(ctx, (*OF_A_WORKLOAD, "soc"), "--timeline and --format html")
     with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
-        runs = _runs(comparison, options) if draws else None
+        runs: tuple[RunPair, ...] | None = None
+        if draws:
+            from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
+
+            runs = run_both(comparison, lambda: simulated_htp(options), workload(options))
 
         def make(form: str) -> str:
             return render(comparison, form, runs if options["timeline"] or form == "html" else None)
@@ -86,14 +92,6 @@ def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
         or (_REMOVED in effects and bool(comparison.removed))
         or (Effect.RAISES_POWER in wanted and comparison.adds_votes)
     )
-
-
-def _refuse_what_does_not_go_together(ctx: click.Context, *, draws: bool) -> None:
-    refuse_soc_with_arch(ctx.params)
-    for parameter in ctx.command.params:
-        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
-        if given and not draws and parameter.name in (*OF_A_WORKLOAD, "soc"):
-            raise click.UsageError(f"{parameter.opts[0]} is for --timeline and --format html; leave it out")
 
 
 @contextlib.contextmanager
@@ -149,9 +147,3 @@ def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:
     if not any(side.profiles or side.states for side in sides):
         hint = "name the folder in which they are"
         raise ProfileError(Problem(path, 0, 0, "FILE-1", "no profile there, then or now", hint) for path in paths)
-
-
-def _runs(comparison: Comparison, options: dict[str, Any]) -> tuple[RunPair, ...]:
-    from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
-
-    return run_both(comparison, lambda: simulated_htp(options), workload(options))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from htppower.cli.outputs import FormAndFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
     from htppower.backends.simulated.htp import SimulatedHtp
@@ -64,6 +65,18 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_WORKLOAD):
         command = option(command)
     return command
+
+
+def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str) -> None:
+    """Refuse parameters that have no effect.
+
+    Raises:
+        click.UsageError: one of these is given.
+    """
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+        if given and parameter.name in names:
+            raise click.UsageError(f"{parameter.opts[0]} is for {belongs_to}; leave it out")
 
 
 def refuse_soc_with_arch(options: dict[str, Any]) -> None:

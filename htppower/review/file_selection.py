@@ -37,12 +37,7 @@ class Kind(enum.Enum):
 
 @attrs.frozen(repr=False, eq=False)
 class Source:
-    """A file.
-
-    Attributes:
-        path: the file, spelt as the user spells it.
-        kind: what it holds.
-    """
+    """A file, spelt as the user spells it, and what it holds."""
 
     path: FilePath
     kind: Kind

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.events import CallMade, Event, SessionOpened, State, Transition
-from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
+from htppower.subscribers.trace_events import PROCESS, event, moment, process, slice_of, track
 from htppower.subscribers.trace_file import TraceFile
 from htppower.votes.native_codes import code_name
 
@@ -121,7 +121,7 @@ class ChromeTrace:
         elif self._file.size_with(elements) <= self._full_bytes:
             self._file.add(elements)
         else:
-            ends = [event("E", str(track.state), now_us, _tid(number), {}) for number, track in self._tracks.items()]
+            ends = [event("E", str(each.state), now_us, _tid(number), {}) for number, each in self._tracks.items()]
             if ends:
                 self._file.add(_json(ends))
             self._begin(now_us, made)
@@ -133,10 +133,10 @@ class ChromeTrace:
             self._file = None
         if self._path.exists():
             self._rename_older()
-        first = [named("process_name", PROCESS, "htppower"), *_header(0, "controller")]
-        for number, track in self._tracks.items():
-            first += _header(number, track.name)
-            first.append(event("B", str(track.state), now_us, _tid(number), {}))
+        first = [process("htppower"), *_track(0, "controller")]
+        for number, open_track in self._tracks.items():
+            first += _track(number, open_track.name)
+            first.append(event("B", str(open_track.state), now_us, _tid(number), {}))
         header = _json(first)
         self._full_bytes = max(self._max_bytes, len(header) + self._max_bytes // 2)
         self._file = TraceFile(self._path, _json([*first, *made]))
@@ -162,11 +162,11 @@ class ChromeTrace:
     def _change_state(self, happened: SessionOpened | Transition) -> list[dict[str, Any]]:
         """End the slice of the old state, and begin that of the new one."""
         tid, now_us = _tid(happened.session), happened.time_us
-        track, state = self._tracks.get(happened.session), _state_after(happened)
-        if track is None:
-            made = _header(happened.session, _name(happened))
+        old, state = self._tracks.get(happened.session), _state_after(happened)
+        if old is None:
+            made = _track(happened.session, _name(happened))
         else:
-            made = [event("E", str(track.state), now_us, tid, {})]
+            made = [event("E", str(old.state), now_us, tid, {})]
         if state is not State.DESTROYED:
             made.append(event("B", str(state), now_us, tid, _fields(happened)))
         others = len(self._raised) - (happened.session in self._raised)
@@ -197,11 +197,8 @@ def _tid(session: int) -> int:
     return PROCESS + 1 + session
 
 
-def _header(session: int, name: str) -> list[dict[str, Any]]:
-    return [
-        named("thread_name", _tid(session), name),
-        meta("thread_sort_index", _tid(session), {"sort_index": session}),
-    ]
+def _track(session: int, name: str) -> list[dict[str, Any]]:
+    return track(_tid(session), name, session)
 
 
 def _fields(happened: Event) -> dict[str, Any]:

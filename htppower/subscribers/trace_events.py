@@ -26,11 +26,14 @@ def moment(name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str,
     return {**event("i", name, time_us, tid, args), "s": "t"}
 
 
-def meta(kind: str, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    """Return a property of a track or of the process, such as its ``thread_name``."""
-    return event("M", kind, 0, tid, args)
+def process(name: str) -> dict[str, Any]:
+    """Return the name of the process."""
+    return event("M", "process_name", 0, PROCESS, {"name": name})
 
 
-def named(kind: str, tid: int, name: str) -> dict[str, Any]:
-    """Return the name of a track or of the process."""
-    return meta(kind, tid, {"name": name})
+def track(tid: int, name: str, place: int) -> list[dict[str, Any]]:
+    """Return the name of a track, and its place among the tracks."""
+    return [
+        event("M", "thread_name", 0, tid, {"name": name}),
+        event("M", "thread_sort_index", 0, tid, {"sort_index": place}),
+    ]

@@ -6,12 +6,12 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from htppower.cli.options import (
     OF_A_WORKLOAD,
     folders_option,
     format_option,
+    refuse_given,
     refuse_soc_with_arch,
     simulated_htp,
     workload,
@@ -104,11 +104,10 @@ def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None
     refuse_soc_with_arch(options)
     if len(set(options["core_ids"])) < len(options["core_ids"]):
         raise click.UsageError("--core names a core twice")
-    for parameter in ctx.command.params:
-        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
-        if given and parameter.name in (_OF_A_WORKLOAD if live else _OF_A_LIVE_RUN):
-            kind = "a dry run" if live else "a run on the device"
-            raise click.UsageError(f"{parameter.opts[0]} is for {kind}; leave it out")
+    if live:
+        refuse_given(ctx, _OF_A_WORKLOAD, "a dry run")
+    else:
+        refuse_given(ctx, _OF_A_LIVE_RUN, "a run on the device")
 
 
 def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:

@@ -70,11 +70,7 @@ class PhaseSpan(Span):
 
 @attrs.frozen
 class Window(Span):
-    """A time when votes are up with nothing in flight; it ends with the lowering or the next phase.
-
-    Attributes:
-        after: the phase that ended before it.
-    """
+    """A time after a phase when votes are up with nothing in flight; a lowering or the next phase ends it."""
 
     after: Phase
 

@@ -29,42 +29,33 @@ _NARROWEST = 1.5
 def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, name: str) -> Iterator[str]:
     """Yield the strip, and each band's tint down to the bottom; windows lie behind phases."""
     phases = phase_bands(timeline.phases, times)
-    windows = window_bands(timeline.windows, times, phases)
-    for band in windows:
-        yield from _window(band, top, bottom, times, name)
+    for band in window_bands(timeline.windows, times, phases):
+        left, width = _place(band, times)
+        yield element("rect", fill=f"url(#{name}-hatch)", x=left, y=top, width=width, height=bottom - top)
+        duration = spell_time(band.duration_us)
+        tip = f"{band.name}, {duration}" if band.count == 1 else f"{band.count} {band.name} windows in {duration}"
+        yield _strip(band, top, times, title(tip), fill="none", pointer_events="all", class_="window")
+        yield from _label(band, top, (f"{band.name} {duration}", band.name), times)
     for band in phases:
         left, width = _place(band, times)
-        below = {"x": left, "y": top + STRIP_PX, "width": width, "height": bottom - top - STRIP_PX}
-        yield element("rect", class_=f"column {band.name}", **below)
-        said = f"{band.name}, {spell_time(band.duration_us)}"
-        if band.count > 1:
-            said = f"{band.count} of {band.name} in {spell_time(band.duration_us)}"
-        strip = {"x": left, "y": top, "width": width, "height": STRIP_PX}
-        yield element("rect", title(said), class_=f"phase {band.name}", **strip)
-        yield from _label(band, top, _phase_words(band), times)
+        tint = {"x": left, "y": top + STRIP_PX, "width": width, "height": bottom - top - STRIP_PX}
+        yield element("rect", class_=f"column {band.name}", **tint)
+        duration = spell_time(band.duration_us)
+        tip = f"{band.name}, {duration}" if band.count == 1 else f"{band.count} of {band.name} in {duration}"
+        yield _strip(band, top, times, title(tip), class_=f"phase {band.name}")
+        words = (band.name,) if band.count == 1 else (f"{band.count} x {band.name}", f"{band.count}")
+        yield from _label(band, top, words, times)
 
 
-def _window(band: Band, top: float, bottom: float, times: TimeAxis, name: str) -> Iterator[str]:
+def _strip(band: Band, top: float, times: TimeAxis, tip: str, **look: object) -> str:
     left, width = _place(band, times)
-    said = f"{band.name}, {spell_time(band.duration_us)}"
-    if band.count > 1:
-        said = f"{band.count} {band.name} windows in {spell_time(band.duration_us)}"
-    yield element("rect", fill=f"url(#{name}-hatch)", x=left, y=top, width=width, height=bottom - top)
-    strip = {"x": left, "y": top, "width": width, "height": STRIP_PX}
-    yield element("rect", title(said), fill="none", pointer_events="all", class_="window", **strip)
-    yield from _label(band, top, (f"{band.name} {spell_time(band.duration_us)}", band.name), times)
+    return element("rect", tip, **look, x=left, y=top, width=width, height=STRIP_PX)
 
 
 def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
     """Return x and width of a band: wide enough to be seen, and within the axis."""
     width = max(band.right - band.left, _NARROWEST)
     return min(band.left, times.pieces[-1].right - width), width
-
-
-def _phase_words(band: Band) -> tuple[str, ...]:
-    if band.count > 1:
-        return (f"{band.count} x {band.name}", f"{band.count}")
-    return (band.name,)
 
 
 def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:

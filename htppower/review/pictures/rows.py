@@ -23,13 +23,7 @@ FOLLOWS = "follows core"
 
 @attrs.frozen
 class CornerRow:
-    """One row.
-
-    Attributes:
-        label: the corner's name, or the text in its place.
-        y: px below the top of the lane.
-        gap: whether corners are left out between this row and the one below.
-    """
+    """One row, some px below the top of the lane; ``gap``: corners are left out between it and the next one."""
 
     label: str
     y: float

@@ -100,13 +100,7 @@ class Lane:
 
 @attrs.frozen
 class Tick:
-    """One native call.
-
-    Attributes:
-        time_us: the time from the start of the run.
-        does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
-        says: the function, why, and the state after it, in one line.
-    """
+    """One native call: it does ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``, and says why."""
 
     time_us: int
     does: str
@@ -115,17 +109,7 @@ class Tick:
 
 @attrs.frozen
 class Timeline:
-    """A run as data for drawing.
-
-    Attributes:
-        profile, summary: the profile's name and summary.
-        setting: the platform and the workload, in one line.
-        lanes: core, bus and HMX; empty where the profile casts no votes.
-        phases: the phases, in order.
-        windows: the times when votes are up with nothing in flight: sustain windows, and one after INIT.
-        ticks: the native calls, in order.
-        end_us: the end of the run.
-    """
+    """A run as data for drawing; a profile without votes has no lanes. ``setting`` is platform and workload."""
 
     profile: str
     summary: str

@@ -15,7 +15,7 @@ import attrs
 
 from htppower.review.dry_run.report import NO_HARDWARE
 from htppower.review.pictures.timeline import is_disable, timeline
-from htppower.subscribers.trace_events import PROCESS, event, meta, moment, named, slice_of
+from htppower.subscribers.trace_events import PROCESS, event, moment, process, slice_of, track
 from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
@@ -52,11 +52,10 @@ def _about(report: Report) -> dict[str, str]:
 
 def _events(report: Report) -> Iterator[dict[str, Any]]:
     lanes = timeline(report).lanes
-    yield named("process_name", PROCESS, f"htppower {report.profile.name}")
+    yield process(f"htppower {report.profile.name}")
     threads = {name: tid for name, tid in _THREAD.items() if lanes or name in ("phases", "state")}
     for place, (name, tid) in enumerate(threads.items()):
-        yield named("thread_name", tid, name)
-        yield meta("thread_sort_index", tid, {"sort_index": place})
+        yield from track(tid, name, place)
     for span in report.phases:
         yield _slice("phases", str(span.phase), span.begin_us, span.duration_us)
     for window in report.windows:
