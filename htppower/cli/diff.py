@@ -64,7 +64,7 @@ def command(**options: Any) -> None:
     refuse_soc_with_arch(options)
     if not draws:
         refuse_given(ctx, (*OF_A_WORKLOAD, "soc"), "--timeline and --format html")
-    with _compared(options["paths"], options["revision"], options["folders"]) as comparison:
+    with _comparison(options["paths"], options["revision"], options["folders"]) as comparison:
         runs: tuple[RunPair, ...] | None = None
         if draws:
             from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
@@ -95,10 +95,10 @@ def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
 
 
 @contextlib.contextmanager
-def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, ...]) -> Iterator[Comparison]:
+def _comparison(paths: tuple[str, ...], revision: str | None, folders: tuple[str, ...]) -> Iterator[Comparison]:
     """Yield the comparison; the files that it was read from exist until the end of the block."""
     if revision is not None:
-        with _compared_with_revision(paths, revision, folders) as comparison:
+        with _comparison_with_revision(paths, revision, folders) as comparison:
             yield comparison
         return
     if len(paths) != _PAIR:
@@ -108,12 +108,12 @@ def _compared(paths: tuple[str, ...], revision: str | None, folders: tuple[str, 
     if Path(old).is_dir() is not Path(new).is_dir():
         raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
     sides = read_side([old], tree), read_side([new], tree)
-    _refuse_nothing((old, new), *sides)
+    _refuse_empty((old, new), *sides)
     yield compare((old, new), (sides[0], tree), (sides[1], tree), files=not Path(old).is_dir())
 
 
 @contextlib.contextmanager
-def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tuple[str, ...]) -> Iterator[Comparison]:
+def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tuple[str, ...]) -> Iterator[Comparison]:
     from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
@@ -132,13 +132,13 @@ def _compared_with_revision(paths: tuple[str, ...], revision: str, folders: tupl
         old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
-        _refuse_nothing(paths, old_side, new_side)
+        _refuse_empty(paths, old_side, new_side)
         names = (f"{revision} ({then.commit[:12]})", "now")
         files = len(paths) == 1 and not any(Path(path).is_dir() for path in (*before, *after))
         yield compare(names, (old_side, old_tree), (new_side, new_tree), files=files)
 
 
-def _refuse_nothing(paths: tuple[str, ...], *sides: Side) -> None:
+def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
     """Refuse to compare nothing with nothing.
 
     Raises:

@@ -80,7 +80,7 @@ def command(**options: Any) -> None:
     options["command_line"] = ctx.obj
     live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
     live = live and not options["dry_run"]
-    _refuse_what_does_not_go_together(ctx, live=live)
+    _check_options(ctx, live=live)
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
     profile = load_profile(options["profile"], options["folders"])
@@ -89,7 +89,7 @@ def command(**options: Any) -> None:
     _show_dry_run(profile, options)
 
 
-def _refuse_what_does_not_go_together(ctx: click.Context, *, live: bool) -> None:
+def _check_options(ctx: click.Context, *, live: bool) -> None:
     options = {**ctx.params, "command_line": ctx.obj}
     if options["backend"] == "simulated" and options["library"] is not None:
         raise click.UsageError("--library is the vendor's; leave it out with --backend simulated")

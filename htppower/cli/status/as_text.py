@@ -100,7 +100,7 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
         ("  state", since),
         ("  profile", _profile(session, seen)),
         *(("  hold", _hold_or_cap(hold, seen)) for hold in session["holds"]),
-        ("  in flight", f"{session['in_flight']}{_lowering(session, now_us)}"),
+        ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, now_us)}"),
         ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
         *_calls(session, now_us),
@@ -132,7 +132,7 @@ def _quoted(claim: dict[str, Any]) -> str:
     return f"'{claim['reason']}'"
 
 
-def _lowering(session: dict[str, Any], now_us: int) -> str:
+def _time_to_lowering(session: dict[str, Any], now_us: int) -> str:
     until_us = session["sustained_until_us"]
     return "" if until_us is None else f"; lowers in {span(max(0, until_us - now_us))}"
 

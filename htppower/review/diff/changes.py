@@ -55,11 +55,11 @@ class Change:
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     """Return what differs between two profiles, in the order of a file."""
     name = new.value.name
-    found = [*_wording(name, old, new), *_of_votes(name, INFERENCE, _voted(old), _voted(new))]
+    found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, _voted(old), _voted(new))]
     if old.state is None and new.state is None:
         return tuple(found)
-    lowered = list(_of_votes(name, LOWERED, _lowered(old), _lowered(new)))
-    found += _of_relaxing(old, new, lowered)
+    lowered = list(_vote_changes(name, LOWERED, _lowered(old), _lowered(new)))
+    found += _relax_changes(old, new, lowered)
     words = _state_wording(name, old.state, new.state) if old.state is not None and new.state is not None else ()
     return (*found, *lowered, *words)
 
@@ -67,7 +67,7 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = [(each.value.votes, each.file) for each in (old, new)]
-    return (*_of_votes(new.value.name, LOWERED, *sides), *_state_wording(new.value.name, old, new))
+    return (*_vote_changes(new.value.name, LOWERED, *sides), *_state_wording(new.value.name, old, new))
 
 
 _Side = tuple["VoteSet", "ResolvedFile"]
@@ -83,7 +83,7 @@ def _lowered(profile: Examined[Profile]) -> _Side:
     return profile.state.value.votes, profile.state.file
 
 
-def _wording(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
+def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
     for field in ("name", "summary"):
         before, after = getattr(old.value, field), getattr(new.value, field)
         if before != after:
@@ -98,7 +98,7 @@ def _state_wording(name: str, old: Examined[PowerState], new: Examined[PowerStat
         yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (old.file, new.file))
 
 
-def _of_votes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
+def _vote_changes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
     before, after = dict(vote_fields(old[0])), dict(vote_fields(new[0]))
     for at in _in_order(before, after):
         for part, values in _parts(at, before.get(at), after.get(at)):
@@ -125,10 +125,10 @@ def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]
         yield part, (value, after[part])
 
 
-def _of_relaxing(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
+def _relax_changes(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
     name, files = new.value.name, (old.file, new.file)
     before, after = (_relax_fields(each.value) for each in (old, new))
-    effects = {"to": _weightiest(lowered), "lowering": _of_lowering(old.value, new.value)}
+    effects = {"to": _weightiest(lowered), "lowering": _lowering_effect(old.value, new.value)}
     for field, when in _RELAX_FIELDS.items():
         values = (before.get(field), after.get(field))
         if values[0] != values[1]:
@@ -143,7 +143,7 @@ def _relax_fields(profile: Profile) -> dict[str, Any]:
     return {at[1]: value for at, value in profile_fields(profile) if at[0] == "relax"}
 
 
-def _of_lowering(old: Profile, new: Profile) -> Effect:
+def _lowering_effect(old: Profile, new: Profile) -> Effect:
     """Return the effect of lowering in the background, which is none where a timer lowers anyway (rule SUS-3)."""
     one, other = (each.relax is not None and each.relax.lowers_in_background for each in (old, new))
     return Effect.WORDING if one == other else Effect.CHANGES_TIMING

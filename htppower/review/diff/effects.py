@@ -52,11 +52,11 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
     field, *rest = at[1:]
     about = BY_FIELD[field]
     if about.partial and rest:
-        return _of_hvx(rest, old, new, before, after)
+        return _hvx_effect(rest, old, new, before, after)
     if rest:
-        return _of_one_clock(rest[0], old, new)
+        return _limit_effect(rest[0], old, new)
     costs = [dict(power_order.costs(votes)) for votes in (before, after)]
-    # Both forms of a vote are told under the field of one of them.
+    # The costs have both forms of a vote under the field of one of them.
     forms = (field, *(each.field for each in VOTE_OPTIONS.values() if each.other_form is about.option))
     key = next((("votes", name) for name in forms if ("votes", name) in costs[0]), None)
     if key is None:
@@ -64,12 +64,12 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
     one, other_cost = (cost[key] for cost in costs)
     if field == "hmx_v2":
         bounds = one[:-1], other_cost[:-1]
-        return _of_bounds(*bounds) if bounds[0] != bounds[1] else _compared(one, other_cost)
-    return _of_bounds(one, other_cost) if isinstance(one, tuple) else _compared(one, other_cost)
+        return _bounds_effect(*bounds) if bounds[0] != bounds[1] else _power_effect(one, other_cost)
+    return _bounds_effect(one, other_cost) if isinstance(one, tuple) else _power_effect(one, other_cost)
 
 
-def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
-    """Return the effect of a change in the HVX vote; where its form changes, it is that of the same field there."""
+def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
+    """Return the effect of a change in the HVX vote; where its form changes, of the same field in both forms."""
     field = rest[0]
     votes = before.hvx, after.hvx
     if before.hvx_field != after.hvx_field:
@@ -77,15 +77,15 @@ def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet
     if field == "sleep_latency_us":
         return Effect.WORDING if old == new else Effect.CHANGES_LATENCY
     if field == "sleep_disable":
-        return _compared(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
+        return _power_effect(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
     if field == "dcvs_enable":
-        return _of_bounds(
+        return _bounds_effect(
             *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in votes)
         )
     if field == "power_mode":
-        return _of_power_mode(old, new, *votes)
+        return _power_mode_effect(old, new, *votes)
     if field.endswith("perf_mode"):
-        return _compared(*(power_order.frequency(mode or ClkPerfMode.HIGH) for mode in (old, new)))
+        return _power_effect(*(power_order.frequency(mode or ClkPerfMode.HIGH) for mode in (old, new)))
     # A limit counts even where DCVS does not move this client's clock: another client of the core may let it. A client
     # without a core target is inactive and limits nothing.
     limit = rest[1] if rest[1:] else "target"
@@ -95,32 +95,32 @@ def _of_hvx(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet
         else 0
         for corners, vote in ((old, votes[0]), (new, votes[1]))
     ]
-    return _compared(*heights)
+    return _power_effect(*heights)
 
 
-def _of_power_mode(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hvx | None) -> Effect:
+def _power_mode_effect(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hvx | None) -> Effect:
     """Return the effect of another power mode, which is none unless DCVS is on (rule DCVS-3)."""
     if not any(vote is not None and vote.active and vote.dcvs_enable for vote in (before, after)):
         return Effect.WORDING
     if PowerMode.DUTY_CYCLE in (old, new):
         return Effect.CHANGES_TIMING
-    return _compared(_MODES.get(old, -1), _MODES.get(new, -1))
+    return _power_effect(_MODES.get(old, -1), _MODES.get(new, -1))
 
 
-def _of_bounds(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
+def _bounds_effect(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
     """Return the effect of other bounds of a clock. Where any rises, the clock may draw more."""
     if any(after > before for before, after in zip(old, new, strict=True)):
         return Effect.RAISES_POWER
-    return _compared(old, new)
+    return _power_effect(old, new)
 
 
-def _of_one_clock(part: str, old: Any, new: Any) -> Effect:
+def _limit_effect(part: str, old: Any, new: Any) -> Effect:
     if part == "perf_mode":
-        return _compared(power_order.frequency(old), power_order.frequency(new))
-    return _compared(power_order.height(part, old), power_order.height(part, new))
+        return _power_effect(power_order.frequency(old), power_order.frequency(new))
+    return _power_effect(power_order.height(part, old), power_order.height(part, new))
 
 
-def _compared(old: Any, new: Any) -> Effect:
+def _power_effect(old: Any, new: Any) -> Effect:
     if old == new:
         return Effect.WORDING
     return Effect.RAISES_POWER if new > old else Effect.LOWERS_POWER
