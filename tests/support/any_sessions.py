@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from bench import Bench
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
@@ -346,7 +345,3 @@ def _assert_in_force(client: Client, votes: VoteSet) -> None:
             assert voted is None or (voted.min, voted.target, voted.max) == found
     if hmx is not None:
         assert client.explicit_hmx == (None if hmx.pick_default else (hmx.min, hmx.target, hmx.max))
-
-
-TestSessions = Sessions.TestCase
-TestSessions.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
