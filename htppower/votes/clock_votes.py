@@ -105,7 +105,7 @@ class DcvsV3Exp:
 
     @property
     def dcvs_enable(self) -> bool:
-        """True: a vote in expanded corners implies it."""
+        """Whether DCVS may move the clocks, which a vote in expanded corners implies."""
         return True
 
 

@@ -214,6 +214,7 @@ cases:
         state: LOWERED
         votes:
           dcvs_v3: {{core: {{min: SVS2, target: SVS, max: SVS}}}}
+          dcvs_v3_exp: unset
           ceng_exp: {{min: MIN, target: MIN, max: MIN, perf_mode: HIGH}}
 """
 
