@@ -193,7 +193,8 @@ def test_a_value_behind_an_alias_has_a_place(command: Command, tmp_path: Path) -
     """What an alias repeats is explained where the alias stands."""
     aliased = "votes:\n  dcvs_v3:\n    bus: &c {min: NOM, target: NOM, max: TURBO}\n    core: *c\n"
     file = write(tmp_path / "mine.yaml", CLEAN + aliased)
-    assert f"{file}:6  NOM" in command.output("explain", str(file), "core.min")
+    # The line is wrapped where the path is long.
+    assert f"{file}:6 NOM" in " ".join(command.output("explain", str(file), "core.min").split())
 
 
 @POSIX
