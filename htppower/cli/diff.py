@@ -20,7 +20,7 @@ from htppower.cli.options import (
     workload_options,
 )
 from htppower.cli.outputs import write_outputs
-from htppower.errors import Problem, ProfileError
+from htppower.errors import Finding, ProfileError
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats import NAMES, render
@@ -123,10 +123,12 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
         for path in paths:
             path_then = then.path_of(path)
             if path_then is None:
-                problem = Problem(path, 0, 0, "FILE-1", f"is not in the repository {then.top}", "name a path in it")
+                problem = Finding.of_file(path, "FILE-1", f"is not in the repository {then.top}", "name a path in it")
                 raise ProfileError([problem])
             if not path_then.exists() and not Path(path).exists():
-                raise ProfileError([Problem(path, 0, 0, "FILE-1", f"is neither in {revision} nor here", "name a path")])
+                raise ProfileError(
+                    [Finding.of_file(path, "FILE-1", f"is neither in {revision} nor here", "name a path")]
+                )
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() else []
         old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
@@ -146,4 +148,4 @@ def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
     """
     if not any(side.profiles or side.states for side in sides):
         hint = "name the folder in which they are"
-        raise ProfileError(Problem(path, 0, 0, "FILE-1", "no profile there, then or now", hint) for path in paths)
+        raise ProfileError(Finding.of_file(path, "FILE-1", "no profile there, then or now", hint) for path in paths)

@@ -19,9 +19,9 @@ from htppower.review.lint.catalogue import CATALOGUE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
-    from htppower.profiles.strict_yaml import Place
     from htppower.review.lint.catalogue import Entry
 
 FORMAT_VERSION = 1

@@ -42,7 +42,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from htppower.profiles.mistakes import did_you_mean  # noqa: PLC0415 - only for a wrong name
+            from htppower.profiles.did_you_mean import did_you_mean  # noqa: PLC0415 - only for a wrong name
 
             ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)

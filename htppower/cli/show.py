@@ -15,8 +15,8 @@ from htppower.review.file_selection import Kind, find_either
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from htppower.errors import Path
     from htppower.profiles.profile import PowerState, Profile
-    from htppower.rules.case import Path
 
 _COMMENT_COLUMN = 40
 _INDENT = "  "

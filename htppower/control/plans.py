@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import RuleBreach
+from htppower.errors import Finding, RuleBreach
 from htppower.events import Degradation
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile
 from htppower.rules import table as rules
-from htppower.rules.case import Case, Finding
+from htppower.rules.case import Case
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from htppower.rules.case import Path
+    from htppower.errors import Path
 
 
 def _mode(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Problem, ProfileError
-from htppower.profiles.mistakes import did_you_mean
+from htppower.errors import Finding, ProfileError
+from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +60,8 @@ class Folders:
                 os.listdir(folder)  # noqa: PTH208 - the same as a folder is read by later, without its files
             except OSError as error:
                 hint = "name a folder that can be read"
-                problem = Problem(str(folder), 0, 0, "FILE-1", f"can't be read: {error.strerror}", hint)
-                raise ProfileError([problem]) from None
+                found = Finding.of_file(str(folder), "FILE-1", f"can't be read: {error.strerror}", hint)
+                raise ProfileError([found]) from None
         return cls((shipped_folder(), *named))
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Folders:
                     return file
         known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
         what = "power state" if kind == "state" else "profile"
-        raise ProfileError([Problem(text, 0, 0, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
+        raise ProfileError([Finding.of_file(text, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
 
     def _here(self, path: FilePath) -> FilePath:
         """Return where a path is read from."""
@@ -125,7 +125,7 @@ def _existing(path: FilePath) -> FilePath:
         return path  # reading it says what is wrong with it
     message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
     hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
-    raise ProfileError([Problem(str(path), 0, 0, "FILE-1", message, hint)])
+    raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
 
 
 def _is_file(path: FilePath) -> bool:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Problem, ProfileError
-from htppower.profiles.strict_yaml import Document, Place, locate, read_document
+from htppower.errors import Finding, ProfileError
+from htppower.profiles.places import located
+from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
 
 if TYPE_CHECKING:
+    from htppower.errors import Path, Place
     from htppower.profiles.discovery import Folders
-    from htppower.profiles.mistakes import Mistake
-    from htppower.rules.case import Path
 
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})
@@ -41,18 +41,16 @@ class ResolvedFile:
     tree: Any
     places: dict[Path, Place]
     key_places: dict[Path, Place]
-    problems: tuple[Problem, ...]
+    problems: tuple[Finding, ...]
     lineage: tuple[str, ...]
     complete: bool
     documents: tuple[Document, ...]
 
-    def problem(self, mistake: Mistake) -> Problem:
-        """Return a mistake with its place."""
-        places = self.key_places if mistake.of_key and mistake.at in self.key_places else self.places
-        place = locate(places, mistake.candidates, str(self.path))
-        return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
+    def located(self, finding: Finding) -> Finding:
+        """Return a finding with its place."""
+        return located(finding, str(self.path), self.places, self.key_places)
 
-    def order(self, problem: Problem) -> tuple[bool, str, int, int]:
+    def order(self, problem: Finding) -> tuple[bool, str, int, int]:
         """Return what problems are sorted by: those of this file first, then by file, line and column."""
         return problem.path != str(self.path), problem.path, problem.line, problem.column
 
@@ -98,7 +96,7 @@ def resolve_file(
     if extended is UNREADABLE:
         return attrs.evolve(alone, complete=False)
     base = _base(document, extended, path, folders, kind, {} if known is None else known, seen)
-    if isinstance(base, Problem):
+    if isinstance(base, Finding):
         return attrs.evolve(alone, problems=(*alone.problems, base), complete=False)
     inherited = base.tree if isinstance(base.tree, dict) else {}
     tree, places, key_places = _merged(
@@ -124,11 +122,11 @@ def _base(
     kind: str,
     known: KnownFiles,
     seen: tuple[str, ...],
-) -> ResolvedFile | Problem:
+) -> ResolvedFile | Finding:
     place = document.places[("extends",)]
 
-    def problem(rule: str, message: str, hint: str) -> Problem:
-        return Problem(place.path, place.line, place.column, rule, message, hint)
+    def problem(rule: str, message: str, hint: str) -> Finding:
+        return Finding(rule, ("extends",), message, hint, place=place)
 
     if not isinstance(extended, str):
         return problem("TYPE-1", "extends names one profile", "extends: burst")

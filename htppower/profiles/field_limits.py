@@ -10,7 +10,8 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
-from htppower.profiles.mistakes import Mistake, did_you_mean
+from htppower.errors import Finding
+from htppower.profiles.did_you_mean import did_you_mean
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -95,7 +96,7 @@ def tags(kind: Any) -> dict[str, type[Any]]:
     return {attrs.fields(member)[0].name: member for member in choices(kind)}
 
 
-def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
+def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
     """Return what is wrong with a field's value, which is of the right type, beside what the field wants."""
     if wants is ANYTHING or value is None:
         return []
@@ -113,21 +114,21 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Mistake]:
         said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
-    return [] if said is None else [Mistake((), "VALUE-1", *said)]
+    return [] if said is None else [Finding("VALUE-1", (), *said)]
 
 
-def _repeated(value: tuple[Any, ...]) -> list[Mistake]:
+def _repeated(value: tuple[Any, ...]) -> list[Finding]:
     return [
-        Mistake((str(place),), "VALUE-1", f"{item!r} is there twice", "state it once")
+        Finding("VALUE-1", (str(place),), f"{item!r} is there twice", "state it once")
         for place, item in enumerate(value)
         if item in value[:place]
     ]
 
 
-def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Mistake]:
+def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Finding]:
     listed = {(str(place),): word for place, word in enumerate(value)} if isinstance(value, tuple) else {(): value}
     return [
-        Mistake(at, "VALUE-1", f"{word!r} is not known as {name}", did_you_mean(word, words))
+        Finding("VALUE-1", at, f"{word!r} is not known as {name}", did_you_mean(word, words))
         for at, word in listed.items()
         if word not in words
     ]

@@ -10,8 +10,8 @@ from htppower.votes.options import BY_FIELD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.errors import Path
     from htppower.profiles.profile import Profile
-    from htppower.rules.case import Path
     from htppower.votes.vote_set import VoteSet
 
 LIMITS = ("min", "target", "max")

@@ -7,15 +7,15 @@ from typing import Any
 
 import attrs
 
+from htppower.errors import Finding
 from htppower.profiles.field_limits import wanted
-from htppower.profiles.mistakes import Mistake
 from htppower.profiles.profile import Lowering
 from htppower.profiles.typed_fields import WHERE, Refused, read_fields
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-# An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
+# An hour. A vote held up longer than that by a timer alone is a finding, not a profile.
 LONGEST_SUSTAIN_US = 3_600_000_000
 _LOWERINGS = tuple(word.value for word in Lowering)
 
@@ -74,16 +74,16 @@ class StateFields:
 EXTENDING = (ProfileFields, StateFields)
 
 
-def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Mistake, ...]]:
-    """Return the fields that could be read (None for those that could not), and every mistake."""
+def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Finding, ...]]:
+    """Return the fields that could be read (None for those that could not), and every finding."""
     try:
         return read_fields(tree, kind, also=("extends",) if kind in EXTENDING else ()), ()
     except Refused as refused:
-        return refused.partial, tuple(_placed(mistake) for mistake in refused.mistakes)
+        return refused.partial, tuple(_placed(finding) for finding in refused.findings)
 
 
-def _placed(mistake: Mistake) -> Mistake:
-    """Return a mistake whose message says which fields lead to it, from the last list on."""
-    lists = [place for place, key in enumerate(mistake.at) if key.isdecimal()]
-    keys = mistake.at[lists[-1] + 1 :] if lists else mistake.at
-    return attrs.evolve(mistake, message=mistake.message.replace(WHERE, "".join(f"{key}." for key in keys)))
+def _placed(finding: Finding) -> Finding:
+    """Return a finding whose message says which fields lead to it, from the last list on."""
+    lists = [place for place, key in enumerate(finding.at) if key.isdecimal()]
+    keys = finding.at[lists[-1] + 1 :] if lists else finding.at
+    return attrs.evolve(finding, message=finding.message.replace(WHERE, "".join(f"{key}." for key in keys)))

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from htppower.errors import Problem, ProfileError, RuleBreach
+from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
-from htppower.profiles.mistakes import Mistake
 from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
 from htppower.rules import table as rules
 from htppower.rules.case import Case
@@ -82,7 +81,7 @@ class Examined(Generic[_Value]):
 
     value: _Value
     file: ResolvedFile
-    problems: tuple[Problem, ...]
+    problems: tuple[Finding, ...]
     readable: bool
     state: Examined[PowerState] | None = None
 
@@ -95,7 +94,7 @@ class Examined(Generic[_Value]):
         """
         problems = list(self.problems)
         if self.state is not None:
-            problems += [self.file.problem(_at_its_name(problem)) for problem in self.state.problems]
+            problems += [self.file.located(_at_its_name(problem)) for problem in self.state.problems]
         if not problems:
             return self.value
         problems.sort(key=self.file.order)
@@ -124,7 +123,7 @@ def examine_profile(path: FilePath, folders: Folders, known: Known | None = None
         known: what was read for other files; what this one needs is added.
     """
     known = Known() if known is None else known
-    file, fields, mistakes = _read(path, folders, "profile", ProfileFields, known)
+    file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
     state, of_relax = _find_state(fields, file, folders, known)
     relax = None
     if fields is not None and fields.relax is not None and state is not None:
@@ -138,8 +137,8 @@ def examine_profile(path: FilePath, folders: Folders, known: Known | None = None
         lineage=file.lineage,
         origins=file.places,
     )
-    readable = not (mistakes or of_relax or file.problems or (state is not None and state.problems))
-    problems = _problems(file, [*mistakes, *of_relax], profile.case(), readable=readable)
+    readable = not (findings or of_relax or file.problems or (state is not None and state.problems))
+    problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
     return Examined(profile, file, problems, readable, state)
 
 
@@ -152,15 +151,15 @@ def _relax(state: PowerState, fields: RelaxFields) -> Relax:
 
 def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
     """Return the power state of a file and all that is wrong with it; nothing is raised."""
-    file, fields, mistakes = _read(path, folders, "state", StateFields, Known() if known is None else known)
+    file, fields, findings = _read(path, folders, "state", StateFields, Known() if known is None else known)
     state = PowerState(
         name=(fields and fields.state) or file.path.stem,
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
         source=file.path,
     )
-    readable = not (mistakes or file.problems)
-    return Examined(state, file, _problems(file, mistakes, Case(state.votes), readable=readable), readable)
+    readable = not (findings or file.problems)
+    return Examined(state, file, _problems(file, findings, Case(state.votes), readable=readable), readable)
 
 
 def load_power_state(path: FilePath, folders: Folders) -> PowerState:
@@ -174,11 +173,11 @@ def load_power_state(path: FilePath, folders: Folders) -> PowerState:
 
 def _read(
     path: FilePath, folders: Folders, kind: str, fields_kind: type[Any], known: Known
-) -> tuple[ResolvedFile, Any, list[Mistake]]:
+) -> tuple[ResolvedFile, Any, list[Finding]]:
     """Return a file, its fields as far as they can be read, and what is wrong with them."""
     file = resolve_file(path, folders, kind, known.files)
-    fields, mistakes = structure(file.tree, fields_kind)
-    return file, fields, [mistake for mistake in mistakes if file.complete or mistake.rule != "KEY-2"]
+    fields, findings = structure(file.tree, fields_kind)
+    return file, fields, [finding for finding in findings if file.complete or finding.rule != "KEY-2"]
 
 
 def _find_state(
@@ -186,7 +185,7 @@ def _find_state(
     file: ResolvedFile,
     folders: Folders,
     known: Known,
-) -> tuple[Examined[PowerState] | None, list[Mistake]]:
+) -> tuple[Examined[PowerState] | None, list[Finding]]:
     """Return the power state that a profile relaxes to, or that there is none of that name."""
     relax = None if fields is None else fields.relax
     if relax is None or relax.to is None:
@@ -195,24 +194,20 @@ def _find_state(
     try:
         path = folders.find(relax.to, "state", near=file.written_in(at))
     except ProfileError as error:
-        return None, [Mistake(at, "NAME-1", f"no power state {relax.to!r}", error.hint)]
+        return None, [Finding("NAME-1", at, f"no power state {relax.to!r}", error.hint)]
     # Names in a file of the first folder mean the files of that folder, wherever else is looked.
     key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
     return known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known)), []
 
 
-def _at_its_name(problem: Problem) -> Mistake:
-    """Return what is wrong with a power state as a mistake of the profile that names it."""
+def _at_its_name(problem: Finding) -> Finding:
+    """Return what is wrong with a power state as a finding of the profile that names it."""
     message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
-    return Mistake(("relax", "to"), problem.rule, message, problem.hint or "mend that file")
+    return Finding(problem.rule, ("relax", "to"), message, problem.hint or "mend that file")
 
 
-def _problems(file: ResolvedFile, mistakes: list[Mistake], case: Case, *, readable: bool) -> tuple[Problem, ...]:
+def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:
     """Return what is wrong with a file, in the order of its lines."""
     chosen = [rule_id for rule_id in _OF_FILES if readable or rule_id not in BETWEEN_FIELDS]
-    broken = [
-        Mistake(finding.at, finding.rule, finding.message, finding.hint, also=finding.also)
-        for finding in rules.check(case, chosen)
-    ]
-    problems = [*file.problems, *(file.problem(mistake) for mistake in (*mistakes, *broken))]
+    problems = [*file.problems, *(file.located(finding) for finding in (*findings, *rules.check(case, chosen)))]
     return tuple(sorted(problems, key=file.order))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Problem
-from htppower.profiles.strict_yaml import Place, locate
-from htppower.rules.case import Case, Finding, Path
+from htppower.profiles.places import located
+from htppower.rules.case import Case
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
+    from htppower.errors import Finding, Path, Place
     from htppower.rules.platforms import Platform
 
 # The vendor's order, from highest performance to lowest.
@@ -127,7 +127,6 @@ class Profile:
             in_background=self.relax is not None and self.relax.lowering is Lowering.BACKGROUND,
         )
 
-    def problem(self, finding: Finding) -> Problem:
+    def problem(self, finding: Finding) -> Finding:
         """Return a finding with its place in the profile's file, where it has one."""
-        place = locate(self.origins, finding.candidates, str(self.source or self.name))
-        return Problem(place.path, place.line, place.column, finding.rule, finding.message, finding.hint)
+        return located(finding, str(self.source or self.name), self.origins, {})

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from htppower.errors import Problem
+from htppower.errors import Finding, Place
+from htppower.profiles.places import located
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path as FilePath
 
-    from htppower.rules.case import Path
+    from htppower.errors import Path
 
 LARGEST_FILE_BYTES = 1024 * 1024
 # A profile has some 40 values; no file may hold, nor unfold by aliases, more than this.
@@ -33,15 +34,6 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
 # Where a quote, a bracket or a key is never ended, the parser gives up later; what helps is where it began.
 _OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)|simple key")
-
-
-@attrs.frozen
-class Place:
-    """Where a value stands: file, 1-based line and column."""
-
-    path: str
-    line: int
-    column: int
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -61,8 +53,12 @@ class Document:
     tree: Any
     places: dict[Path, Place]
     key_places: dict[Path, Place]
-    problems: tuple[Problem, ...]
+    problems: tuple[Finding, ...]
     version: FileVersion | None
+
+    def located(self, finding: Finding) -> Finding:
+        """Return a finding with its place."""
+        return located(finding, self.path, self.places, self.key_places)
 
 
 # Times of the last change of content and of the file, its size, and which file it is.
@@ -76,23 +72,6 @@ def file_version(path: FilePath) -> FileVersion | None:
     except (OSError, ValueError):
         return None
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
-
-
-def locate(places: dict[Path, Place], candidates: Iterable[Path], path: str) -> Place:
-    """Return where a mistake is to be mended: the first of the candidates that stands in the file itself.
-
-    A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
-    the first one's place is returned; where there is none at all, the file's.
-    """
-    found = []
-    for candidate in candidates:
-        at = candidate
-        while at and at not in places:
-            at = at[:-1]
-        if at in places:
-            found.append(places[at])
-    own = [place for place in found if place.path == path]
-    return (own or found or [Place(path, 0, 0)])[0]
 
 
 def read_document(path: FilePath, kind: str = "profile") -> Document:
@@ -118,11 +97,11 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
 
     def __init__(self, place: Place, rule: str, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.problem = Problem(place.path, place.line, place.column, rule, message, hint)
+        self.problem = Finding(rule, (), message, hint, place=place)
 
 
 def _read_text(path: FilePath, name: str) -> str:
-    nowhere = Place(name, 0, 0)
+    nowhere = Place(name)
     try:
         # A pipe would be waited for without end.
         if not stat.S_ISREG(path.stat().st_mode):
@@ -173,7 +152,7 @@ class _Reader:
         self.kind = kind
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[Finding] = []
         self._anchors: dict[str, _Anchored] = {}
         self._values = 0
 
@@ -306,7 +285,7 @@ class _Reader:
         return self._problem(place, "YAML-5", f"the tag {tag} is not allowed", "leave the tag out")
 
     def _problem(self, place: Place, rule: str, message: str, hint: str) -> Any:
-        self.problems.append(Problem(place.path, place.line, place.column, rule, message, hint))
+        self.problems.append(Finding(rule, (), message, hint, place=place))
         return UNREADABLE
 
     def _place(self, event: Any) -> Place:

@@ -1,7 +1,7 @@
 """From plain values to what the type of a field says.
 
-Nothing is taken for anything else (no True for 1, no "12" for 12), and reading goes on after a mistake, so that all
-mistakes of a file are reported at once.
+Nothing is taken for anything else (no True for 1, no "12" for 12), and reading goes on after a finding, so that all
+findings of a file are reported at once.
 """
 
 import enum
@@ -10,11 +10,11 @@ from typing import Any, get_args, get_origin
 
 import attrs
 
+from htppower.errors import Finding, Path
+from htppower.profiles.did_you_mean import did_you_mean, nearest
 from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
 from htppower.profiles.fields import LIMITS, UNSET
-from htppower.profiles.mistakes import Mistake, did_you_mean, nearest
 from htppower.profiles.yaml_words import UNREADABLE
-from htppower.rules.case import Path
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_CLASS, BY_FIELD
@@ -38,9 +38,9 @@ class StatedVotes:
 class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
     """A value that does not fit, with what could be made of it."""
 
-    def __init__(self, mistakes: list[Mistake], partial: Any = None) -> None:
+    def __init__(self, findings: list[Finding], partial: Any = None) -> None:
         super().__init__()
-        self.mistakes = mistakes
+        self.findings = findings
         self.partial = partial
 
 
@@ -66,7 +66,7 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
         wants: what it must be besides.
 
     Raises:
-        Refused: with every mistake in it.
+        Refused: with every finding in it.
     """
     reader = READERS.get(kind)
     if kind is str and wants.words and type(value) is not str:
@@ -81,9 +81,9 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
         found = _one_of(value, kind)
     else:
         found = read_fields(value, kind)
-    mistakes = wrong(found, name, wants)
-    if mistakes:
-        raise Refused(mistakes, found)
+    findings = wrong(found, name, wants)
+    if findings:
+        raise Refused(findings, found)
     return found
 
 
@@ -100,14 +100,14 @@ def _word(value: Any, kind: type[enum.Enum]) -> Any:
     what = WHAT[kind]
     if not isinstance(value, str):
         raise Refused(wrong_type(value, what))
-    raise Refused([Mistake((), "VALUE-1", f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
+    raise Refused([Finding("VALUE-1", (), f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
 
 
 def _unset_or(value: Any, kind: Any) -> Any:
     if value == UNSET and type(value) is str:
         return None
     if value is None:
-        raise Refused([Mistake((), "TYPE-1", "no value is stated", f"write {UNSET} for no vote")])
+        raise Refused([Finding("TYPE-1", (), "no value is stated", f"write {UNSET} for no vote")])
     (inner,) = (arg for arg in choices(kind) if arg is not type(None))
     return read(value, inner)
 
@@ -135,10 +135,10 @@ def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
     except Refused as refused:
         if kind is not HmxV2:
             raise
-        raise Refused([_of_hmx(mistake) for mistake in refused.mistakes]) from None
+        raise Refused([_of_hmx(mistake) for mistake in refused.findings]) from None
 
 
-def _of_hmx(mistake: Mistake) -> Mistake:
+def _of_hmx(mistake: Finding) -> Finding:
     """Return a mistake in an HMX vote, to which a word that is no expanded corner is a breach of its own rule."""
     is_corner = mistake.rule == "VALUE-1" and mistake.at[0] in LIMITS
     return attrs.evolve(mistake, rule="HMX-8") if is_corner else mistake
@@ -156,20 +156,20 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
     if not partial:
         return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
     rest = {name: vote for name, vote in value.items() if name not in partial}
-    mistakes: list[Mistake] = []
+    findings: list[Finding] = []
     found: dict[Path, Any] = {}
     for name, vote in partial.items():
         try:
             stated = read_some(vote, type(BY_FIELD[name].taken_back))
             found.update({(name, field): each for field, each in stated.items()})
         except Refused as refused:
-            mistakes += below(name, refused.mistakes)
+            findings += below(name, refused.findings)
     try:
         found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
     except Refused as refused:
-        mistakes += refused.mistakes
-    if mistakes:
-        raise Refused(mistakes)
+        findings += refused.findings
+    if findings:
+        raise Refused(findings)
     return StatedVotes(found)
 
 
@@ -178,20 +178,20 @@ def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
     try:
         return read_fields(value, kind, without=without)
     except Refused as refused:
-        raise Refused(refused.mistakes) from None
+        raise Refused(refused.findings) from None
 
 
 def _items(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Refused(wrong_type(value, "a list"))
-    found, mistakes = [], []
+    found, findings = [], []
     for place, item in enumerate(value):
         try:
             found.append(read(item, kind))
         except Refused as refused:
-            mistakes += below(str(place), refused.mistakes)
-    if mistakes:
-        raise Refused(mistakes)
+            findings += below(str(place), refused.findings)
+    if findings:
+        raise Refused(findings)
     return tuple(found)
 
 
@@ -205,12 +205,12 @@ def _one_of(value: Any, kind: Any) -> Any:
         return read_fields(value, by_tag[stated[0]])
     if stated:
         message = f"{stated[1]} beside {stated[0]}, of which there is one"
-        raise Refused([Mistake((stated[1],), "KEY-1", message, "leave one of them out", of_key=True)])
+        raise Refused([Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True)])
     known = {field.name: None for member in by_tag.values() for field in attrs.fields(member)}
-    mistakes, _ = _unknown_keys(value, tuple(known))
-    if not mistakes:
-        mistakes = [Mistake((), "KEY-2", f"none of {', '.join(by_tag)} is stated", "state one of them")]
-    raise Refused(mistakes)
+    findings, _ = _unknown_keys(value, tuple(known))
+    if not findings:
+        findings = [Finding("KEY-2", (), f"none of {', '.join(by_tag)} is stated", "state one of them")]
+    raise Refused(findings)
 
 
 def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterable[str] = ()) -> Any:
@@ -223,12 +223,12 @@ def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterabl
         also: keys that are known besides the class's fields.
 
     Raises:
-        Refused: with every mistake in it, and the class with None for what could not be read.
+        Refused: with every finding in it, and the class with None for what could not be read.
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, "a mapping of fields"))
     fields = {field.name: field for field in attrs.fields(kind) if field.name != without}
-    mistakes, misspelt = _unknown_keys(value, (*fields, *also))
+    findings, misspelt = _unknown_keys(value, (*fields, *also))
     found: dict[str, Any] = {}
     for name, field in fields.items():
         wants = wanted_of(kind, field)
@@ -237,15 +237,15 @@ def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterabl
                 found[name] = None
                 if not misspelt & {name, "extends"}:
                     hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(field.type) else "state it"
-                    mistakes.append(Mistake((), "KEY-2", f"{WHERE}{name} is missing", hint, of_key=True))
+                    findings.append(Finding("KEY-2", (), f"{WHERE}{name} is missing", hint, of_key=True))
             continue
         try:
             found[name] = read(value[name], stated_type(field, wants), name, wants)
         except Refused as refused:
             found[name] = refused.partial
-            mistakes += below(name, refused.mistakes)
-    if mistakes:
-        raise Refused(mistakes, kind(**found))
+            findings += below(name, refused.findings)
+    if findings:
+        raise Refused(findings, kind(**found))
     return kind(**found)
 
 
@@ -253,12 +253,12 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
     """Read those fields of a class that a mapping states, at least one.
 
     Raises:
-        Refused: with every mistake in it.
+        Refused: with every finding in it.
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))
     fields = {field.name: field for field in attrs.fields(kind)}
-    mistakes, _ = _unknown_keys(value, tuple(fields))
+    findings, _ = _unknown_keys(value, tuple(fields))
     found: dict[str, Any] = {}
     for name, stated in value.items():
         if name not in fields:
@@ -267,27 +267,27 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
         try:
             found[name] = read(stated, stated_type(fields[name], wants), name, wants)
         except Refused as refused:
-            mistakes += below(name, refused.mistakes)
+            findings += below(name, refused.findings)
     if not value:
-        mistakes.append(Mistake((), "VALUE-1", "no field is stated", f"one of {', '.join(fields)}"))
-    if mistakes:
-        raise Refused(mistakes)
+        findings.append(Finding("VALUE-1", (), "no field is stated", f"one of {', '.join(fields)}"))
+    if findings:
+        raise Refused(findings)
     return found
 
 
-def below(name: str, mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Return the mistakes of a value as those of the mapping or list that holds it."""
-    return [attrs.evolve(mistake, at=(name, *mistake.at)) for mistake in mistakes]
+def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of a value as those of the mapping or list that holds it."""
+    return [attrs.evolve(finding, at=(name, *finding.at)) for finding in findings]
 
 
-def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Mistake], set[str]]:
-    """Return a mistake for every unknown key, and the fields that they misspell, which are not missing besides."""
-    mistakes, misspelt = [], set()
+def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
+    """Return a finding for every unknown key, and the fields that they misspell, which are not missing besides."""
+    findings, misspelt = [], set()
     for name in value:
         if name not in known:
-            mistakes.append(Mistake((name,), "KEY-1", f"unknown key {name!r}", did_you_mean(name, known), of_key=True))
+            findings.append(Finding("KEY-1", (name,), f"unknown key {name!r}", did_you_mean(name, known), of_key=True))
             misspelt.add(nearest(name, known) or "")
-    return mistakes, misspelt
+    return findings, misspelt
 
 
 READERS: dict[Any, Callable[[Any, Any], Any]] = {
@@ -299,13 +299,13 @@ READERS: dict[Any, Callable[[Any, Any], Any]] = {
 }
 
 
-def wrong_type(value: Any, wanted: str) -> list[Mistake]:
-    """Return the mistake, none where the value is already reported as unreadable."""
+def wrong_type(value: Any, wanted: str) -> list[Finding]:
+    """Return the finding, none where the value is already reported as unreadable."""
     if value is UNREADABLE:
         return []
     if value is None:
-        return [Mistake((), "TYPE-1", "no value is stated", f"write {wanted}")]
+        return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
     words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
     said = words.get(type(value), "a mapping")
     shown = f"{value!r}, " if isinstance(value, (str, int, float)) else ""
-    return [Mistake((), "TYPE-1", f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]
+    return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

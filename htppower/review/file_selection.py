@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Problem, ProfileError
+from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import SUFFIXES, Folders, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document
@@ -89,7 +89,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
             said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
-            problems.append(Problem(str(path), 0, 0, "FILE-1", f"can't be read: {said}", "check the path"))
+            problems.append(Finding.of_file(str(path), "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
     sources, left_out = [], []

@@ -1,4 +1,4 @@
-"""What the rules look at, and what they find."""
+"""What the rules look at."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
-
-Path = tuple[str, ...]
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -45,30 +43,6 @@ class Case:
     def options(self) -> tuple[Option, ...]:
         """The options of the call, in its order."""
         return self.order if self.order is not None else self.votes.options
-
-
-@attrs.frozen
-class Finding:
-    """One breach of a rule.
-
-    Attributes:
-        rule: the rule's id.
-        at: the keys that lead to the value in a profile file, such as ``("votes", "dcvs_v3", "bus")``.
-        message: what is wrong.
-        hint: what to write instead.
-        also: other values that the breach lies between; it can be mended at any of them.
-    """
-
-    rule: str
-    at: Path
-    message: str
-    hint: str = ""
-    also: tuple[Path, ...] = ()
-
-    @property
-    def candidates(self) -> tuple[Path, ...]:
-        """Where the breach can be mended, the best place first."""
-        return (self.at, *self.also)
 
 
 class Applied(enum.Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.rules.case import Case, Finding
+from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, missing, resulting_hvx
 from htppower.votes.native import Option
 from htppower.votes.options import VOTE_OPTIONS
@@ -12,6 +12,7 @@ from htppower.votes.options import VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.rules.case import Case
     from htppower.votes.clock_votes import Ceng, CengExp
     from htppower.votes.vote_set import VoteSet
 

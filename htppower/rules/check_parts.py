@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.rules.case import Case, Finding, Path
+from htppower.errors import Finding, Path
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.rules.case import Case
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet

@@ -16,7 +16,7 @@ from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from htppower.rules.case import Path
+    from htppower.errors import Path
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.errors import printable
-from htppower.rules.case import Case, Finding
+from htppower.errors import Finding, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from htppower.rules.case import Case
 
 SMALLEST_SUSTAIN_US = 20_000
 

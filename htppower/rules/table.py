@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import Finding
 from htppower.rules import ceng_checks, relax_checks, vote_checks
-from htppower.rules.case import Applied, Case, Finding, ValidityRow
+from htppower.rules.case import Applied, Case, ValidityRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from htppower.errors import Finding
 
 
 class Breach(enum.Enum):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.errors import printable
-from htppower.rules.case import Case, Finding
+from htppower.errors import Finding, printable
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_votes, missing, resulting_hvx
 from htppower.votes.clock_votes import DcvsV3Exp, HmxV2
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
@@ -14,6 +13,8 @@ from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from htppower.rules.case import Case
 
 
 SMALLEST_ADAPTIVE_POLLING_US = 1000

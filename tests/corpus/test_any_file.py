@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from htppower import ProfileError, load_profile
 from htppower.cli.lint.formats import NAMES, render
+from htppower.errors import Severity
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.lint.catalogue import Severity
 from htppower.review.lint.run import lint
 
 TODAY = datetime.date(2026, 11, 21)

@@ -14,14 +14,16 @@ from schemas import refused
 
 from htppower import ProfileError, RuleBreach, load_profile
 from htppower.cli.lint.formats import NAMES, render
+from htppower.errors import Severity
 from htppower.profiles import strict_yaml
-from htppower.review.lint.catalogue import CATALOGUE, Severity
+from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from command import Command
     from expectations import Found
 
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
 
@@ -82,18 +84,24 @@ def assert_refused(file: Path, expected: Expectation) -> None:
     assert expected.says in str(first)
 
 
+def in_order(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return findings by their places, each once."""
+    return tuple(sorted(set(findings), key=lambda each: (each.path, each.line, each.column, each.rule, each.message)))
+
+
 def assert_linted(file: Path, expected: Expectation, command: Command) -> None:
     """Assert that lint finds these errors and no others, each in its line, in every form, and ends with 1."""
     report = lint([file], TODAY)
     told = expectation(MALFORMED / expected.lint) if expected.lint else expected
     assert sorted(found_errors(report)) == sorted(told.found)
-    assert list(report.findings) == sorted(set(report.findings))
+    assert report.findings == in_order(report.findings)
     for finding in report.findings:
         assert finding.rule in CATALOGUE
         lines = Path(finding.path).read_bytes().decode("utf-8-sig", "replace").splitlines()
         line = lines[finding.line - 1] if lines else ""
-        assert finding.text in line
-        assert finding.text[finding.text_column - 1 :][:9] == line[finding.column - 1 :][:9]
+        text, column = report.excerpt(finding)
+        assert text in line
+        assert text[column - 1 :][:9] == line[finding.column - 1 :][:9]
         assert finding.message == finding.message.strip() != ""
     for form in NAMES:
         assert all(finding.rule in render(report, form) for finding in report.findings)
@@ -124,7 +132,7 @@ def test_a_malformed_power_state(file: Path, command: Command) -> None:
 def test_the_whole_corpus_is_linted_at_once() -> None:
     """Every finding of all files, notes included, comes once, in order; every form tells them the same way again."""
     first, second = (lint([MALFORMED], TODAY, notes=True) for _ in range(2))
-    assert list(first.findings) == sorted(set(first.findings))
+    assert first.findings == in_order(first.findings)
     assert len(first.findings) > len(PROFILES) >= 60
     for form in NAMES:
         text = render(first, form)

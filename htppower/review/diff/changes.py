@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.profiles.fields import has_corners, is_one_corner, limits, profile_fields, spell, vote_fields
+from htppower.profiles.places import place_of
 from htppower.profiles.profile import NO_VOTES
-from htppower.profiles.strict_yaml import Place, locate
 from htppower.review.diff.effects import Effect, effect_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.errors import Path, Place
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
-    from htppower.rules.case import Path
     from htppower.votes.vote_set import VoteSet
 
 # The phase in which a field acts, or between phases.
@@ -164,4 +164,4 @@ def _change(
 
 
 def _place(file: ResolvedFile, at: Path) -> Place:
-    return locate(file.places, (at,), str(file.path))
+    return place_of((at,), file.places, str(file.path))

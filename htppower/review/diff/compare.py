@@ -13,9 +13,9 @@ from htppower.review.diff.effects import Effect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
-    from htppower.profiles.strict_yaml import Place
     from htppower.review.diff.sides import Side, Tree
 
 _Examined = TypeVar("_Examined", bound="Examined[Any]")

@@ -10,7 +10,7 @@ from htppower.votes.corners import ClkPerfMode, PowerMode
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from htppower.rules.case import Path
+    from htppower.errors import Path
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 

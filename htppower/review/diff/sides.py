@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Problem, ProfileError
+from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import Folders, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.profiles.mistakes import Mistake
 from htppower.review.file_selection import Kind, Source, find_either, find_sources, folders_of, kind_of
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
         ProfileError: with every problem: a file is missing, can't be read, breaks a rule, or repeats a name.
     """
     side = Side()
-    problems: dict[Problem, None] = {}
+    problems: dict[Finding, None] = {}
     known = Known()
     for name in names:
         try:
@@ -92,14 +91,14 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
         except ProfileError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:
-        raise ProfileError(attrs.evolve(problem, path=tree.shown(problem.path)) for problem in problems)
+        raise ProfileError(_shown(problem, tree) for problem in problems)
     used = {os.path.realpath(each.state.file.path) for each in side.profiles.values() if each.state is not None}
     for key in [key for key, each in side.states.items() if os.path.realpath(each.file.path) in used]:
         del side.states[key]
     return side
 
 
-def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tuple[Problem, ...]:
+def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tuple[Finding, ...]:
     """Read a file into a side; return its problems."""
     folders = tree.folders(source.home)
     if source.kind is Kind.STATE:
@@ -114,12 +113,18 @@ def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tup
 
 def _repeated_name(
     this: Examined[Profile] | Examined[PowerState], first: Examined[Profile] | Examined[PowerState], tree: Tree
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """Yield a problem where two files have the same name, so that only one could be compared."""
     if os.path.realpath(this.file.path) != os.path.realpath(first.file.path):
         key = "profile" if ("profile",) in this.file.places else "state"
         hint = f"the first is {tree.shown(str(first.file.path))}"
-        yield this.file.problem(Mistake((key,), "NAME-1", f"a second {key} named {this.value.name!r}", hint))
+        yield this.file.located(Finding("NAME-1", (key,), f"a second {key} named {this.value.name!r}", hint))
+
+
+def _shown(problem: Finding, tree: Tree) -> Finding:
+    """Return a problem with its file as messages have it."""
+    place = None if problem.place is None else attrs.evolve(problem.place, path=tree.shown(problem.place.path))
+    return attrs.evolve(problem, place=place)
 
 
 def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, Source]]:

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import HtpPowerError
+from htppower.errors import HtpPowerError, Place
+from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
-from htppower.profiles.mistakes import nearest
+from htppower.profiles.places import place_of
 from htppower.profiles.profile import NO_VOTES
-from htppower.profiles.strict_yaml import Place, locate
 from htppower.review.explain.meanings import Meaning, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from htppower.errors import Path
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
     from htppower.profiles.strict_yaml import Document
-    from htppower.rules.case import Path
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 
@@ -164,7 +164,7 @@ def _statement(document: Document, at: Path) -> Statement | None:
 
 
 def _at(document: Document, at: Path, value: Any) -> Statement:
-    place = locate(document.places, (at,), document.path)
+    place = place_of((at,), document.places, document.path)
     return Statement(place, _spelt(value), not isinstance(value, dict))
 
 

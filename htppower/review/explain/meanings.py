@@ -12,7 +12,7 @@ from htppower.votes.options import VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.rules.case import Path
+    from htppower.errors import Path
 
 _PROFILES = 'QNN HTP backend, "QNN HTP Backend Extensions", perf_profile'
 _OURS = "htppower's own; the vendor's documentation names no such field"

@@ -6,17 +6,8 @@ import enum
 
 import attrs
 
+from htppower.errors import Severity
 from htppower.rules import table as rules
-
-
-class Severity(str, enum.Enum):
-    """How much a finding weighs: an error refuses the file, a warning is for its reviewer, a note only informs."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-    __str__ = str.__str__
 
 
 class Family(str, enum.Enum):

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.review.lint.catalogue import Severity
+from htppower.errors import Severity
 
 if TYPE_CHECKING:
-    from htppower.review.lint.findings import Finding
+    from collections.abc import Mapping
+
+    from htppower.errors import Finding
+    from htppower.review.lint.lines import Lines
     from htppower.review.lint.suppressions import Suppressed
 
 
@@ -23,6 +26,7 @@ class LintReport:
         suppressed: those that are lifted, sorted.
         left_out: YAML in the folders that holds neither profile nor power state.
         strict: warnings count.
+        lines: the files in which something was found, by their paths.
     """
 
     files: tuple[str, ...]
@@ -30,10 +34,19 @@ class LintReport:
     suppressed: tuple[Suppressed, ...] = ()
     left_out: tuple[str, ...] = ()
     strict: bool = False
+    lines: Mapping[str, Lines] = attrs.field(factory=dict)
 
     def counts(self, finding: Finding) -> bool:
         """Return whether a finding is a reason to fail."""
         return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
+
+    def excerpt(self, finding: Finding) -> tuple[str, int]:
+        """Return the line of a finding, or the part of it around its column, and the column within that.
+
+        The text is empty where there is no such line.
+        """
+        lines = self.lines.get(finding.path)
+        return ("", finding.column) if lines is None else lines.excerpt(finding.line, finding.column)
 
     def count(self, severity: Severity) -> int:
         """Return how many findings weigh that much."""

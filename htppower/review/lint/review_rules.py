@@ -1,6 +1,6 @@
 """The review rules: what no single vote breaks, and a reviewer would still ask about.
 
-Each yields mistakes of one file, seen beside the profiles with which it is used.
+Each yields findings of one file, seen beside the profiles with which it is used.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import Finding
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import profile_fields, spell
-from htppower.profiles.mistakes import Mistake
 from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
 from htppower.review.file_selection import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path as FilePath
 
+    from htppower.errors import Path
     from htppower.profiles.profile import PowerState, Profile
     from htppower.review.file_selection import Source
-    from htppower.rules.case import Path
     from htppower.votes.vote_set import VoteSet
 
 # Thirty times the vendor's: above that the time between inferences is no reason.
@@ -70,17 +70,17 @@ class Shelf:
         return tuple(other for other in reversed(self.table) if SHIPPED_PROFILES.index(other.name) < place)
 
 
-def unstated(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
+def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-1; a profile without votes states nothing on purpose."""
     if not profile.votes:
         return
     for at, value in profile_fields(profile):
         if value is None and at in shelf.stated and not _in_other_form(profile.votes, at):
             message = f"{profile.name} leaves {at[-1]} unset, which {shelf.stated[at]} states"
-            yield Mistake(at, "REV-1", message, "state it in both, or in neither")
+            yield Finding("REV-1", at, message, "state it in both, or in neither")
 
 
-def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
+def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-2; a finding a field, against the nearest profile above that costs less.
 
     An HMX that follows the core costs with it, and is not told besides; nor is adaptive polling beside a profile that
@@ -96,43 +96,43 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Mistake]:
                 ours, less = (spell(_value(votes, at)) for votes in (profile.votes, other.votes))
                 message = f"{at[-1]} {ours} costs more than {less} of {other.name}, which is above"
                 hint = f"no more than {other.name}, or extend a higher profile"
-                yield Mistake(_written(profile.votes, at), "REV-2", message, hint)
+                yield Finding("REV-2", _written(profile.votes, at), message, hint)
                 break
 
 
-def no_way_down(profile: Profile) -> Iterator[Mistake]:
+def no_way_down(profile: Profile) -> Iterator[Finding]:
     """REV-3; a profile whose core target is DISABLE has raised nothing."""
     hvx = profile.votes.hvx
     if hvx is None or not hvx.active or profile.relax is None:
         return
     state = profile.relax.to
     for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
-        yield Mistake(_TO, "REV-3", message, "relax to a power state that lowers it")
+        yield Finding("REV-3", _TO, message, "relax to a power state that lowers it")
 
 
-def stays_up(profile: Profile) -> Iterator[Mistake]:
+def stays_up(profile: Profile) -> Iterator[Finding]:
     """REV-8."""
     for name in ("after_init_us", "after_inference_us"):
         time_us = 0 if profile.relax is None else getattr(profile.relax, name)
         if time_us > LONGEST_USUAL_SUSTAIN_US:
             message = f"votes stay up for {time_us / 1_000_000:g} s"
-            yield Mistake(("relax", name), "REV-8", message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
+            yield Finding("REV-8", ("relax", name), message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
 
 
-def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Mistake]:
+def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
     """REV-6; of a name that is refused as such nothing more is said."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
     if value.name != source.path.stem and value.name.isprintable():
         message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
-        yield Mistake((key,), "REV-6", message, f"rename the file to {value.name}.yaml")
+        yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
 
 
-def hidden(source: Source, first_of_name: Mapping[str, FilePath]) -> Iterator[Mistake]:
+def hidden(source: Source, first_of_name: Mapping[str, FilePath]) -> Iterator[Finding]:
     """REV-7; ``first_of_name`` is the file to which each name leads."""
     first = first_of_name.get(source.path.stem)
     if first is not None and os.path.realpath(first) != os.path.realpath(source.path):
         message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
-        yield Mistake(("profile",), "REV-7", message, "give the file and the profile a name of their own")
+        yield Finding("REV-7", ("profile",), message, "give the file and the profile a name of their own")
 
 
 def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
@@ -168,13 +168,13 @@ def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
         yield f"{state.name} lets the DSP sleep less: a sleep latency of {said}"
 
 
-def polling_left_on(state: PowerState) -> Iterator[Mistake]:
+def polling_left_on(state: PowerState) -> Iterator[Finding]:
     """REV-4."""
     for option, value in state.votes.items():
         about = VOTE_OPTIONS[option]
         name = about.field
         if value and about.process_wide and about.taken_back is not None:
-            yield Mistake(("votes", name), "REV-4", f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
+            yield Finding("REV-4", ("votes", name), f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 
 def _in_other_form(votes: VoteSet, at: Path) -> bool:

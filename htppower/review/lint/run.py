@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Problem, ProfileError
+from htppower.errors import Finding, Place, ProfileError, Severity
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.loading import BETWEEN_FIELDS, Known, examine_power_state
-from htppower.profiles.mistakes import Mistake
 from htppower.review.file_selection import Kind, Source, find_sources
-from htppower.review.lint.catalogue import Severity
-from htppower.review.lint.findings import Finding
+from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
 from htppower.review.lint.lines import read_lines
 from htppower.review.lint.report import LintReport
@@ -28,7 +26,7 @@ from htppower.review.lint.review_rules import (
     stays_up,
     unstated,
 )
-from htppower.review.lint.suppressions import apply, read_suppressions
+from htppower.review.lint.suppressions import Found, apply, read_suppressions
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 
@@ -73,12 +71,12 @@ def lint(
     if given.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
-            Problem(str(path), 0, 0, "FILE-1", "no profile in this folder", hint) for path in given.empty
+            Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in given.empty
         )
     linting = _Linting(given.sources, tuple(map(FilePath, profiles)), platform)
-    found = [finding for source in given.sources for finding in linting.findings(source)]
+    found = [each for source in given.sources for each in linting.findings(source)]
     if not notes:
-        found = [finding for finding in found if finding.severity is not Severity.NOTE]
+        found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions(linting.own_lines)
     inherited, _ = read_suppressions(linting.other_lines)
     # Nothing is said of a suppression where its rule may not have been looked at: in a file that can't be read to its
@@ -87,10 +85,15 @@ def lint(
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
         tuple(str(source.path) for source in given.sources),
-        tuple(sorted(_each_once((*left, *wrong)))),
-        tuple(sorted(lifted, key=lambda suppressed: suppressed.finding)),
+        tuple(sorted(_each_once((*left, *wrong)), key=_order)),
+        tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
         tuple(map(str, given.left_out)),
+        lines={str(lines.path): lines for lines in (*linting.own_lines, *linting.other_lines)},
     )
+
+
+# A finding, and file and line where its value is written where that is not its place.
+_Written = tuple[Finding, "tuple[str, int] | None"]
 
 
 class _Linting:
@@ -134,46 +137,48 @@ class _Linting:
                     found |= {str(lines.path) for lines in extended if lines is not None}
         return found
 
-    def findings(self, source: Source) -> Iterator[Finding]:
+    def findings(self, source: Source) -> Iterator[Found]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
         home = self._home(source)
         examined: Examined[Profile] | Examined[PowerState]
         if source.kind is Kind.STATE:
             state = examined = examine_power_state(source.path, home.folders, home.known)
-            found = [*map(self._finding, examined.problems), *self._of_state(source, state)]
+            found = self._of_state(source, state)
         else:
             profile = examined = home.profile(source.path)
-            found = [*map(self._finding, examined.problems), *self._of_profile(source, profile, home)]
+            found = self._of_profile(source, profile, home)
         if not examined.readable:
             self.unread.add(str(source.path))
-        yield from (attrs.evolve(finding, about=str(source.path)) for finding in found)
+        about = str(source.path)
+        yield from (Found(self._finding(problem), about) for problem in examined.problems)
+        yield from (Found(finding, about, written) for finding, written in found)
 
-    def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[Finding]:
+    def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[_Written]:
         profile, state = examined.value, examined.state
-        mistakes = [
+        findings = [
             *self._broken(profile.case(self._platform), readable=examined.readable),
             *misnamed(source, profile),
         ]
-        mistakes += (*hidden(source, home.first_of_name), *stays_up(profile))
+        findings += (*hidden(source, home.first_of_name), *stays_up(profile))
         if examined.readable:
-            mistakes += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
-        yield from (self._advice(examined.file, mistake) for mistake in mistakes)
+            findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
+        yield from (self._advice(examined.file, finding) for finding in findings)
         if state is not None and os.path.realpath(state.file.path) not in self._sources:
-            yield from map(self._finding, state.problems)
+            yield from ((self._finding(problem), None) for problem in state.problems)
             lines = self._lines(str(state.file.path))
-            for mistake in polling_left_on(state.value):
-                found = self._advice(examined.file, attrs.evolve(mistake, at=("relax", "to")))
-                yield attrs.evolve(found, written=(str(lines.path), state.file.problem(mistake).line))
+            for finding in polling_left_on(state.value):
+                found, _ = self._advice(examined.file, attrs.evolve(finding, at=("relax", "to")))
+                yield found, (str(lines.path), state.file.located(finding).line)
 
-    def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[Finding]:
+    def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:
         state = examined.value
-        mistakes = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
-        mistakes += (*misnamed(source, state), *polling_left_on(state))
+        findings = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
+        findings += (*misnamed(source, state), *polling_left_on(state))
         if os.path.realpath(source.path) not in self._used:
-            mistakes.append(Mistake(("state",), "REV-5", f"no profile relaxes to {state.name}", "delete it, or use it"))
-        yield from (self._advice(examined.file, mistake) for mistake in mistakes)
+            findings.append(Finding("REV-5", ("state",), f"no profile relaxes to {state.name}", "delete it, or use it"))
+        yield from (self._advice(examined.file, finding) for finding in findings)
 
-    def _broken(self, case: Case, *, readable: bool) -> Iterator[Mistake]:
+    def _broken(self, case: Case, *, readable: bool) -> Iterator[Finding]:
         """Yield what the rules of votes say that is no reason to refuse the file."""
         also = () if case.platform is None else _ALSO_OF_PLATFORMS
         chosen = [rule for rule in (*_ADVICE, *also) if readable or rule not in BETWEEN_FIELDS]
@@ -181,26 +186,24 @@ class _Linting:
         told = {(found.rule, found.message) for found in everywhere}
         for found in rules.check(case, chosen):
             if (found.rule, found.message) not in told:
-                yield Mistake(found.at, found.rule, found.message, found.hint, also=found.also)
+                yield found
 
-    def _advice(self, file: ResolvedFile, mistake: Mistake) -> Finding:
-        """Return a mistake where it is written, or where a file extends what is not linted."""
-        problem = file.problem(mistake)
+    def _advice(self, file: ResolvedFile, finding: Finding) -> _Written:
+        """Return a finding where it is written, or where a file extends what is not linted."""
+        problem = file.located(finding)
         own = file.documents[0]
         place = own.places.get(("extends",))
         if os.path.realpath(problem.path) in self._sources or place is None:
-            return self._finding(problem)
+            return self._finding(problem), None
         base = self._lines(problem.path)
         said = f"{problem.message} (inherited from {shown_path(problem.path)}:{problem.line})"
-        at_extends = attrs.evolve(problem, path=place.path, line=place.line, column=place.column, message=said)
-        return attrs.evolve(self._finding(at_extends), written=(str(base.path), problem.line))
+        at_extends = attrs.evolve(problem, place=place, message=said)
+        return self._finding(at_extends), (str(base.path), problem.line)
 
-    def _finding(self, problem: Problem) -> Finding:
-        lines = self._lines(problem.path)
-        line, column = problem.line or 1, problem.column or 1
-        text, text_column = lines.excerpt(line, column)
-        place = (str(lines.path), line, column)
-        return Finding(*place, problem.rule, problem.message, problem.hint, text, text_column)
+    def _finding(self, problem: Finding) -> Finding:
+        """Return a finding as lint tells it: its file spelt as the user spells it, the first line for a whole file."""
+        place = Place(str(self._lines(problem.path).path), problem.line or 1, problem.column or 1)
+        return attrs.evolve(problem, place=place, severity=CATALOGUE[problem.rule].severity)
 
     def _lines(self, path: str) -> Lines:
         real = os.path.realpath(path)
@@ -217,16 +220,21 @@ class _Linting:
         return frozenset().union(*(self._home(source).used_states for source in self._sources.values()))
 
 
-def _each_once(findings: Iterable[Finding]) -> list[Finding]:
+def _each_once(found: Iterable[Found]) -> list[Finding]:
     """Return the findings without repetition: a base is seen by itself, and in each file that extends it.
 
     Advice about an inherited field names the profile that inherits it; it is told for one profile only, the one that
     stands in the file itself where there is one.
     """
     once: dict[Finding, None] = {}
-    told: dict[tuple[str, str], str] = {}
-    for finding in sorted(findings, key=lambda each: (each.about != each.path, each)):
+    told: dict[tuple[Place | None, str], str] = {}
+    for each in sorted(found, key=lambda each: (each.about != each.finding.path, _order(each.finding))):
+        finding = each.finding
         spot = (finding.place, finding.rule)
-        if finding.severity is Severity.ERROR or told.setdefault(spot, finding.about) == finding.about:
+        if finding.severity is Severity.ERROR or told.setdefault(spot, each.about) == each.about:
             once[finding] = None
     return list(once)
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str, str]:
+    return finding.path, finding.line, finding.column, finding.rule, finding.message

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.mistakes import did_you_mean
-from htppower.review.lint.catalogue import CATALOGUE, Severity
+from htppower.errors import Finding, Place, Severity
+from htppower.profiles.did_you_mean import did_you_mean
+from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.comments import COMMENT
-from htppower.review.lint.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -31,6 +31,26 @@ _FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
 
 
 @attrs.frozen(eq=False)
+class Found:
+    """A finding, and the files in which a suppression may lift it.
+
+    Attributes:
+        finding: the finding, at its place.
+        about: the file whose examination found it; a value may be written in another, which it extends.
+        written: file and line where the value is written; not its place, where that file is not linted itself.
+    """
+
+    finding: Finding
+    about: str
+    written: tuple[str, int] | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files in which a suppression may lift it."""
+        return (self.finding.path, self.about, *(self.written or ())[:1])
+
+
+@attrs.frozen(eq=False)
 class Suppression:
     """One suppression.
 
@@ -40,7 +60,6 @@ class Suppression:
         until: the last day on which it holds, in UTC.
         because: the reason.
         line_only: it is for the findings of its own line.
-        excerpt: the line on which it stands, or a part of it, and its column in that.
     """
 
     path: str
@@ -50,23 +69,22 @@ class Suppression:
     until: datetime.date
     because: str
     line_only: bool
-    excerpt: tuple[str, int] = ("", 1)
 
-    def finding(self, rule: str, message: str, hint: str) -> Finding:
+    def found(self, rule: str, message: str, hint: str) -> Found:
         """Return a finding about the suppression itself."""
-        return Finding(self.path, self.line, self.column, rule, message, hint, *self.excerpt, about=self.path)
+        return _found(Place(self.path, self.line, self.column), rule, message, hint)
 
-    def lifts(self, finding: Finding) -> bool:
+    def lifts(self, found: Found) -> bool:
         """Return whether it is about this finding, its date aside.
 
         A finding is at its place, and where its value is written; what is found in a file is about that file, wherever
         the value is written.
         """
-        if finding.rule not in self.rules:
+        if found.finding.rule not in self.rules:
             return False
         if self.line_only:
-            return (self.path, self.line) in ((finding.path, finding.line), finding.written)
-        return self.path in (finding.path, finding.about, finding.written[0])
+            return (self.path, self.line) in ((found.finding.path, found.finding.line), found.written)
+        return self.path in found.paths
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -77,32 +95,32 @@ class Suppressed:
     suppression: Suppression
 
 
-def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[Finding]]:
+def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[Found]]:
     """Return the suppressions of files, and what is wrong with those that are not well-formed."""
     suppressions, findings = [], []
     for file in files:
         for line, column in file.comments:
             text = file.lines[line - 1]
             found = COMMENT.match(text, column - 1)
-            place = (str(file.path), line, column)
+            place = Place(str(file.path), line, column)
             wrong = _wrong(found["said"]) if found is not None else None
             if wrong is not None:
-                findings.append(Finding(*place, "SUP-1", *wrong, *file.excerpt(line, column), about=place[0]))
+                findings.append(_found(place, "SUP-1", *wrong))
             elif found is not None:
                 own_line = not text[: column - 1].strip()
-                suppressions.append(_suppression(place, found["said"], file.excerpt(line, column), not own_line))
+                suppressions.append(_suppression(place, found["said"], not own_line))
     return suppressions, findings
 
 
 def apply(
-    findings: Iterable[Finding],
+    findings: Iterable[Found],
     suppressions: Iterable[Suppression],
     inherited: Iterable[Suppression],
     today: datetime.date,
     *,
     unchecked: Collection[str] = (),
     unread: Collection[str] = (),
-) -> tuple[list[Finding], list[Suppressed]]:
+) -> tuple[list[Found], list[Suppressed]]:
     """Return the findings that are left, with those about the suppressions, and those that are lifted.
 
     Args:
@@ -119,33 +137,37 @@ def apply(
         by_path.setdefault(suppression.path, []).append(suppression)
     left, lifted = [], []
     used: set[tuple[Suppression, str]] = set()
-    for finding in findings:
-        paths = dict.fromkeys((finding.path, finding.about, finding.written[0]))
-        lifting = [each for path in paths for each in by_path.get(path, ()) if each.lifts(finding)]
-        used |= {(suppression, finding.rule) for suppression in lifting}
+    for found in findings:
+        lifting = [each for path in dict.fromkeys(found.paths) for each in by_path.get(path, ()) if each.lifts(found)]
+        used |= {(suppression, found.finding.rule) for suppression in lifting}
         in_time = [suppression for suppression in lifting if today <= suppression.until]
         if in_time:
-            lifted.append(Suppressed(finding, in_time[0]))
+            lifted.append(Suppressed(found.finding, in_time[0]))
         else:
-            left.append(finding)
+            left.append(found)
     for suppression in suppressions:
         unused = [rule for rule in suppression.rules if (suppression, rule) not in used and rule not in unchecked]
         if unused and suppression.path not in unread:
             where = "on this line" if suppression.line_only else "in this file"
             message = f"no finding of {', '.join(unused)} {where}"
-            left.append(suppression.finding("SUP-3", message, "delete the suppression"))
+            left.append(suppression.found("SUP-3", message, "delete the suppression"))
         elif today > suppression.until:
             message = f"the suppression of {', '.join(suppression.rules)} expired on {suppression.until}"
             hint = "mend what it was for, or give a new date and reason"
-            left.append(suppression.finding("SUP-2", message, hint))
+            left.append(suppression.found("SUP-2", message, hint))
     return left, lifted
 
 
-def _suppression(place: tuple[str, int, int], said: str, excerpt: tuple[str, int], line_only: bool) -> Suppression:
+def _found(place: Place, rule: str, message: str, hint: str) -> Found:
+    return Found(Finding(rule, (), message, hint, severity=CATALOGUE[rule].severity, place=place), place.path)
+
+
+def _suppression(place: Place, said: str, line_only: bool) -> Suppression:
     words = _WORDS.match(said)
     until = None if words is None else _date(words["until"])
     assert words is not None and until is not None  # noqa: PT018, S101 - _wrong has looked
-    return Suppression(*place, tuple(words["rules"].split(",")), until, words["why"].strip(), line_only, excerpt)
+    disabled = tuple(words["rules"].split(","))
+    return Suppression(place.path, place.line, place.column, disabled, until, words["why"].strip(), line_only)
 
 
 def _wrong_rule(rule: str) -> tuple[str, str] | None:

@@ -12,9 +12,9 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from htppower.errors import Finding
     from htppower.review.dry_run.observer import Row
     from htppower.review.dry_run.report import Report
-    from htppower.review.lint.findings import Finding
 
 # A page with more calls than _MOST_ROWS shows the first and the last: nobody reads 20000 rows, and they open slowly.
 _MOST_ROWS = 200
@@ -97,7 +97,10 @@ def finding_table(findings: Sequence[Finding]) -> str:
     """Return the table of the findings, or that there are none."""
     if not findings:
         return "<p>None.</p>"
-    rows = [(each.severity.value, each.rule, shown_path(each.place), each.message, each.hint) for each in findings]
+    rows = [
+        (each.severity.value, each.rule, shown_path(str(each.place or "")), each.message, each.hint)
+        for each in findings
+    ]
     return table("Findings, by rule", ("severity", "rule", "place", "what", "what to do"), rows, "findings")
 
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.profiles.strict_yaml import Place, locate
+from htppower.profiles.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path as FilePath
 
+    from htppower.errors import Path, Place
     from htppower.events import Phase
     from htppower.profiles.profile import Profile
     from htppower.profiles.strict_yaml import Document
-    from htppower.rules.case import Path
     from htppower.rules.platforms import Platform
 
 
@@ -114,4 +114,4 @@ class VoteTest:
 
     def place(self, at: Path) -> Place:
         """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
-        return locate(self.document.places, [at], str(self.path))
+        return place_of([at], self.document.places, str(self.path))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.profiles.mistakes import Mistake
+import attrs
+
+from htppower.errors import Finding
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.options import BY_FIELD
@@ -20,17 +22,17 @@ if TYPE_CHECKING:
 _OF_ONE_VALUE = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
 
 
-def same_names(cases: Iterable[CaseFields]) -> Iterator[Mistake]:
-    """Yield a mistake for every case that is called as one above it."""
+def same_names(cases: Iterable[CaseFields]) -> Iterator[Finding]:
+    """Yield a finding for every case that is called as one above it."""
     seen = set()
     for number, case in enumerate(cases):
         if case.case in seen:
             message = f"another case is called {case.case!r}, too"
-            yield Mistake(("cases", str(number), "case"), "VALUE-1", message, "say what is different about this one")
+            yield Finding("VALUE-1", ("cases", str(number), "case"), message, "say what is different about this one")
         seen.add(case.case)
 
 
-def mistakes_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Mistake]:
+def findings_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Finding]:
     """Yield what is wrong with the expectations of a case, whose sequence ends at this time."""
     yield from _out_of_order(expectations, end_us)
     yield from _empty(expectations)
@@ -38,32 +40,32 @@ def mistakes_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Mi
         yield from _impossible(expectation)
 
 
-def _impossible(expectation: Expectation) -> Iterator[Mistake]:
-    """Yield a mistake for every vote that no profile can cast."""
+def _impossible(expectation: Expectation) -> Iterator[Finding]:
+    """Yield a finding for every vote that no profile can cast."""
     stated = expectation.votes or {}
     votes: dict[str, Any] = {at[0]: vote for at, vote in stated.items() if len(at) == 1}
     for name in {at[0] for at in stated if len(at) > 1}:
         kind = type(BY_FIELD[name].taken_back)
         votes[name] = kind(**{field.name: stated.get((name, field.name)) for field in BY_FIELD[name].fields})
     for finding in rules.check(Case(VoteSet(**votes)), _OF_ONE_VALUE):
-        yield Mistake((*expectation.at, *finding.at), finding.rule, finding.message, finding.hint)
+        yield attrs.evolve(finding, at=(*expectation.at, *finding.at))
 
 
-def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterator[Mistake]:
+def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterator[Finding]:
     before_us = 0
     for expectation in expectations:
         at = (*expectation.at, "at_us")
         if expectation.at_us < before_us:
             message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
-            yield Mistake(at, "VALUE-1", message, "expectations stand in the order of time")
+            yield Finding("VALUE-1", at, message, "expectations stand in the order of time")
         if expectation.at_us > end_us:
             message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
-            yield Mistake(at, "VALUE-1", message, "let time pass with a step idle_us")
+            yield Finding("VALUE-1", at, message, "let time pass with a step idle_us")
         before_us = expectation.at_us
 
 
-def _empty(expectations: Iterable[Expectation]) -> Iterator[Mistake]:
+def _empty(expectations: Iterable[Expectation]) -> Iterator[Finding]:
     for expectation in expectations:
         stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
         if all(part is None for part in stated):
-            yield Mistake(expectation.at, "KEY-2", "nothing is expected", "state, votes, calls, sent or degraded")
+            yield Finding("KEY-2", expectation.at, "nothing is expected", "state, votes, calls, sent or degraded")

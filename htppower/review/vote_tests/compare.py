@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
+    from htppower.errors import Path, Place
     from htppower.profiles.profile import Profile
-    from htppower.profiles.strict_yaml import Place
     from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
     from htppower.review.vote_tests.runner import CaseRun, Seen
-    from htppower.rules.case import Path
     from htppower.votes.vote_set import VoteSet
 
 

@@ -24,11 +24,10 @@ from htppower.review.vote_tests.runner import run_case
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
+    from htppower.errors import Path, Place
     from htppower.profiles.profile import PowerState, Profile
-    from htppower.profiles.strict_yaml import Place
     from htppower.review.vote_tests.cases import VoteCase
     from htppower.review.vote_tests.runner import CaseRun
-    from htppower.rules.case import Path
 
     _Change = Callable[[Profile], Profile]
     _File = TypeVar("_File", Profile, PowerState)

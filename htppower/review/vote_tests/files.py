@@ -7,15 +7,14 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.plans import Planner
-from htppower.errors import Problem, ProfileError, RuleBreach, VoteTestError
+from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError
 from htppower.profiles.discovery import yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.profiles.mistakes import Mistake
-from htppower.profiles.strict_yaml import locate, read_document
+from htppower.profiles.strict_yaml import read_document
 from htppower.review.file_selection import folders_of
 from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
-from htppower.review.vote_tests.checks import mistakes_of, same_names
+from htppower.review.vote_tests.checks import findings_of, same_names
 from htppower.review.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
 from htppower.review.vote_tests.sequence import timeline
 from htppower.rules.platforms import Platform, platform_of
@@ -23,9 +22,9 @@ from htppower.rules.platforms import Platform, platform_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from htppower.errors import Path
     from htppower.profiles.profile import PowerState, Profile
     from htppower.profiles.strict_yaml import Document
-    from htppower.rules.case import Path
 
     _File = TypeVar("_File", Profile, PowerState)
 
@@ -49,7 +48,7 @@ def test_files(path: FilePath) -> tuple[FilePath, ...]:
     else:
         files = [file for file in yaml_files(path) if _other_kind(read_document(file, "test").tree) is None]
     if not files:
-        raise VoteTestError([Problem(str(path), 0, 0, "FILE-1", "no tests in this folder", _WHERE_TESTS_STAND)])
+        raise VoteTestError([Finding.of_file(str(path), "FILE-1", "no tests in this folder", _WHERE_TESTS_STAND)])
     return tuple(files)
 
 
@@ -75,7 +74,7 @@ def load_beside(
     known = Known()
     profiles: list[Profile] = []
     states: list[PowerState] = []
-    problems: dict[Problem, None] = {}
+    problems: dict[Finding, None] = {}
 
     def accept(examined: Examined[_File], accepted: list[_File]) -> None:
         try:
@@ -114,7 +113,7 @@ def load_tests(
     """
     folders = tuple(folders)
     files: dict[str, FilePath] = {}
-    problems: dict[Problem, None] = {}
+    problems: dict[Finding, None] = {}
     tests = []
     for path in paths:
         try:
@@ -141,10 +140,11 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     kind = _other_kind(document.tree)
     if kind is not None:
         message = f"this is a {kind}, not a test"
-        raise VoteTestError([Problem(document.path, 1, 1, "FILE-1", message, _WHERE_TESTS_STAND)])
-    fields, mistakes = structure(document.tree, VoteTestFields)
-    if document.problems or mistakes:
-        raise VoteTestError(_in_order([*document.problems, *(_problem(document, mistake) for mistake in mistakes)]))
+        found = Finding("FILE-1", (), message, _WHERE_TESTS_STAND, place=Place(document.path, 1, 1))
+        raise VoteTestError([found])
+    fields, findings = structure(document.tree, VoteTestFields)
+    if document.problems or findings:
+        raise VoteTestError(_in_order([*document.problems, *map(document.located, findings)]))
     maker = _Maker(document, folders)
     maker.note(same_names(fields.cases))
     cases = tuple(maker.case(fields, case, ("cases", str(number))) for number, case in enumerate(fields.cases))
@@ -157,7 +157,7 @@ class _Maker:
     """Makes the cases of one file, and collects what is wrong with them on the way."""
 
     def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
-        self.problems: dict[Problem, None] = {}
+        self.problems: dict[Finding, None] = {}
         self._document = document
         own_folder = FilePath(document.path).parent
         self._home = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
@@ -177,9 +177,9 @@ class _Maker:
             for number, step in enumerate(case.sequence)
         ]
         line = timeline(case.sequence, used, (*at, "sequence"))
-        self.note(line.mistakes)
+        self.note(line.findings)
         expectations = [_expectation(expect, (*at, "expect", str(number))) for number, expect in enumerate(case.expect)]
-        self.note(mistakes_of(expectations, line.end_us))
+        self.note(findings_of(expectations, line.end_us))
         self._refuse([profile, *used], platform, platform_at)
         if profile is None:
             return None
@@ -208,7 +208,7 @@ class _Maker:
                 self.problems[problem] = None
             else:
                 said = problem.message if problem.rule == "NAME-1" else f"{name!r}: {problem.message}"
-                self.note([Mistake(at, problem.rule, said, problem.hint)])
+                self.note([Finding(problem.rule, at, said, problem.hint)])
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
         """Note the rules that refuse a profile on this platform."""
@@ -218,13 +218,13 @@ class _Maker:
                 planner.plan(profile)
             except RuleBreach as error:
                 self.note(
-                    Mistake(at, problem.rule, f"{profile.name} is refused here: {problem.message}", problem.hint)
+                    Finding(problem.rule, at, f"{profile.name} is refused here: {problem.message}", problem.hint)
                     for problem in error.problems
                 )
 
-    def note(self, mistakes: Iterable[Mistake]) -> None:
+    def note(self, findings: Iterable[Finding]) -> None:
         """Note what is wrong with the file."""
-        self.problems.update({_problem(self._document, mistake): None for mistake in mistakes})
+        self.problems.update(dict.fromkeys(map(self._document.located, findings)))
 
 
 def _expectation(expect: ExpectFields, at: Path) -> Expectation:
@@ -232,11 +232,5 @@ def _expectation(expect: ExpectFields, at: Path) -> Expectation:
     return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.sent, expect.degraded)
 
 
-def _problem(document: Document, mistake: Mistake) -> Problem:
-    places = document.key_places if mistake.of_key and mistake.at in document.key_places else document.places
-    place = locate(places, mistake.candidates, document.path)
-    return Problem(place.path, place.line, place.column, mistake.rule, mistake.message, mistake.hint)
-
-
-def _in_order(problems: Iterable[Problem]) -> list[Problem]:
+def _in_order(problems: Iterable[Finding]) -> list[Finding]:
     return sorted(problems, key=lambda problem: (problem.path, problem.line, problem.column))

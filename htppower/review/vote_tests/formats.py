@@ -15,7 +15,7 @@ from htppower.review.xml_text import xml_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from htppower.profiles.strict_yaml import Place
+    from htppower.errors import Place
     from htppower.review.vote_tests.compare import CaseResult, Difference, Failure
     from htppower.review.vote_tests.coverage import Coverage
 

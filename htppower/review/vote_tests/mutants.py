@@ -26,7 +26,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.rules.case import Path
+    from htppower.errors import Path
 
 _SVS, _NOM = VoltageRange.at(VoltageCorner.SVS), VoltageRange.at(VoltageCorner.NOM)
 _MAX = VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.errors import Finding
 from htppower.events import Phase
-from htppower.profiles.mistakes import Mistake
 from htppower.review.vote_tests.cases import Happens, Moment
 from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, UseStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from htppower.errors import Path
     from htppower.profiles.profile import Profile
-    from htppower.rules.case import Path
 
 
 @attrs.frozen(eq=False)
@@ -24,7 +24,7 @@ class Timeline:
 
     moments: tuple[Moment, ...]
     end_us: int
-    mistakes: tuple[Mistake, ...]
+    findings: tuple[Finding, ...]
 
 
 def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> Timeline:
@@ -38,7 +38,7 @@ def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> 
         at: the keys that lead to the sequence.
     """
     moments: list[Moment] = []
-    mistakes: list[Mistake] = []
+    findings: list[Finding] = []
     earliest_us = end_us = 0
     for number, step in enumerate(steps):
         stated_us = getattr(step, "at_us", None)
@@ -46,14 +46,14 @@ def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> 
         if begin_us < earliest_us:
             message = f"the step begins at {begin_us} us, before the step above it, or within its idle time"
             hint = f"{earliest_us} or more; steps stand in the order in which they begin"
-            mistakes.append(Mistake((*at, str(number), "at_us"), "VALUE-1", message, hint))
+            findings.append(Finding("VALUE-1", (*at, str(number), "at_us"), message, hint))
         made = _moments(step, number, begin_us, used[number])
         duration_us = step.idle_us if isinstance(step, IdleStep) else made[-1].at_us - begin_us
         end_us = max(end_us, begin_us + duration_us)
         earliest_us = end_us if isinstance(step, IdleStep) else begin_us
         moments += made
     moments.sort(key=lambda moment: (moment.at_us, moment.step))  # stable: a phase begins before it ends
-    return Timeline(tuple(moments), end_us, tuple(mistakes))
+    return Timeline(tuple(moments), end_us, tuple(findings))
 
 
 def _moments(step: Any, number: int, begin_us: int, used: Profile | None) -> list[Moment]:

@@ -40,7 +40,7 @@ def test_a_file_above_1_mib_is_refused_unread(tmp_path: Path) -> None:
     assert load_profile(file).name == "burst"
     file.write_bytes(shipped.ljust(1024 * 1024 + 1, b"\n"))
     error = refusal(file)
-    assert error.problems == (Problem(str(file), 0, 0, "FILE-2", "larger than 1 MiB", error.hint),)
+    assert error.problems == (Problem.of_file(str(file), "FILE-2", "larger than 1 MiB", error.hint),)
     assert error.hint
 
 

@@ -8,8 +8,8 @@ import attrs
 import pytest
 
 from htppower import Lowering, Profile, ProfileError, Relax, load_profile, profile_names
+from htppower.errors import Place
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.strict_yaml import Place
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -10,13 +10,16 @@ from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothin
 
 from htppower import load_profile, profile_names
 from htppower.backends import SimulatedHtp
-from htppower.rules.case import Applied, Case, Path
+from htppower.rules.case import Applied, Case
 from htppower.rules.platforms import platform_of
 from htppower.rules.table import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
 from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT, HmxV2
 from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from htppower.errors import Path
 
 BREACHES = {
     "DCVS-1": "error",

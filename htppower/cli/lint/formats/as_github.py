@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.review.lint.catalogue import Severity
+from htppower.errors import Severity
+from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
-    from htppower.review.lint.findings import Finding
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -32,6 +33,7 @@ def _line(finding: Finding) -> str:
         "title": f"htppower {finding.rule}",
     }
     said = ",".join(f"{name}={str(value).translate(_IN_PROPERTY)}" for name, value in properties.items())
+    entry = CATALOGUE[finding.rule]
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
-    message = f"{finding.message}\nexpected: {finding.entry.says}{hint}\ndocs: {finding.entry.page}"
+    message = f"{finding.message}\nexpected: {entry.says}{hint}\ndocs: {entry.page}"
     return f"::{_COMMANDS[finding.severity]} {said}::{message.translate(_IN_MESSAGE)}"

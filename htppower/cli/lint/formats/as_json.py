@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.review.lint.catalogue import Severity
+from htppower.errors import Severity
+from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
-    from htppower.review.lint.findings import Finding
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
 FORMAT_VERSION = 1
@@ -20,10 +21,10 @@ def render(report: LintReport) -> str:
         "format_version": FORMAT_VERSION,
         "files": list(report.files),
         "left_out": list(report.left_out),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_finding(report, finding) for finding in report.findings],
         "suppressed": [
             {
-                **_finding(suppressed.finding),
+                **_finding(report, suppressed.finding),
                 "suppression": {
                     "line": suppressed.suppression.line,
                     "until": suppressed.suppression.until.isoformat(),
@@ -37,17 +38,18 @@ def render(report: LintReport) -> str:
     return json.dumps(document, indent=2)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(report: LintReport, finding: Finding) -> dict[str, Any]:
+    entry = CATALOGUE[finding.rule]
     return {
         "path": finding.path,
         "line": finding.line,
         "column": finding.column,
         "severity": finding.severity.value,
         "rule": finding.rule,
-        "family": finding.entry.family.value,
+        "family": entry.family.value,
         "message": finding.message,
-        "expected": finding.entry.says,
+        "expected": entry.says,
         "hint": finding.hint,
-        "docs": finding.entry.page,
-        "text": finding.text,
+        "docs": entry.page,
+        "text": report.excerpt(finding)[0],
     }

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from htppower.review.lint.catalogue import CATALOGUE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.review.lint.findings import Finding
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
 # What XML 1.0 has no way to say.
@@ -39,9 +41,9 @@ def _suite(report: LintReport, path: str, findings: list[Finding]) -> Iterator[s
     for finding in findings:
         name = f"{finding.rule} {finding.line}:{finding.column}"
         yield f"    <testcase classname={_attribute(path)} name={_attribute(name)}>"
-        said = (
-            f"{finding.place}: {finding.message}\n{finding.text}\nexpected: {finding.entry.says}\nhint: {finding.hint}"
-        )
+        text, _ = report.excerpt(finding)
+        expected = CATALOGUE[finding.rule].says
+        said = f"{finding.place}: {finding.message}\n{text}\nexpected: {expected}\nhint: {finding.hint}"
         if not report.counts(finding):
             yield f"      <system-out>{_text(said)}</system-out>"
         else:

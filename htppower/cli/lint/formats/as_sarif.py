@@ -12,7 +12,7 @@ from htppower._version import __version__
 from htppower.review.lint.catalogue import CATALOGUE, Entry
 
 if TYPE_CHECKING:
-    from htppower.review.lint.findings import Finding
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
     from htppower.review.lint.suppressions import Suppression
 
@@ -23,8 +23,8 @@ _INDEX = {rule: index for index, rule in enumerate(CATALOGUE)}
 
 def render(report: LintReport) -> str:
     """Return the report, with every rule described, and suppressed findings marked as such."""
-    results = [_result(finding) for finding in report.findings]
-    results += [_result(suppressed.finding, suppressed.suppression) for suppressed in report.suppressed]
+    results = [_result(report, finding) for finding in report.findings]
+    results += [_result(report, suppressed.finding, suppressed.suppression) for suppressed in report.suppressed]
     driver = {
         "name": "htppower",
         "semanticVersion": __version__,
@@ -50,14 +50,15 @@ def _rule(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, suppression: Suppression | None = None) -> dict[str, Any]:
+def _result(report: LintReport, finding: Finding, suppression: Suppression | None = None) -> dict[str, Any]:
     hint = f" Hint: {finding.hint}." if finding.hint else ""
     place: dict[str, Any] = {
         "artifactLocation": _location(finding.path),
         "region": {"startLine": finding.line, "startColumn": finding.column},
     }
-    if finding.text and finding.text_column == finding.column:
-        place["contextRegion"] = {"startLine": finding.line, "snippet": {"text": finding.text}}
+    text, column = report.excerpt(finding)
+    if text and column == finding.column:
+        place["contextRegion"] = {"startLine": finding.line, "snippet": {"text": text}}
     result = {
         "ruleId": finding.rule,
         "ruleIndex": _INDEX[finding.rule],

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.errors import printable
-from htppower.review.lint.catalogue import Severity
+from htppower.errors import Severity, printable
+from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.review.lint.findings import Finding
+    from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -23,23 +23,25 @@ _BEFORE_MARKER = 60
 
 def render(report: LintReport) -> str:
     """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
-    blocks = ["\n".join(_block(finding)) for finding in report.findings]
+    blocks = ["\n".join(_block(report, finding)) for finding in report.findings]
     return "\n\n".join((*blocks, _summary(report)))
 
 
-def _block(finding: Finding) -> Iterator[str]:
+def _block(report: LintReport, finding: Finding) -> Iterator[str]:
     severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
-    place = click.style(printable(finding.place), bold=True)
+    place = click.style(printable(str(finding.place)), bold=True)
     yield f"{place}: {severity} {finding.rule} {printable(finding.message)}"
+    entry = CATALOGUE[finding.rule]
     number = str(finding.line)
-    if finding.text.strip():
-        text, marker = _marked(finding.text, finding.text_column)
-        yield f"  {number} | {text}"
+    text, column = report.excerpt(finding)
+    if text.strip():
+        shown, marker = _marked(text, column)
+        yield f"  {number} | {shown}"
         yield f"  {' ' * len(number)} | {click.style(marker, fg=_COLOURS[finding.severity])}"
-    yield f"  expected: {finding.entry.says}"
+    yield f"  expected: {entry.says}"
     if finding.hint:
         yield f"  hint: {printable(finding.hint)}"
-    yield f"  docs: {finding.entry.page}"
+    yield f"  docs: {entry.page}"
 
 
 def _marked(text: str, column: int) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from htppower.review.layout import aligned
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.profiles.strict_yaml import Place
+    from htppower.errors import Place
     from htppower.review.diff.changes import Change
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair

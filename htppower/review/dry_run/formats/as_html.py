@@ -14,8 +14,8 @@ from htppower.review.pictures.timeline import timeline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from htppower.errors import Finding
     from htppower.review.dry_run.report import Report
-    from htppower.review.lint.findings import Finding
 
 
 def render(report: Report, folders: Iterable[str] = ()) -> str:

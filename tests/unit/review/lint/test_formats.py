@@ -7,6 +7,7 @@ import importlib.resources
 import json
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -16,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.cli.lint.formats import render
+from htppower.errors import Finding, Place
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.review.lint.findings import Finding
+from htppower.review.lint.lines import Lines
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.run import lint
 from htppower.review.lint.suppressions import Suppressed, Suppression
@@ -26,15 +28,18 @@ TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"
 HOSTILE = "a%b\r\n::error::x,y:z<\"'&>\x1b[31m\x00\u202e\ud7ff\U0001f600 \\"
 
-findings = st.builds(
-    Finding,
+places = st.builds(
+    Place,
     path=st.text(HOSTILE.replace("\0", ""), min_size=1, max_size=20),
-    line=st.integers(1, 5000),
+    line=st.integers(1, 4),
     column=st.integers(1, 500),
-    rule=st.sampled_from(sorted(CATALOGUE)),
-    message=st.text(HOSTILE, min_size=1, max_size=40),
-    hint=st.text(HOSTILE, max_size=40),
-    text=st.text(HOSTILE, max_size=300),
+)
+findings = st.builds(
+    lambda rule, message, hint, place: Finding(rule, (), message, hint, severity=CATALOGUE[rule].severity, place=place),
+    st.sampled_from(sorted(CATALOGUE)),
+    st.text(HOSTILE, min_size=1, max_size=40),
+    st.text(HOSTILE, max_size=40),
+    places,
 )
 suppressions = st.builds(
     Suppression,
@@ -45,12 +50,27 @@ suppressions = st.builds(
     until=st.dates(),
     because=st.text(HOSTILE, min_size=1, max_size=20),
     line_only=st.booleans(),
-    excerpt=st.just(("", 1)),
 )
+
+
+def report_of(found: list[Finding], lifted: list[Suppressed], text: list[str]) -> LintReport:
+    """Return a report of findings in files that all hold this text."""
+    files = tuple(sorted({one.path for one in found}))
+    lines = {path: Lines(Path(path), tuple(text), ()) for path in files}
+    return LintReport(files, tuple(found), tuple(lifted), lines=lines)
+
+
+def in_text(finding: Finding, text: str) -> str:
+    """Return what the text form says of a finding in a file of this one line."""
+    report = LintReport(("a.yaml",), (finding,), lines={"a.yaml": Lines(Path("a.yaml"), (text,), ())})
+    return re.sub(r"\x1b\[[0-9;]*m", "", render(report, "text"))
+
+
 reports = st.builds(
-    lambda found, lifted: LintReport(tuple(sorted({one.path for one in found})), tuple(sorted(found)), tuple(lifted)),
+    report_of,
     st.lists(findings, max_size=5),
     st.lists(st.builds(Suppressed, findings, suppressions), max_size=2),
+    st.lists(st.text(HOSTILE, max_size=300), max_size=3),
 )
 
 
@@ -131,8 +151,8 @@ def test_json_has_every_finding(report: LintReport) -> None:
 
 def test_text_does_nothing_to_a_terminal() -> None:
     """What is not printable in a line is replaced, and the marker still stands under its column."""
-    finding = Finding("a.yaml", 1, len(HOSTILE), "KEY-1", "unknown key", "", HOSTILE.replace("\r\n", ""), 9)
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
+    finding = Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, 9))
+    plain = in_text(finding, HOSTILE.replace("\r\n", ""))
     _, line, marker, *_ = plain.splitlines()
     assert line.isprintable()
     assert marker.endswith("^")
@@ -143,8 +163,7 @@ def test_text_does_nothing_to_a_terminal() -> None:
 )
 def test_the_marker_stands_under_its_column(text: str, column: int, under: str) -> None:
     """Tabs, wide characters and long lines do not move the marker away from what it marks."""
-    finding = Finding("a.yaml", 1, column, "KEY-1", "unknown key", "", text, column)
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", render(LintReport(("a.yaml",), (finding,)), "text"))
+    plain = in_text(Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, column)), text)
     _, line, marker, *_ = plain.splitlines()
     wide = sum(character in "日本" for character in line)
     assert line[marker.index("^") - wide] == under

@@ -52,7 +52,7 @@ def state(name: str, core: str = "SVS", bus: str = "SVS", polling: int = 0, adap
 def found(folder: Path, *paths: Path) -> list[str]:
     """Return file, line, column and rule of every finding."""
     report = lint(paths or [folder], TODAY)
-    return [f"{finding.place.removeprefix(f'{folder}/')} {finding.rule}" for finding in report.findings]
+    return [f"{str(finding.place).removeprefix(f'{folder}/')} {finding.rule}" for finding in report.findings]
 
 
 def test_a_field_that_one_profile_states_and_another_leaves_unset(tmp_path: Path) -> None:
@@ -125,7 +125,9 @@ def test_an_active_profile_without_a_way_down(tmp_path: Path, core: str, bus: st
     report = lint([tmp_path], TODAY)
     said = [finding.message for finding in report.findings if finding.rule == "REV-3"]
     assert [clock for clock in ("core", "bus") if any(f"the {clock} clock:" in message for message in said)] == expected
-    assert {finding.place for finding in report.findings if finding.rule == "REV-3"} <= {f"{tmp_path}/mine.yaml:3:13"}
+    assert {str(finding.place) for finding in report.findings if finding.rule == "REV-3"} <= {
+        f"{tmp_path}/mine.yaml:3:13"
+    }
 
 
 def test_a_profile_that_raises_nothing_needs_no_way_down(tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None
     for base, told in (("burst", True), ("balanced", False)):
         write(tmp_path, mine=f"profile: mine\nextends: {base}\nrelax: {{lowering: background}}\n")
         notes = [finding for finding in lint([tmp_path], TODAY, notes=True).findings if finding.rule == "SUS-3"]
-        assert [finding.place for finding in notes] == ([f"{tmp_path}/mine.yaml:3:19"] if told else [])
+        assert [str(finding.place) for finding in notes] == ([f"{tmp_path}/mine.yaml:3:19"] if told else [])
         assert all(finding.severity == "note" for finding in notes)
     write(tmp_path, mine="profile: mine\nextends: burst\n")
     assert "SUS-3" not in {finding.rule for finding in lint([tmp_path], TODAY, notes=True).findings}

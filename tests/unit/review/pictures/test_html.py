@@ -11,10 +11,10 @@ import pytest
 from dry_runs import HOSTILE, dry_run, hostile
 
 from htppower.backends import SimulatedHtp
+from htppower.errors import Finding, Place, Severity
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
-from htppower.profiles.strict_yaml import Place
 from htppower.review.diff.changes import Change
 from htppower.review.diff.compare import Comparison
 from htppower.review.diff.effects import Effect
@@ -22,11 +22,17 @@ from htppower.review.diff.formats.as_html import HEAD
 from htppower.review.diff.formats.as_html import render as diff_page
 from htppower.review.diff.runs import RunPair
 from htppower.review.dry_run.formats.as_html import page_of
-from htppower.review.lint.findings import Finding
 
 VOID = {"meta", "br"}
 
-FOUND = Finding("burst.yaml", 20, 23, "SUS-1", "a sustain time of 5000 us", "0, or more")
+FOUND = Finding(
+    "SUS-1",
+    ("relax", "after_inference_us"),
+    "a sustain time of 5000 us",
+    "0, or more",
+    severity=Severity.WARNING,
+    place=Place("burst.yaml", 20, 23),
+)
 
 
 def _compared(*changes: Change) -> Comparison:
@@ -99,7 +105,7 @@ def test_every_profile_is_a_whole_page_that_asks_for_nothing(profile: str) -> No
 def test_texts_of_a_profile_are_escaped(text: str) -> None:
     """A hostile name and summary, and hostile findings, add no element to the page."""
     plain = Outline(page_of(dry_run(hostile("plain")), [FOUND]))
-    found = attrs.evolve(FOUND, path=text, message=text, hint=text)
+    found = attrs.evolve(FOUND, rule=text, place=Place(text), message=text, hint=text)
     made = _assert_self_contained(page_of(dry_run(hostile(text)), [found]))
     assert made.tags == plain.tags
 

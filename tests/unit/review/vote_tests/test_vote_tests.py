@@ -27,7 +27,7 @@ def look(steps: list[Any], times_us: list[int], profile: str = "burst", **platfo
     """Return what is seen at these times of a sequence."""
     used = [load_profile(step.use) if isinstance(step, UseStep) else None for step in steps]
     line = timeline(steps, used, ())
-    assert not line.mistakes
+    assert not line.findings
     expectations = tuple(Expectation((), at_us, None, None, None, None, None) for at_us in times_us)
     where = platform_of(**(platform or {"soc": "SM8850"}))
     return run_case(VoteCase("case", load_profile(profile), where, line.moments, line.end_us, expectations)).seen

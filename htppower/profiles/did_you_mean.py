@@ -1,39 +1,11 @@
-"""What is wrong with a tree that was read from a file, and what was probably meant."""
+"""What was probably meant by a word that is not known."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from htppower.rules.case import Path
-
-
-@attrs.frozen(repr=False, eq=False)
-class Mistake:
-    """One thing wrong with a tree.
-
-    Attributes:
-        at: the keys that lead to it.
-        rule, message, hint: as in a Problem.
-        of_key: the key is wrong, not its value.
-        also: other values at which it can be mended.
-    """
-
-    at: Path
-    rule: str
-    message: str
-    hint: str = ""
-    of_key: bool = False
-    also: tuple[Path, ...] = ()
-
-    @property
-    def candidates(self) -> tuple[Path, ...]:
-        """Where the mistake can be mended, the best place first."""
-        return (self.at, *self.also)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

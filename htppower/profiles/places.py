@@ -1,0 +1,49 @@
+"""Where what was found in a tree stands in its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from htppower.errors import Finding, Path
+
+
+def place_of(candidates: Iterable[Path], places: Mapping[Path, Place], path: str) -> Place:
+    """Return the place of the first of the candidates that stands in the file itself.
+
+    A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
+    the first one's place is returned; where there is none at all, the file's.
+
+    Args:
+        candidates: keys that lead to values.
+        places: the places of values, by the keys that lead to them.
+        path: the file.
+    """
+    found = []
+    for candidate in candidates:
+        at = candidate
+        while at and at not in places:
+            at = at[:-1]
+        if at in places:
+            found.append(places[at])
+    own = [place for place in found if place.path == path]
+    return (own or found or [Place(path)])[0]
+
+
+def located(finding: Finding, path: str, places: Mapping[Path, Place], key_places: Mapping[Path, Place]) -> Finding:
+    """Return a finding with the place at which it is best mended.
+
+    Args:
+        finding: the finding.
+        path: the file.
+        places: the places of values, by the keys that lead to them.
+        key_places: those of the keys themselves, as far as they are known.
+    """
+    of = key_places if finding.of_key and finding.at in key_places else places
+    return attrs.evolve(finding, place=place_of((finding.at, *finding.also), of, path))
