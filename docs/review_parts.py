@@ -19,6 +19,8 @@ from htppower.review.lint import catalogue
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from htppower.rules.rule import Rule
+
 _CLEAN = "profile: mine\nextends: burst\n"
 _POLLS = "profile: mine\nextends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
 
@@ -69,7 +71,7 @@ def _with_states(rule: str, files: dict[str, str]) -> dict[str, str]:
     return {name: text or (polling if rule == "REV-4" else relaxed) for name, text in files.items()}
 
 
-def _rows(entries: Iterable[catalogue.Entry]) -> str:
+def _rows(entries: Iterable[Rule]) -> str:
     lines = ["| Id | Rule | What follows |", "| --- | --- | --- |"]
     lines += [f"| `{entry.id}` | {entry.says} | {entry.severity} |" for entry in entries]
     return "\n".join(lines)

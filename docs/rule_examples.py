@@ -15,7 +15,7 @@ import attrs
 from htppower.errors import ProfileError
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
-from htppower.review.lint import catalogue
+from htppower.rules import file_rules
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.rules.platforms import platform_of
@@ -24,7 +24,7 @@ from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode
 from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
 
-FILE_RULES = {entry.id: entry.says for entry in catalogue.FILE_RULES}
+FILE_RULES = {rule.id: rule.says for rule in file_rules.FILE_RULES}
 
 if TYPE_CHECKING:
     from collections.abc import Callable

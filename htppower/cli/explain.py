@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
-    from htppower.review.lint.catalogue import Entry
+    from htppower.rules.rule import Rule
 
 FORMAT_VERSION = 1
 # The origin of a value that no file states.
@@ -87,14 +87,14 @@ def _as_json(document: dict[str, Any]) -> str:
     return json.dumps({"format_version": FORMAT_VERSION, **document}, indent=2)
 
 
-def _rule(entry: Entry) -> str:
+def _rule(entry: Rule) -> str:
     lines = [f"{entry.id}  {click.style(entry.says, bold=True)}"]
     for label, text in _rule_as_dict(entry).items():
         lines += labelled(label, text) if label not in {"id", "says"} else ()
     return "\n".join(lines)
 
 
-def _rule_as_dict(entry: Entry) -> dict[str, str]:
+def _rule_as_dict(entry: Rule) -> dict[str, str]:
     return {
         "id": entry.id,
         "says": entry.says,

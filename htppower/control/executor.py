@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
     from htppower.votes.native import Option
 
+_ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
+
 
 class Executor:
     """Sends what differs between the ledger and what a session should have. The controller's lock protects it.
@@ -231,11 +233,11 @@ class Executor:
         self.ledger.refused(power_config_id, option)
 
     def _check(self, power_config_id: int, votes: VoteSet) -> None:
-        """Refuse what the rules refuse of an HMX vote, before the library does."""
-        if votes.hmx_v2 is None:
+        """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""
+        if not any(VOTE_OPTIONS[option].needs_hvx for option in votes.options):
             return
         case = Case(votes, in_force=self.ledger.in_force(power_config_id))
-        if rules.check(case, rules.AT_THE_CALL):
+        if rules.check(case, _ASKED_AT_THE_CALL):
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:

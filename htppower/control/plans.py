@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
 
-_DEGRADING = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
+_DEGRADING = rules.ids(lambda rule: rule.degrades)
 
 
 @attrs.frozen

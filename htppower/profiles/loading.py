@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-# Rules that compare fields: they are left out while one of those fields can't be read.
-BETWEEN_FIELDS = frozenset(
-    {"DCVS-3", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "DCVS-4", "SUS-2", "SUS-3"}
-)
-# Findings that say nothing against a file.
-_OF_FILES = tuple(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.ERROR)
-
 
 def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
     """Return the shipped profiles in the vendor's order, then those of the given folders by name."""
@@ -208,6 +201,7 @@ def _at_its_name(problem: Finding) -> Finding:
 
 def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:
     """Return what is wrong with a file, in the order of its lines."""
-    chosen = [rule_id for rule_id in _OF_FILES if readable or rule_id not in BETWEEN_FIELDS]
+    # A rule that compares fields says nothing while one of them can't be read.
+    chosen = rules.ids(lambda rule: rule.refuses and (readable or not rule.compares))
     problems = [*file.problems, *(file.located(finding) for finding in (*findings, *rules.check(case, chosen)))]
     return tuple(sorted(problems, key=file.order))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.review.lint.catalogue import rules_on
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -25,56 +26,50 @@ class Meaning:
     Attributes:
         does: what it does, in a sentence.
         section: where the vendor documents it.
-        rules: the ids of the rules on it.
         native: the fields of the C struct that it becomes; empty for one that is no vote.
+        rules: the ids of the rules on it, as ``meaning_of`` finds them in the catalogue.
     """
 
     does: str
     section: str
-    rules: tuple[str, ...] = ()
     native: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 def _of_votes() -> Iterator[tuple[Path, Meaning]]:
     for about in VOTE_OPTIONS.values():
         own = about.native_fields if not about.has_context_id else ()
-        yield ("votes", about.field), Meaning(about.does, about.section, about.rules, own)
+        yield ("votes", about.field), Meaning(about.does, about.section, own)
         for field in about.fields:
             if field.does:
                 native = tuple(filter(None, (field.flag, *field.native)))
-                yield ("votes", about.field, field.name), Meaning(field.does, about.section, field.rules, native)
+                yield ("votes", about.field, field.name), Meaning(field.does, about.section, native)
 
 
 _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
     {
-        ("profile",): Meaning("The profile's name, by which hosts ask for it.", _PROFILES, ("REV-6",)),
-        ("state",): Meaning("The power state's name, by which profiles relax to it.", _PROFILES, ("REV-6",)),
+        ("profile",): Meaning("The profile's name, by which hosts ask for it.", _PROFILES),
+        ("state",): Meaning("The power state's name, by which profiles relax to it.", _PROFILES),
         ("summary",): Meaning("What the profile is for; it is shown, and changes no vote.", _OURS),
         ("votes",): Meaning("The votes; unset casts none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
-        ("relax",): Meaning(
-            "What is voted between the phases; unset only where nothing is voted.", _PROFILES, ("SUS-2",)
-        ),
+        ("relax",): Meaning("What is voted between the phases; unset only where nothing is voted.", _PROFILES),
         ("relax", "to"): Meaning(
             "The power state to which the votes are lowered between the phases.",
             _PROFILES,
-            ("SUS-2", "DCVS-4", "REV-3"),
         ),
         ("relax", "after_init_us"): Meaning(
             "How long the votes stay up after INIT, in us; 0 lowers at once.",
             _PROFILES,
-            ("SUS-1", "REV-8"),
         ),
         ("relax", "after_inference_us"): Meaning(
             "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once.",
             _PROFILES,
-            ("SUS-1", "SUS-3", "REV-8"),
         ),
         ("relax", "lowering"): Meaning(
             "foreground: without a sustain time the inference returns once the votes are lowered; background: they are "
             "lowered soon after, off the caller's thread, which a failure then can't reach.",
             _OURS,
-            ("SUS-3",),
         ),
     }
 )
@@ -92,8 +87,8 @@ _LIMITS: Mapping[str, str] = MappingProxyType(
 def meaning_of(at: Path) -> Meaning:
     """Return what a field means, by the keys that lead to it in a file."""
     if at in _MEANINGS:
-        return _MEANINGS[at]
-    whole = _MEANINGS[at[:-1]]
+        return attrs.evolve(_MEANINGS[at], rules=rules_on(at))
+    whole = meaning_of(at[:-1])
     suffix = "PerfMode" if at[-1] == "perf_mode" else at[-1].capitalize()
     native = tuple(name for name in whole.native if name.endswith(suffix))
     return attrs.evolve(whole, does=f"{_LIMITS[at[-1]]} {whole.does}", native=native)

@@ -11,7 +11,7 @@ import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity
 from htppower.profiles.discovery import shown_path
-from htppower.profiles.loading import BETWEEN_FIELDS, Known, examine_power_state
+from htppower.profiles.loading import Known, examine_power_state
 from htppower.review.file_selection import Kind, Source, find_sources
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
@@ -29,6 +29,7 @@ from htppower.review.lint.review_rules import (
 from htppower.review.lint.suppressions import Found, apply, read_suppressions
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.rules.rule import Needs
 
 if TYPE_CHECKING:
     import datetime
@@ -40,11 +41,9 @@ if TYPE_CHECKING:
     from htppower.review.lint.lines import Lines
     from htppower.rules.platforms import Platform
 
-_NEED_A_PLATFORM = frozenset(rule.id for rule in rules.RULES.values() if rule.breach is rules.Breach.DEGRADES)
-# What is refused is told by the examination; what is left are the rules that only advise.
-_ADVICE = tuple(rule.id for rule in rules.RULES.values() if rule.breach is not rules.Breach.ERROR)
-# An error by itself, but only on a platform.
-_ALSO_OF_PLATFORMS = ("DDR-1",)
+_NEED_A_PLATFORM = rules.ids(lambda rule: rule.degrades)
+# What is refused everywhere is told by the examination of the file; on a platform these refuse more.
+_REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM in rule.needs)
 
 
 def lint(
@@ -180,9 +179,9 @@ class _Linting:
 
     def _broken(self, case: Case, *, readable: bool) -> Iterator[Finding]:
         """Yield what the rules of votes say that is no reason to refuse the file."""
-        also = () if case.platform is None else _ALSO_OF_PLATFORMS
-        chosen = [rule for rule in (*_ADVICE, *also) if readable or rule not in BETWEEN_FIELDS]
-        everywhere = rules.check(attrs.evolve(case, platform=None), also) if also else ()
+        also = () if case.platform is None else _REFUSE_ON_A_PLATFORM
+        chosen = rules.ids(lambda rule: (not rule.refuses or rule.id in also) and (readable or not rule.compares))
+        everywhere = rules.check(attrs.evolve(case, platform=None), also)
         told = {(found.rule, found.message) for found in everywhere}
         for found in rules.check(case, chosen):
             if (found.rule, found.message) not in told:

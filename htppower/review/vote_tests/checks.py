@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.review.vote_tests.fields import CaseFields
 
 # Rules that look at one value alone: what breaks them is never voted.
-_OF_ONE_VALUE = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
+_OF_ONE_VALUE = rules.ids(lambda rule: rule.refuses and not rule.needs)
 
 
 def same_names(cases: Iterable[CaseFields]) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ from htppower import load_profile, profile_names
 from htppower.backends import SimulatedHtp
 from htppower.rules.case import Applied, Case
 from htppower.rules.platforms import platform_of
-from htppower.rules.table import AT_THE_CALL, HVX_HMX_VALIDITY, RULES, check, errors, is_valid
+from htppower.rules.rule import Needs
+from htppower.rules.table import HVX_HMX_VALIDITY, RULES, check, errors, ids, is_valid
 from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT, HmxV2
 from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.native import Option
@@ -254,7 +255,32 @@ def test_ids_and_breach_kinds() -> None:
     assert {rule.id: rule.breach.value for rule in RULES.values()} == BREACHES
     assert list(RULES) == list(BREACHES)
     assert all(rule.says.endswith(".") and rule.source for rule in RULES.values())
-    assert AT_THE_CALL == ("HMX-2", "HMX-3", "HMX-6")
+
+
+def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
+    """The rules that a reader, a plan, a call and a vote test choose are those that can tell them something."""
+    assert ids(lambda rule: rule.asked_at_the_call) == ("HMX-2", "HMX-3", "HMX-6", "CENG-2")
+    assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4")
+    compares = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "SUS-2", "SUS-3")
+    assert ids(lambda rule: rule.compares) == compares
+    of_one_value = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
+    assert ids(lambda rule: rule.refuses and not rule.needs) == of_one_value
+
+
+@pytest.mark.parametrize(("rule_id", "case"), [(rule_id, case) for rule_id, case, _ in BROKEN])
+def test_a_rule_looks_at_nothing_that_it_does_not_name(rule_id: str, case: Case) -> None:
+    """A rule finds the same where all that it does not need is taken from the case, and has its own weight."""
+    rule = RULES[rule_id]
+    around: dict[Needs, dict[str, Any]] = {
+        Needs.PLATFORM: {"platform": None},
+        Needs.IN_FORCE: {"in_force": None},
+        Needs.PROFILE: {"lineage": (), "lowered": None, "after_inference_us": 0, "in_background": False},
+    }
+    unneeded: dict[str, Any] = {}
+    for need, values in around.items():
+        unneeded |= {} if need in rule.needs else values
+    assert check(attrs.evolve(case, **unneeded), [rule_id]) == check(case, [rule_id])
+    assert {finding.severity for finding in check(case, [rule_id])} == {rule.severity}
 
 
 def test_every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from htppower._version import __version__
-from htppower.review.lint.catalogue import CATALOGUE, Entry
+from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
     from htppower.review.lint.suppressions import Suppression
+    from htppower.rules.rule import Rule
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "htppowerFinding/v1"
@@ -40,7 +41,7 @@ def render(report: LintReport) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(entry: Entry) -> dict[str, Any]:
+def _rule(entry: Rule) -> dict[str, Any]:
     return {
         "id": entry.id,
         "shortDescription": {"text": entry.says},

@@ -10,6 +10,7 @@ from htppower.events import State
 from htppower.review.dry_run.report import NO_HARDWARE
 from htppower.review.layout import labelled
 from htppower.rules import table as rules
+from htppower.rules.rule import Breach
 from htppower.votes.native import Option
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -106,7 +107,7 @@ def _summary(report: Report) -> Iterator[str]:
     yield from labelled("time", report.state_line)
     for line in report.degradation_lines:
         yield from labelled("degraded", line)
-    for finding in rules.check(report.profile.case(report.backend.platform)):
-        if rules.RULES[finding.rule].breach is rules.Breach.WARNING:
-            hint = f" ({finding.hint})" if finding.hint else ""
-            yield from labelled("warning", f"{finding.rule}: {finding.message}{hint}")
+    warnings = rules.ids(lambda rule: rule.breach is Breach.WARNING)
+    for finding in rules.check(report.profile.case(report.backend.platform), warnings):
+        hint = f" ({finding.hint})" if finding.hint else ""
+        yield from labelled("warning", f"{finding.rule}: {finding.message}{hint}")
