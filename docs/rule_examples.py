@@ -21,7 +21,6 @@ from htppower.rules.case import Case
 from htppower.rules.platforms import platform_of
 from htppower.votes.clock_votes import CENG_DEFAULT, DcvsV3Exp, ExpandedRange, HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode
-from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
 
 FILE_RULES = {rule.id: rule.says for rule in file_rules.FILE_RULES}
@@ -128,12 +127,6 @@ _HVX_EXP = DcvsV3Exp(
 _NO_CLOCK = load_profile("extreme_power_saver").votes
 
 
-def _reversed() -> Example:
-    votes = VoteSet(dcvs_v3=_BURST.dcvs_v3, hmx_v2=_EXPLICIT)
-    case = Case(votes, order=(Option.HMX_V2, Option.DCVS_V3))
-    return _finding("HMX-2", "HMX_V2 before DCVS_V3 in the first call on an id", case)
-
-
 def _unsaid() -> Example:
     case = Case(VoteSet(dcvs_v3=_BURST.dcvs_v3), in_force=VoteSet(dcvs_v3=_BURST.dcvs_v3, hmx_v2=_EXPLICIT))
     return _finding("HMX-5", "a set without `hmx_v2`, after an explicit HMX vote", case)
@@ -165,7 +158,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
         "DCVS-6", "`dcvs_v3_exp` on V81", platform_of(arch=81), dcvs_v3=None, dcvs_v3_exp=_HVX_EXP
     ),
     "HMX-1": lambda: _shipped("HMX-1", f"`{_HMX}` on V73", platform_of(arch=73), hmx_v2=_EXPLICIT),
-    "HMX-2": _reversed,
+    "HMX-2": lambda: Example("`hmx_v2: default` beside `dcvs_v3`", ""),
     "HMX-3": lambda: _extending("HMX-3", f"dcvs_v3: {{core: DISABLE}}, {_HMX}"),
     "HMX-4": lambda: Example("`hmx_v2: unset`", ""),
     "HMX-5": _unsaid,

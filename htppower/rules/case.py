@@ -9,7 +9,6 @@ import attrs
 
 if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
-    from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
 
 
@@ -21,7 +20,6 @@ class Case:
         votes: the vote set.
         platform: where it is sent, or None where that is not known.
         in_force: the votes in force on the id, or None for a fresh id.
-        order: the options in the order of the call; None: in that of the table of vote options.
         lineage: the profile's name and those it extends; empty for a power state.
         lowered: the votes of the power state that the profile relaxes to, or None where it names none.
         after_inference_us: the profile's sustain time.
@@ -32,17 +30,11 @@ class Case:
     votes: VoteSet
     platform: Platform | None = None
     in_force: VoteSet | None = None
-    order: tuple[Option, ...] | None = None
     lineage: tuple[str, ...] = ()
     lowered: VoteSet | None = None
     after_inference_us: int = 0
     after_init_us: int = 0
     in_background: bool = False
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """The options of the call, in its order."""
-        return self.order if self.order is not None else self.votes.options
 
 
 class Applied(enum.Enum):

@@ -86,11 +86,10 @@ CLOCK_RULES = (
     Rule(
         "HMX-2",
         "The HVX vote comes first, on the same id, in the same call or before.",
-        Breach.ERROR,
+        Breach.BY_CONSTRUCTION,
         "vendor, HMX note 2; measured: 13001",
-        vote_checks.hvx_first,
-        needs=(Needs.IN_FORCE,),
         fields=(_HVX, _EXP, _HMX),
+        kept_by="votes are sent in one order, the HVX vote first, also where a call is made again vote by vote",
     ),
     Rule(
         "HMX-3",

@@ -9,7 +9,7 @@ from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_votes, 
 from htppower.votes.clock_votes import DcvsV3Exp, HmxV2
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
-from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, limits_of
+from htppower.votes.options import VOTE_OPTIONS, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,17 +92,6 @@ def hmx_architecture(case: Case) -> Iterator[Finding]:
             f"no explicit HMX votes on Hexagon V{case.platform.arch}: the HMX clock follows the core clock",
             f"{case.platform.needs(Option.HMX_V2)}, or hmx_v2: default",
         )
-
-
-def hvx_first(case: Case) -> Iterator[Finding]:
-    """HMX-2."""
-    options = case.options
-    voted_before = case.in_force is not None and case.in_force.hvx is not None
-    hvx = BY_FIELD[case.votes.hvx_field].option
-    if voted_before or not {Option.HMX_V2, hvx}.issubset(options):
-        return
-    if options.index(Option.HMX_V2) < options.index(hvx):
-        yield Finding("HMX-2", ("votes", "hmx_v2"), f"HMX_V2 is sent before {hvx.name}", f"send {hvx.name} first")
 
 
 def hmx_needs_hvx(case: Case) -> Iterator[Finding]:

@@ -84,6 +84,20 @@ def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int
     bench.controller.close()
 
 
+@pytest.mark.parametrize("code", [UNSUPPORTED, UNSUPPORTED_CONFIG])
+def test_the_hvx_vote_comes_first_however_votes_are_sent(code: int) -> None:
+    """HMX-2 holds by construction: in one call, and where a refused call is made again vote by vote."""
+    bench = Bench.make(SimulatedHtp(arch=75))
+    session = bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
+    bench.simulated.fail_next(code)
+    bench.infer(session)
+    refused, *again = [options(call) for call in bench.sets]
+    assert refused[:2] == ["DCVS_V3", "HMX_V2"]
+    assert again[:2] == [["DCVS_V3"], ["HMX_V2"]]
+    assert [call.code for call in bench.sets[1:3]] == [0, 0]
+    bench.controller.close()
+
+
 def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_session() -> None:
     """Polling that turned out to be missing is not sent again for other sessions that are up."""
     bench = Bench.make()
