@@ -14,7 +14,9 @@ from htppower.errors.finding import Finding as Finding
 from htppower.errors.finding import Path as Path
 from htppower.errors.finding import Place as Place
 from htppower.errors.finding import Severity as Severity
+from htppower.errors.finding import bounded as bounded
 from htppower.errors.finding import printable as printable
+from htppower.errors.finding import shortened as shortened
 from htppower.votes.native_codes import code_name, what_to_do
 
 if TYPE_CHECKING:
@@ -37,12 +39,12 @@ class ProfileError(HtpPowerError, ValueError):
     All problems of a file are reported at once.
 
     Attributes:
-        problems: each of them.
+        problems: each of them; of more than 100 in one file the last says how many are left out.
         path, line, column, rule, hint: those of the first.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems = bounded(problems)
         first = self.problems[0]
         self.path = first.path
         self.line = first.line

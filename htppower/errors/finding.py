@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Nobody reads more findings of one file: who mends the first sees the rest.
+MOST_OF_A_FILE = 100
+# What a message repeats of a file may be as long as the file, and stand in many messages.
+_LONGEST_QUOTE = 200
+_LONGEST_MESSAGE = 5000
 
 # The keys that lead to a value in a file, such as ``("votes", "dcvs_v3", "bus")``; the items of a list by number.
 Path = tuple[str, ...]
@@ -18,6 +28,15 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+def shortened(text: str, longest: int = _LONGEST_QUOTE) -> str:
+    """Return a text from a file as a message repeats it: of a very long one the beginning."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def _whole_message(text: str) -> str:
+    return shortened(text, _LONGEST_MESSAGE)
 
 
 class Severity(str, enum.Enum):
@@ -58,8 +77,8 @@ class Finding:
     Attributes:
         rule: the id of the rule that is broken (docs: "The rules").
         at: the keys that lead to the value; empty for the whole.
-        message: what is wrong.
-        hint: what to write instead; may be empty.
+        message: what is wrong, in at most 5000 characters.
+        hint: what to write instead, likewise; may be empty.
         also: the keys of other values at which it can be mended, too.
         of_key: the last key itself is wrong, not its value.
         severity: how much it weighs.
@@ -68,8 +87,8 @@ class Finding:
 
     rule: str
     at: Path = attrs.field(eq=False)
-    message: str
-    hint: str = ""
+    message: str = attrs.field(converter=_whole_message)
+    hint: str = attrs.field(default="", converter=_whole_message)
     also: tuple[Path, ...] = attrs.field(default=(), eq=False, kw_only=True)
     of_key: bool = attrs.field(default=False, eq=False, kw_only=True)
     severity: Severity = attrs.field(default=Severity.ERROR, kw_only=True)
@@ -100,3 +119,29 @@ class Finding:
         place = "" if self.place is None else f"{self.place}: "
         hint = f" ({self.hint})" if self.hint else ""
         return printable(f"{place}{self.rule}: {self.message}{hint}")
+
+
+def bounded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings in their order, of each file at most 100; its last one then says how many are left out."""
+    findings = tuple(findings)
+    of_file: dict[str, list[Finding]] = {}
+    for finding in findings:
+        of_file.setdefault(finding.path, []).append(finding)
+    kept: dict[str, int] = dict.fromkeys(of_file, 0)
+    told = []
+    for finding in findings:
+        found = of_file[finding.path]
+        kept[finding.path] += 1
+        if len(found) <= MOST_OF_A_FILE or kept[finding.path] < MOST_OF_A_FILE:
+            told.append(finding)
+        elif kept[finding.path] == MOST_OF_A_FILE:
+            told.append(_left_out(found[MOST_OF_A_FILE - 1 :]))
+    return tuple(told)
+
+
+def _left_out(findings: list[Finding]) -> Finding:
+    """Return a finding in the place of many, as the first of them that weighs most."""
+    order = list(Severity)
+    worst = min(findings, key=lambda finding: order.index(finding.severity))
+    message = f"{len(findings)} findings of this file, this one among them, are left out"
+    return attrs.evolve(worst, message=message, hint="mend those above first")

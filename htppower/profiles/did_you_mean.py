@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# No name of ours, nor of a file, is longer; to compare a text of 1 MiB would be slow.
+_LONGEST_WORD = 255
+
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known word, or with all of them."""
@@ -19,6 +22,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that looks most like this one, or None where none does."""
     import difflib  # noqa: PLC0415 - only for a wrong word
 
+    if len(word) > _LONGEST_WORD:
+        return None
     by_case = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(word.casefold(), by_case, n=1)
     return by_case[near[0]] if near else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, ProfileError
+from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ class Folders:
                     return file
         known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
         what = "power state" if kind == "state" else "profile"
-        raise ProfileError([Finding.of_file(text, "NAME-1", f"no {what} {text!r}", did_you_mean(text, known))])
+        message = f"no {what} {shortened(text)!r}"
+        raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
 
     def _here(self, path: FilePath) -> FilePath:
         """Return where a path is read from."""

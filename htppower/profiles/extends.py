@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Finding, ProfileError
+from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.places import located
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
@@ -133,7 +133,7 @@ def _base(
     try:
         found = folders.find(extended, kind, near=path)
     except ProfileError as error:
-        return problem("NAME-1", f"{extended!r}, which it extends, does not exist", error.hint)
+        return problem("NAME-1", f"{shortened(extended)!r}, which it extends, does not exist", error.hint)
     # A path and not a resolved Path: that one raises on a symbolic link to itself.
     chain = (*seen, os.path.realpath(path))
     if os.path.realpath(found) in chain:

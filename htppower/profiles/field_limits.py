@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
-from htppower.errors import Finding
+from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
@@ -109,7 +109,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
     elif wants.only is not None and value != wants.only:
         said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
     elif wants.is_name and not _NAME.fullmatch(value):
-        said = f"{value!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
+        said = f"{shortened(value)!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
     elif wants.one_line and not _ONE_LINE.fullmatch(value):
         said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
     elif wants.fewest and len(value) < wants.fewest:
@@ -119,7 +119,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
 
 def _repeated(value: tuple[Any, ...]) -> list[Finding]:
     return [
-        Finding("VALUE-1", (str(place),), f"{item!r} is there twice", "state it once")
+        Finding("VALUE-1", (str(place),), f"{shortened(item)!r} is there twice", "state it once")
         for place, item in enumerate(value)
         if item in value[:place]
     ]
@@ -128,7 +128,7 @@ def _repeated(value: tuple[Any, ...]) -> list[Finding]:
 def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Finding]:
     listed = {(str(place),): word for place, word in enumerate(value)} if isinstance(value, tuple) else {(): value}
     return [
-        Finding("VALUE-1", at, f"{word!r} is not known as {name}", did_you_mean(word, words))
+        Finding("VALUE-1", at, f"{shortened(word)!r} is not known as {name}", did_you_mean(word, words))
         for at, word in listed.items()
         if word not in words
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from htppower.errors import Finding, ProfileError, RuleBreach
+from htppower.errors import Finding, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
@@ -187,7 +187,7 @@ def _find_state(
     try:
         path = folders.find(relax.to, "state", near=file.written_in(at))
     except ProfileError as error:
-        return None, [Finding("NAME-1", at, f"no power state {relax.to!r}", error.hint)]
+        return None, [Finding("NAME-1", at, f"no power state {shortened(relax.to)!r}", error.hint)]
     # Names in a file of the first folder mean the files of that folder, wherever else is looked.
     key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
     return known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known)), []

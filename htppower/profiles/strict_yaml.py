@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from htppower.errors import Finding, Place
+from htppower.errors import Finding, Place, shortened
 from htppower.profiles.places import located
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
 
@@ -212,7 +212,9 @@ class _Reader:
     def _alias(self, event: Any, place: Place) -> Any:
         anchored = self._anchors.get(event.anchor)
         if anchored is None:
-            message = f"the alias *{event.anchor} refers to itself, or to nothing before it"
+            # One that is refused is counted, too: it costs time, and is a finding.
+            self._count(1, place, "YAML-1", "holds too many values")
+            message = f"the alias *{shortened(event.anchor)} refers to itself, or to nothing before it"
             return self._problem(place, "YAML-4", message, "write the value out")
         self._count(anchored.size, place, "YAML-4", "unfolds by its aliases to too many values")
         return anchored.value
@@ -239,7 +241,7 @@ class _Reader:
             path = (*at, key)
             if key in tree:
                 first = self.key_places[path].line
-                self._problem(place, "YAML-2", f"the key {key!r} is given twice", f"first in line {first}")
+                self._problem(place, "YAML-2", f"the key {shortened(key)!r} is given twice", f"first in line {first}")
                 self._skip(events, at)
                 continue
             self.key_places[path] = place
@@ -248,7 +250,8 @@ class _Reader:
 
     def _skip(self, events: Iterator[Any], at: Path) -> None:
         """Read a value whose key is a problem, for the problems in it, and leave no place of it behind."""
-        places, key_places = dict(self.places), dict(self.key_places)
+        places, key_places = self.places, self.key_places
+        self.places, self.key_places = {}, {}
         self._value(next(events), events, (*at, ""))
         self.places, self.key_places = places, key_places
 
@@ -265,7 +268,7 @@ class _Reader:
         if isinstance(value, str):
             return value
         if value is not UNREADABLE:
-            self._problem(place, "TYPE-1", f"the key {event.value!r} is no plain word", "name a field")
+            self._problem(place, "TYPE-1", f"the key {shortened(event.value)!r} is no plain word", "name a field")
         return None
 
     def _scalar(self, event: Any, place: Place, *, key: bool = False) -> Any:
@@ -278,11 +281,11 @@ class _Reader:
             return self._problem(place, "VALUE-1", "the number is too large for any field", "see the field's range")
         if value is UNREADABLE:
             hint = "quote the key, or name a field" if key else meant(event.value)
-            self._problem(place, "YAML-3", f"{event.value!r} is not read alike by every YAML parser", hint)
+            self._problem(place, "YAML-3", f"{shortened(event.value)!r} is not read alike by every YAML parser", hint)
         return value
 
     def _tag(self, tag: str, place: Place) -> Any:
-        return self._problem(place, "YAML-5", f"the tag {tag} is not allowed", "leave the tag out")
+        return self._problem(place, "YAML-5", f"the tag {shortened(tag)} is not allowed", "leave the tag out")
 
     def _problem(self, place: Place, rule: str, message: str, hint: str) -> Any:
         self.problems.append(Finding(rule, (), message, hint, place=place))

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 
 import attrs
 
-from htppower.errors import Finding, Path
+from htppower.errors import Finding, Path, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
 from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
 from htppower.profiles.fields import LIMITS, UNSET
@@ -100,7 +100,8 @@ def _word(value: Any, kind: type[enum.Enum]) -> Any:
     what = WHAT[kind]
     if not isinstance(value, str):
         raise Refused(wrong_type(value, what))
-    raise Refused([Finding("VALUE-1", (), f"{value!r} is not {what}", did_you_mean(value, kind.__members__))])
+    message = f"{shortened(value)!r} is not {what}"
+    raise Refused([Finding("VALUE-1", (), message, did_you_mean(value, kind.__members__))])
 
 
 def _unset_or(value: Any, kind: Any) -> Any:
@@ -285,7 +286,8 @@ def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[F
     findings, misspelt = [], set()
     for name in value:
         if name not in known:
-            findings.append(Finding("KEY-1", (name,), f"unknown key {name!r}", did_you_mean(name, known), of_key=True))
+            message = f"unknown key {shortened(name)!r}"
+            findings.append(Finding("KEY-1", (name,), message, did_you_mean(name, known), of_key=True))
             misspelt.add(nearest(name, known) or "")
     return findings, misspelt
 
@@ -307,5 +309,6 @@ def wrong_type(value: Any, wanted: str) -> list[Finding]:
         return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
     words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
     said = words.get(type(value), "a mapping")
-    shown = f"{value!r}, " if isinstance(value, (str, int, float)) else ""
+    word = shortened(value) if isinstance(value, str) else value
+    shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
     return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

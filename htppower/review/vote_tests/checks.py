@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Finding
+from htppower.errors import Finding, shortened
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.options import BY_FIELD
@@ -27,7 +27,7 @@ def same_names(cases: Iterable[CaseFields]) -> Iterator[Finding]:
     seen = set()
     for number, case in enumerate(cases):
         if case.case in seen:
-            message = f"another case is called {case.case!r}, too"
+            message = f"another case is called {shortened(case.case)!r}, too"
             yield Finding("VALUE-1", ("cases", str(number), "case"), message, "say what is different about this one")
         seen.add(case.case)
 

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.plans import Planner
-from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError
+from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError, shortened
 from htppower.profiles.discovery import yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
@@ -207,7 +207,7 @@ class _Maker:
             if problem.line:
                 self.problems[problem] = None
             else:
-                said = problem.message if problem.rule == "NAME-1" else f"{name!r}: {problem.message}"
+                said = problem.message if problem.rule == "NAME-1" else f"{shortened(name)!r}: {problem.message}"
                 self.note([Finding(problem.rule, at, said, problem.hint)])
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
