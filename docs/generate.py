@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from click.testing import CliRunner
 
 from docs import review_parts, rule_examples
+from docs.docstrings import attributes
 from htppower import events
 from htppower.cli.main import main as command
 from htppower.control import state_machine
@@ -30,7 +31,7 @@ from htppower.profiles.discovery import Folders, shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_power_state, load_profile, profile_names
-from htppower.review.json_schema.docstrings import said_of_fields, summary
+from htppower.review.json_schema.descriptions import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied
@@ -214,7 +215,7 @@ def _causes() -> str:
 
 def _attributes(kind: type[Any]) -> str:
     """Return a class's fields with what its docstring says of each."""
-    return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in said_of_fields(kind)])
+    return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in attributes(kind)])
 
 
 def _words(kind: type[enum.Enum]) -> str:
@@ -254,18 +255,16 @@ def _failing_test() -> str:
 def _steps() -> str:
     rows = []
     for tag, kind in tags(StepFields).items():
-        said = dict(_one_by_one(kind))
+        said = said_of_fields(kind)
         when = "yes" if "at_us" in said else "no"
-        rows.append((f"`{tag}`", summary(kind), said[tag], when))
+        rows.append((f"`{tag}`", said_of(kind), said[tag], when))
     return _table(("Step", "What happens", "Value", "`at_us`"), rows)
 
 
 def _expectations() -> str:
-    return _table(("Field", "What is looked at"), [(f"`{name}`", said) for name, said in _one_by_one(ExpectFields)])
-
-
-def _one_by_one(kind: type[Any]) -> list[tuple[str, str]]:
-    return [(name, said) for names, said in said_of_fields(kind) for name in names]
+    return _table(
+        ("Field", "What is looked at"), [(f"`{name}`", said) for name, said in said_of_fields(ExpectFields).items()]
+    )
 
 
 def _json() -> str:

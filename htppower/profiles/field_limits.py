@@ -37,6 +37,7 @@ class Wanted:
     """What the value of a field must be.
 
     Attributes:
+        says: what the field is, as an editor and the documentation say it.
         limits: the smallest and largest number.
         words: the words that it may be; empty for any.
         only: the one value that it may be, or None for any.
@@ -48,6 +49,7 @@ class Wanted:
         may_be_unset: it may be the word unset, also where it may be left out, which says the same.
     """
 
+    says: str = ""
     limits: tuple[int, int] | None = None
     words: tuple[str, ...] = ()
     only: Any = None
@@ -63,14 +65,14 @@ ANYTHING = Wanted()
 
 # Ranges of votes that no rule guards, and votes that may be left out.
 _OF_VOTES: dict[tuple[type[Any], str], Wanted] = {
-    **{at: Wanted((limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
+    **{at: Wanted(limits=(limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
     **{(VoteSet, name): Wanted(optional=True, may_be_unset=True) for name, about in BY_FIELD.items() if about.optional},
 }
 
 
-def wanted(**options: Any) -> dict[str, Wanted]:
-    """Return the metadata of an attrs field; the options are the attributes of ``Wanted``."""
-    return {_KEY: Wanted(**options)}
+def wanted(says: str, **options: Any) -> dict[str, Wanted]:
+    """Return the metadata of an attrs field: what it is, and other attributes of ``Wanted``."""
+    return {_KEY: Wanted(says, **options)}
 
 
 def wanted_of(kind: type[Any], field: "attrs.Attribute[Any]") -> Wanted:

@@ -1,9 +1,10 @@
 """The files that people write, as attrs classes, and a plain tree read into one of them.
 
-The types of the fields say how they are read (``typed_fields.py``), and what the JSON Schemas say of them.
+The types of the fields say how they are read (``typed_fields.py``), and their metadata what they are. The JSON Schemas
+are made of both; the sentence on a class is its ``SAYS``, since ``python -OO`` has no docstrings.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -15,59 +16,65 @@ from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-# An hour. A vote held up longer than that by a timer alone is a finding, not a profile.
+# An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
 LONGEST_SUSTAIN_US = 3_600_000_000
 _LOWERINGS = tuple(word.value for word in Lowering)
 
 
 @attrs.frozen(repr=False, eq=False)
 class RelaxFields:
-    """What a profile relaxes to, and after how long.
+    """What stands below ``relax`` in a profile."""
 
-    Attributes:
-        to: a power state, by the name of its file in a folder states, or by path.
-        after_init_us: how long the votes stay up after INIT, in us; 0 lowers at once.
-        after_inference_us: the sustain time: how long they stay up after the last inference, in us; 0 lowers at once.
-        lowering: where the sustain time is 0, foreground lowers the votes before the inference returns, background soon
-            after, off the caller's thread; left out, it is foreground.
-    """
+    SAYS: ClassVar[str] = "What a profile relaxes to, and after how long."
 
-    to: str
-    after_init_us: int = attrs.field(metadata=wanted(limits=(0, LONGEST_SUSTAIN_US)))
-    after_inference_us: int = attrs.field(metadata=wanted(limits=(0, LONGEST_SUSTAIN_US)))
-    lowering: str = attrs.field(default=Lowering.FOREGROUND.value, metadata=wanted(words=_LOWERINGS, optional=True))
+    to: str = attrs.field(metadata=wanted("a power state, by the name of its file in a folder states, or by path."))
+    after_init_us: int = attrs.field(
+        metadata=wanted(
+            "how long the votes stay up after INIT, in us; 0 lowers at once.", limits=(0, LONGEST_SUSTAIN_US)
+        )
+    )
+    after_inference_us: int = attrs.field(
+        metadata=wanted(
+            "the sustain time: how long they stay up after the last inference, in us; 0 lowers at once.",
+            limits=(0, LONGEST_SUSTAIN_US),
+        )
+    )
+    lowering: str = attrs.field(
+        default=Lowering.FOREGROUND.value,
+        metadata=wanted(
+            "where the sustain time is 0, foreground lowers the votes before the inference returns, background soon "
+            "after, off the caller's thread; left out, it is foreground.",
+            words=_LOWERINGS,
+            optional=True,
+        ),
+    )
 
 
 @attrs.frozen(repr=False, eq=False)
 class ProfileFields:
-    """A profile: the votes of one performance mode, what it relaxes to, and after how long.
+    """What stands in the file of a profile."""
 
-    Attributes:
-        profile: its name, as shown in status, events and logs.
-        summary: one sentence.
-        votes: its votes; unset for no votes, no power config id and no call.
-        relax: what follows a raise; unset only where there are no votes.
-    """
+    SAYS: ClassVar[str] = "A profile: the votes of one performance mode, what it relaxes to, and after how long."
 
-    profile: str = attrs.field(metadata=wanted(is_name=True))
-    summary: str = attrs.field(metadata=wanted(one_line=True))
-    votes: VoteSet | None
-    relax: RelaxFields | None
+    profile: str = attrs.field(metadata=wanted("its name, as shown in status, events and logs.", is_name=True))
+    summary: str = attrs.field(metadata=wanted("one sentence.", one_line=True))
+    votes: VoteSet | None = attrs.field(
+        metadata=wanted("its votes; unset for no votes, no power config id and no call.")
+    )
+    relax: RelaxFields | None = attrs.field(
+        metadata=wanted("what follows a raise; unset only where there are no votes.")
+    )
 
 
 @attrs.frozen(repr=False, eq=False)
 class StateFields:
-    """A power state: the votes to which a profile relaxes.
+    """What stands in the file of a power state."""
 
-    Attributes:
-        state: its name.
-        summary: one sentence.
-        votes: its votes.
-    """
+    SAYS: ClassVar[str] = "A power state: the votes to which a profile relaxes."
 
-    state: str = attrs.field(metadata=wanted(is_name=True))
-    summary: str = attrs.field(metadata=wanted(one_line=True))
-    votes: VoteSet | None
+    state: str = attrs.field(metadata=wanted("its name.", is_name=True))
+    summary: str = attrs.field(metadata=wanted("one sentence.", one_line=True))
+    votes: VoteSet | None = attrs.field(metadata=wanted("its votes."))
 
 
 # Files that may extend another of their kind: the key is no field of theirs, since it is resolved before they are read.

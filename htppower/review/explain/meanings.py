@@ -74,7 +74,7 @@ _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
     }
 )
 
-_LIMITS: Mapping[str, str] = MappingProxyType(
+OF_LIMITS: Mapping[str, str] = MappingProxyType(
     {
         "min": "The clock goes no lower.",
         "target": "The clock is here when the call returns.",
@@ -91,4 +91,4 @@ def meaning_of(at: Path) -> Meaning:
     whole = meaning_of(at[:-1])
     suffix = "PerfMode" if at[-1] == "perf_mode" else at[-1].capitalize()
     native = tuple(name for name in whole.native if name.endswith(suffix))
-    return attrs.evolve(whole, does=f"{_LIMITS[at[-1]]} {whole.does}", native=native)
+    return attrs.evolve(whole, does=f"{OF_LIMITS[at[-1]]} {whole.does}", native=native)

@@ -7,7 +7,6 @@ file extends, whether a name exists, the order of corners.
 from __future__ import annotations
 
 import enum
-import re
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import attrs
@@ -16,7 +15,7 @@ from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choic
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
 from htppower.profiles.typed_fields import StatedVotes
-from htppower.review.json_schema.docstrings import said_of_fields, summary
+from htppower.review.json_schema.descriptions import said_of, said_of_fields
 from htppower.review.json_schema.rules import of_a_profile, of_votes
 from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
 from htppower.votes.options import BY_CLASS
@@ -34,7 +33,6 @@ Schema = dict[str, Any]
 FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields}
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_PYTHON = re.compile(r"\b(None|True|False)\b")
 _PLAIN = {int: "integer", str: "string", bool: "boolean"}
 
 
@@ -69,7 +67,7 @@ def json_schema(name: str) -> Schema:
     return {
         "$schema": _DRAFT,
         "title": f"htppower {name}",
-        "description": _in_yaml(summary(kind)),
+        "description": said_of(kind),
         "type": "object",
         "allOf": [top],
         "definitions": dict(sorted(maker.definitions.items())),
@@ -116,7 +114,7 @@ class _Maker:
 
     def _fields(self, kind: type[Any], mode: Mode) -> Schema:
         """Return what a class says: its fields, which of them must be there, and nothing else."""
-        said = {name: text for names, text in said_of_fields(kind) for name in names}
+        said = said_of_fields(kind)
         properties: dict[str, Schema] = {}
         required = []
         for field in attrs.fields(kind):
@@ -124,7 +122,7 @@ class _Maker:
                 continue  # written as the word default
             wants = wanted_of(kind, field)
             value = _limited(self._value(stated_type(field, wants), mode), wants, LIMITS.get((kind, field.name)))
-            properties[field.name] = _described(_in_yaml(said[field.name]), value)
+            properties[field.name] = _described(said[field.name], value)
             if not wants.optional:
                 required.append(field.name)
         is_partial = kind in BY_CLASS and BY_CLASS[kind].partial
@@ -134,7 +132,7 @@ class _Maker:
             required = [first, "extends"]
         elif mode is Mode.EXTENDING or (mode is Mode.STATED and (kind is VoteSet or is_partial)):
             required = []
-        made: Schema = {"description": _in_yaml(summary(kind)), "type": "object", "properties": properties}
+        made: Schema = {"description": said_of(kind), "type": "object", "properties": properties}
         if mode is Mode.STATED and not required:
             made["minProperties"] = 1
         if kind is ExpectFields:
@@ -181,11 +179,6 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     if wants.fewest:
         limited["minItems"] = wants.fewest
     return limited
-
-
-def _in_yaml(text: str) -> str:
-    """Return what a docstring says with Python's words as they are spelt in a file: it is read in an editor."""
-    return _PYTHON.sub(lambda word: {"None": UNSET}.get(word[0], word[0].lower()), text)
 
 
 def _words(words: Iterable[str]) -> Schema:

@@ -1,5 +1,7 @@
 """A test file, as attrs classes: the types of the fields say how it is read, and make its JSON Schema."""
 
+from typing import Any, ClassVar
+
 import attrs
 
 from htppower.events import State
@@ -12,116 +14,107 @@ from htppower.votes.options import LARGEST_UINT32, VOTE_OPTIONS
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-_DURATION = wanted(limits=(0, LONGEST_SUSTAIN_US))
+_DURATION: dict[str, Any] = {"limits": (0, LONGEST_SUSTAIN_US)}
 # A day: longer than any sequence of an hour's steps that somebody would read.
-_TIME = wanted(limits=(0, 24 * LONGEST_SUSTAIN_US))
-_MAYBE_TIME = wanted(limits=(0, 24 * LONGEST_SUSTAIN_US), optional=True)
+_TIME: dict[str, Any] = {"limits": (0, 24 * LONGEST_SUSTAIN_US)}
+_AFTER_ALL = "in us from the start of the case; when all before it has ended, where it is left out."
+_WHEN = wanted(f"when, {_AFTER_ALL}", **_TIME, optional=True)
+_BEGINS = wanted(f"when it begins, {_AFTER_ALL}", **_TIME, optional=True)
 # The rules under which a platform degrades.
 _DEGRADING = tuple(sorted({about.rule_if_missing for about in VOTE_OPTIONS.values()} - {""}))
-_SYSTEM = wanted(words=OPERATING_SYSTEMS, optional=True)
+_SYSTEM = wanted("its operating system; linux where it is left out.", words=OPERATING_SYSTEMS, optional=True)
 
 
 @attrs.frozen(repr=False, eq=False)
 class SocFields:
-    """A platform, by its SoC.
+    """``platform`` by its SoC."""
 
-    Attributes:
-        soc: its part number, such as SM8650.
-        os: its operating system; linux where it is left out.
-    """
+    SAYS: ClassVar[str] = "A platform, by its SoC."
 
-    soc: str = attrs.field(metadata=wanted(words=tuple(name for soc in SOCS for name in soc.names)))
+    soc: str = attrs.field(
+        metadata=wanted("its part number, such as SM8650.", words=tuple(name for soc in SOCS for name in soc.names))
+    )
     os: str = attrs.field(default="linux", metadata=_SYSTEM)
 
 
 @attrs.frozen(repr=False, eq=False)
 class ArchFields:
-    """A platform, by its Hexagon architecture.
+    """``platform`` by its architecture."""
 
-    Attributes:
-        arch: the architecture, such as V75.
-        os: its operating system; linux where it is left out.
-    """
+    SAYS: ClassVar[str] = "A platform, by its Hexagon architecture."
 
-    arch: str = attrs.field(metadata=wanted(words=tuple(f"V{arch}" for arch in ARCHITECTURES)))
+    arch: str = attrs.field(
+        metadata=wanted("the architecture, such as V75.", words=tuple(f"V{arch}" for arch in ARCHITECTURES))
+    )
     os: str = attrs.field(default="linux", metadata=_SYSTEM)
 
 
 @attrs.frozen(repr=False, eq=False)
 class InitStep:
-    """INIT: a graph is initialised.
+    """A step ``init_us``."""
 
-    Attributes:
-        init_us: how long INIT takes, in us.
-        at_us: when it begins, in us from the start of the case; when all before it has ended, where it is left out.
-    """
+    SAYS: ClassVar[str] = "INIT: a graph is initialised."
 
-    init_us: int = attrs.field(metadata=_DURATION)
-    at_us: int | None = attrs.field(default=None, metadata=_MAYBE_TIME)
+    init_us: int = attrs.field(metadata=wanted("how long INIT takes, in us.", **_DURATION))
+    at_us: int | None = attrs.field(default=None, metadata=_BEGINS)
 
 
 @attrs.frozen(repr=False, eq=False)
 class InferenceStep:
-    """INFERENCE: one run of the graph.
+    """A step ``inference_us``."""
 
-    Attributes:
-        inference_us: how long the inference takes, in us.
-        at_us: when it begins, in us from the start of the case; when all before it has ended, where it is left out.
-            One that begins earlier overlaps what is still running.
-    """
+    SAYS: ClassVar[str] = "INFERENCE: one run of the graph."
 
-    inference_us: int = attrs.field(metadata=_DURATION)
-    at_us: int | None = attrs.field(default=None, metadata=_MAYBE_TIME)
+    inference_us: int = attrs.field(metadata=wanted("how long the inference takes, in us.", **_DURATION))
+    at_us: int | None = attrs.field(
+        default=None,
+        metadata=wanted(
+            f"when it begins, {_AFTER_ALL} One that begins earlier overlaps what is still running.",
+            **_TIME,
+            optional=True,
+        ),
+    )
 
 
 @attrs.frozen(repr=False, eq=False)
 class IdleStep:
-    """Nothing runs.
+    """A step ``idle_us``."""
 
-    Attributes:
-        idle_us: for how long, in us, once all before it has ended.
-    """
+    SAYS: ClassVar[str] = "Nothing runs."
 
-    idle_us: int = attrs.field(metadata=_DURATION)
+    idle_us: int = attrs.field(metadata=wanted("for how long, in us, once all before it has ended.", **_DURATION))
 
 
 @attrs.frozen(repr=False, eq=False)
 class UseStep:
-    """The session's profile is changed.
+    """A step ``use``."""
 
-    Attributes:
-        use: the new profile, by name or by path.
-        at_us: when, in us from the start of the case; when all before it has ended, where it is left out.
-    """
+    SAYS: ClassVar[str] = "The session's profile is changed."
 
-    use: str
-    at_us: int | None = attrs.field(default=None, metadata=_MAYBE_TIME)
+    use: str = attrs.field(metadata=wanted("the new profile, by name or by path."))
+    at_us: int | None = attrs.field(default=None, metadata=_WHEN)
 
 
 @attrs.frozen(repr=False, eq=False)
 class RestartStep:
-    """The DSP subsystem restarts: every vote is lost, and the next call to the library is told so (1007).
+    """A step ``subsystem_restart``."""
 
-    Attributes:
-        subsystem_restart: true.
-        at_us: when, in us from the start of the case; when all before it has ended, where it is left out.
-    """
+    SAYS: ClassVar[str] = (
+        "The DSP subsystem restarts: every vote is lost, and the next call to the library is told so (1007)."
+    )
 
-    subsystem_restart: bool = attrs.field(metadata=wanted(only=True))
-    at_us: int | None = attrs.field(default=None, metadata=_MAYBE_TIME)
+    subsystem_restart: bool = attrs.field(metadata=wanted("true.", only=True))
+    at_us: int | None = attrs.field(default=None, metadata=_WHEN)
 
 
 @attrs.frozen(repr=False, eq=False)
 class DeinitStep:
-    """DE-INIT: a graph is released.
+    """A step ``deinit_us``."""
 
-    Attributes:
-        deinit_us: how long DE-INIT takes, in us.
-        at_us: when it begins, in us from the start of the case; when all before it has ended, where it is left out.
-    """
+    SAYS: ClassVar[str] = "DE-INIT: a graph is released."
 
-    deinit_us: int = attrs.field(metadata=_DURATION)
-    at_us: int | None = attrs.field(default=None, metadata=_MAYBE_TIME)
+    deinit_us: int = attrs.field(metadata=wanted("how long DE-INIT takes, in us.", **_DURATION))
+    at_us: int | None = attrs.field(default=None, metadata=_BEGINS)
 
 
 PlatformFields = SocFields | ArchFields
@@ -130,65 +123,80 @@ StepFields = InitStep | InferenceStep | IdleStep | UseStep | RestartStep | Deini
 
 @attrs.frozen(repr=False, eq=False)
 class ExpectFields:
-    """What holds at a time, once all that is due then has run; only what is stated is looked at.
+    """An item of ``expect``."""
 
-    Attributes:
-        at_us: when, in us from the start of the case.
-        state: the session's state.
-        votes: what is in force on the power config id, spelt as in a profile; unset: no vote on any option.
-        calls: how many native calls were made since the expectation before, or since the start of the case.
-        sent: the options that those calls carried, such as DCVS_V3, in any order; [] for none.
-        degraded: the rules for which the platform lacks a vote of the profile, in any order; [] for none.
-    """
+    SAYS: ClassVar[str] = "What holds at a time, once all that is due then has run; only what is stated is looked at."
 
-    at_us: int = attrs.field(metadata=_TIME)
+    at_us: int = attrs.field(metadata=wanted("when, in us from the start of the case.", **_TIME))
     state: str | None = attrs.field(
-        default=None, metadata=wanted(words=tuple(str(state) for state in State if state != "DESTROYED"), optional=True)
+        default=None,
+        metadata=wanted(
+            "the session's state.", words=tuple(str(state) for state in State if state != "DESTROYED"), optional=True
+        ),
     )
-    votes: StatedVotes | None = attrs.field(default=None, metadata=wanted(optional=True))
-    calls: int | None = attrs.field(default=None, metadata=wanted(limits=(0, LARGEST_UINT32), optional=True))
+    votes: StatedVotes | None = attrs.field(
+        default=None,
+        metadata=wanted(
+            "what is in force on the power config id, spelt as in a profile; unset: no vote on any option.",
+            optional=True,
+        ),
+    )
+    calls: int | None = attrs.field(
+        default=None,
+        metadata=wanted(
+            "how many native calls were made since the expectation before, or since the start of the case.",
+            limits=(0, LARGEST_UINT32),
+            optional=True,
+        ),
+    )
     sent: tuple[str, ...] | None = attrs.field(
         default=None,
-        metadata=wanted(words=tuple(option.name for option in VOTE_OPTIONS), each_once=True, optional=True),
+        metadata=wanted(
+            "the options that those calls carried, such as DCVS_V3, in any order; [] for none.",
+            words=tuple(option.name for option in VOTE_OPTIONS),
+            each_once=True,
+            optional=True,
+        ),
     )
     degraded: tuple[str, ...] | None = attrs.field(
-        default=None, metadata=wanted(words=_DEGRADING, each_once=True, optional=True)
+        default=None,
+        metadata=wanted(
+            "the rules for which the platform lacks a vote of the profile, in any order; [] for none.",
+            words=_DEGRADING,
+            each_once=True,
+            optional=True,
+        ),
     )
 
 
 @attrs.frozen(repr=False, eq=False)
 class CaseFields:
-    """One case: a fresh session, what happens to it, and what is expected then.
+    """An item of ``cases``."""
 
-    Attributes:
-        case: what it is about, in a few words.
-        profile: the profile, by name or by path, where it is another than the file's.
-        platform: where it runs, where that is another than the file's.
-        sequence: what happens, in the order in which it begins.
-        expect: what holds, in the order of time.
-    """
+    SAYS: ClassVar[str] = "One case: a fresh session, what happens to it, and what is expected then."
 
-    case: str = attrs.field(metadata=wanted(one_line=True))
-    sequence: tuple[StepFields, ...] = attrs.field(metadata=wanted(fewest=1))
-    expect: tuple[ExpectFields, ...] = attrs.field(metadata=wanted(fewest=1))
-    profile: str | None = attrs.field(default=None, metadata=wanted(optional=True))
-    platform: PlatformFields | None = attrs.field(default=None, metadata=wanted(optional=True))
+    case: str = attrs.field(metadata=wanted("what it is about, in a few words.", one_line=True))
+    sequence: tuple[StepFields, ...] = attrs.field(
+        metadata=wanted("what happens, in the order in which it begins.", fewest=1)
+    )
+    expect: tuple[ExpectFields, ...] = attrs.field(metadata=wanted("what holds, in the order of time.", fewest=1))
+    profile: str | None = attrs.field(
+        default=None,
+        metadata=wanted("the profile, by name or by path, where it is another than the file's.", optional=True),
+    )
+    platform: PlatformFields | None = attrs.field(
+        default=None, metadata=wanted("where it runs, where that is another than the file's.", optional=True)
+    )
 
 
 @attrs.frozen(repr=False, eq=False)
 class VoteTestFields:
-    """Expected states and votes of a profile.
+    """What stands in a test file."""
 
-    Attributes:
-        test: its name.
-        summary: one sentence.
-        profile: the profile that is tested, by name or by path.
-        platform: where it runs.
-        cases: the cases, each with a session of its own.
-    """
+    SAYS: ClassVar[str] = "Expected states and votes of a profile."
 
-    test: str = attrs.field(metadata=wanted(is_name=True))
-    summary: str = attrs.field(metadata=wanted(one_line=True))
-    profile: str
-    platform: PlatformFields
-    cases: tuple[CaseFields, ...] = attrs.field(metadata=wanted(fewest=1))
+    test: str = attrs.field(metadata=wanted("its name.", is_name=True))
+    summary: str = attrs.field(metadata=wanted("one sentence.", one_line=True))
+    profile: str = attrs.field(metadata=wanted("the profile that is tested, by name or by path."))
+    platform: PlatformFields = attrs.field(metadata=wanted("where it runs."))
+    cases: tuple[CaseFields, ...] = attrs.field(metadata=wanted("the cases, each with a session of its own.", fewest=1))
