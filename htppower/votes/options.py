@@ -62,7 +62,6 @@ class VoteField:
         native: the fields of the struct that it becomes: one, or those of min, target and max.
         flag: the field that says whether it is set; empty where it always is.
         does: what it does, in a sentence.
-        rules: the ids of the rules on it.
         limits: the range of its number.
     """
 
@@ -70,7 +69,6 @@ class VoteField:
     native: tuple[str, ...]
     flag: str = ""
     does: str = ""
-    rules: tuple[str, ...] = ()
     limits: Limits | None = None
 
 
@@ -84,7 +82,6 @@ class VoteOption:
         member: its member of the union in QnnHtpPerfInfrastructure_PowerConfig_t.
         does: what it does, in a sentence.
         section: where the vendor documents it.
-        rules: the ids of the rules on it.
         fields: those of its struct, in C's order but for contextId; empty for an option of one number.
         has_context_id: its struct begins with the power config id of the call.
         taken_back: the vote that takes an earlier one back; None where nothing does, since 0 is no vote.
@@ -106,7 +103,6 @@ class VoteOption:
     member: str
     does: str
     section: str
-    rules: tuple[str, ...]
     fields: tuple[VoteField, ...] = ()
     has_context_id: bool = False
     taken_back: Any = None
@@ -167,8 +163,8 @@ def _corners(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}VoltageCorner{limit}" for limit in ("Min", "Target", "Max"))
 
 
-def _clock(name: str, does: str, *rules: str) -> VoteField:
-    return VoteField(name, _corners(name), f"set{name.capitalize()}Params", does, rules)
+def _clock(name: str, does: str) -> VoteField:
+    return VoteField(name, _corners(name), f"set{name.capitalize()}Params", does)
 
 
 def _one_clock(prefix: str) -> tuple[VoteField, ...]:
@@ -184,7 +180,6 @@ _SLEEP = (
         "setSleepLatency",
         "The longest wake-up that is tolerated, in us: the smaller, the lighter the DSP sleeps, and the more it draws "
         "when idle; 65535 is no wish.",
-        ("DCVS-1",),
         Limits(10, 65535, "DCVS-1"),
     ),
     VoteField(
@@ -192,20 +187,16 @@ _SLEEP = (
         ("sleepDisable",),
         "setSleepDisable",
         "true keeps the DSP from sleeping until a vote says false.",
-        ("DCVS-4",),
     ),
 )
 _CLOCKS = (
     _clock(
         "bus",
         "The clock between the DSP and memory: no lower than min, at target when the call returns.",
-        "DCVS-2",
-        "DDR-1",
     ),
     _clock(
         "core",
         "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone.",
-        "DCVS-2",
     ),
 )
 # Measured on QAIRT 2.51: V89 answers 13004 to votes on the matrix unit and the compression engine.
@@ -221,20 +212,17 @@ _TABLE = (
         "dcvsV3Config",
         "The HVX vote: core and bus clocks, and how they move.",
         _INFRASTRUCTURE,
-        rules=("HMX-2", "HMX-3"),
         fields=(
             VoteField(
                 "dcvs_enable",
                 ("dcvsEnable",),
                 "setDcvsEnable",
                 "true lets DCVS move the clocks between min and max as the load says; false holds them at target.",
-                ("DCVS-3",),
             ),
             VoteField(
                 "power_mode",
                 ("powerMode",),
                 does="How eagerly DCVS moves the clocks; it does nothing while dcvs_enable is false.",
-                rules=("DCVS-3",),
             ),
             *_SLEEP,
             *_CLOCKS,
@@ -249,7 +237,6 @@ _TABLE = (
         "dcvsV3ExpConfig",
         "The HVX vote in expanded corners, in the place of dcvs_v3, from Hexagon V85 on; DCVS is on.",
         _EXPANDED,
-        rules=("DCVS-5", "DCVS-6", "HMX-2", "HMX-3", "CENG-2"),
         fields=(
             VoteField("power_mode", ("powerMode",), does="How eagerly DCVS moves the clocks."),
             *_SLEEP,
@@ -280,7 +267,6 @@ _TABLE = (
         "The matrix unit's clock: default follows the core vote of the same id; corners set it apart from Hexagon V75 "
         "on.",
         _HMX,
-        rules=("HMX-1", "HMX-2", "HMX-3", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "HMX-8"),
         fields=(
             VoteField("pick_default", ("hmxPickDefault",)),
             *_one_clock("hmx"),
@@ -300,7 +286,6 @@ _TABLE = (
         "The clock of the compression engine, which compresses and decompresses weights and activations, from Hexagon "
         "V75 on.",
         _CENG,
-        rules=("CENG-1", "CENG-2", "CENG-3", "CENG-4"),
         fields=_one_clock("ceng"),
         taken_back=CENG_DEFAULT,
         first_arch=75,
@@ -316,7 +301,6 @@ _TABLE = (
         "cengExpConfig",
         "The clock of the compression engine in expanded corners, in the place of ceng, from Hexagon V85 on.",
         _EXPANDED,
-        rules=("CENG-1", "CENG-2", "CENG-3", "CENG-4"),
         fields=_one_clock("ceng"),
         taken_back=CENG_EXP_DEFAULT,
         first_arch=85,
@@ -333,7 +317,6 @@ _TABLE = (
         "The CPU wake-up latency that a remote call tolerates, in us, for the whole process; 0 is no vote and takes "
         "none back.",
         _POLLING,
-        rules=("RPC-4", "RPC-5"),
         aggregate=_smallest_wish,
         limits=Limits(0, LARGEST_UINT32),
         not_on_systems=_QNX,
@@ -346,7 +329,6 @@ _TABLE = (
         "How long the CPU polls for an answer before it sleeps, in us, for the whole process: quicker answers, paid "
         "with CPU time; 0 is off.",
         _POLLING,
-        rules=("RPC-1", "RPC-2", "RPC-4", "RPC-6", "REV-2", "REV-4"),
         taken_back=0,
         aggregate=max,
         limits=Limits(0, 9999, "RPC-1"),
@@ -359,7 +341,6 @@ _TABLE = (
         "adaptivePollingTimeConfig",
         "From inferences of this length on, in us, the CPU sleeps first and polls only towards the end; 0 is off.",
         _ADAPTIVE,
-        rules=("RPC-2", "RPC-3", "RPC-4", "REV-2", "REV-4"),
         taken_back=0,
         # Of several thresholds the largest touches the fewest inferences of the others.
         aggregate=max,
@@ -373,7 +354,6 @@ _TABLE = (
         "hmxTimeoutIntervalUsConfig",
         "How long the matrix unit stays powered when idle, in us.",
         _TIMEOUT,
-        rules=("TMR-1",),
         taken_back=DEFAULT_HMX_TIMEOUT_US,
         limits=Limits(100, 1_000_000, "TMR-1"),
         rule_if_missing="TMR-1",
@@ -384,7 +364,6 @@ _TABLE = (
         "ddrPerfModeConfig",
         "true asks for the memory's performance mode, on Hexagon V81 and later.",
         _HEADER,
-        rules=("DDR-1",),
         taken_back=False,
         first_arch=81,
         rule_if_missing="DDR-1",

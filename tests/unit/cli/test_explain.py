@@ -110,6 +110,13 @@ def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
     assert all(meaning_of(("votes", name)).rules for name in BY_FIELD)
 
 
+def test_a_rule_names_fields_that_there_are() -> None:
+    """Each field that a rule names can be explained, and is explained with that rule."""
+    for rule in CATALOGUE.values():
+        for at in rule.fields:
+            assert rule.id in meaning_of(at).rules
+
+
 def test_a_rule_is_explained(command: Command) -> None:
     """The id of a rule is explained with its weight, its source and its place in the docs."""
     for rule, entry in CATALOGUE.items():
