@@ -11,7 +11,8 @@ import attrs
 from htppower.errors import Finding
 from htppower.profiles.field_limits import wanted
 from htppower.profiles.profile import Lowering
-from htppower.profiles.typed_fields import WHERE, Refused, read_fields
+from htppower.profiles.refused import WHERE, Refused
+from htppower.profiles.typed_fields import read_fields
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.

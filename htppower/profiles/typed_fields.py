@@ -11,10 +11,10 @@ from typing import Any, get_args, get_origin
 import attrs
 
 from htppower.errors import Finding, Path, shortened
-from htppower.profiles.did_you_mean import did_you_mean, nearest
+from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
 from htppower.profiles.fields import LIMITS, UNSET
-from htppower.profiles.yaml_words import UNREADABLE
+from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_CLASS, BY_FIELD
@@ -34,18 +34,6 @@ class StatedVotes:
 
     fields: dict[Path, Any]
 
-
-class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
-    """A value that does not fit, with what could be made of it."""
-
-    def __init__(self, findings: list[Finding], partial: Any = None) -> None:
-        super().__init__()
-        self.findings = findings
-        self.partial = partial
-
-
-# Stands in a message for the fields that lead to it, which only the top of the tree knows.
-WHERE = "\0"
 
 # How the value of an enumeration is called in a message.
 WHAT: dict[type[enum.Enum], str] = {
@@ -136,13 +124,13 @@ def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
     except Refused as refused:
         if kind is not HmxV2:
             raise
-        raise Refused([_of_hmx(mistake) for mistake in refused.findings]) from None
+        raise Refused([_of_hmx(finding) for finding in refused.findings]) from None
 
 
-def _of_hmx(mistake: Finding) -> Finding:
-    """Return a mistake in an HMX vote, to which a word that is no expanded corner is a breach of its own rule."""
-    is_corner = mistake.rule == "VALUE-1" and mistake.at[0] in LIMITS
-    return attrs.evolve(mistake, rule="HMX-8") if is_corner else mistake
+def _of_hmx(finding: Finding) -> Finding:
+    """Return a finding in an HMX vote, to which a word that is no expanded corner is a breach of its own rule."""
+    is_corner = finding.rule == "VALUE-1" and finding.at[0] in LIMITS
+    return attrs.evolve(finding, rule="HMX-8") if is_corner else finding
 
 
 def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
@@ -208,7 +196,7 @@ def _one_of(value: Any, kind: Any) -> Any:
         message = f"{stated[1]} beside {stated[0]}, of which there is one"
         raise Refused([Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True)])
     known = {field.name: None for member in by_tag.values() for field in attrs.fields(member)}
-    findings, _ = _unknown_keys(value, tuple(known))
+    findings, _ = unknown_keys(value, tuple(known))
     if not findings:
         findings = [Finding("KEY-2", (), f"none of {', '.join(by_tag)} is stated", "state one of them")]
     raise Refused(findings)
@@ -229,7 +217,7 @@ def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterabl
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, "a mapping of fields"))
     fields = {field.name: field for field in attrs.fields(kind) if field.name != without}
-    findings, misspelt = _unknown_keys(value, (*fields, *also))
+    findings, misspelt = unknown_keys(value, (*fields, *also))
     found: dict[str, Any] = {}
     for name, field in fields.items():
         wants = wanted_of(kind, field)
@@ -259,7 +247,7 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))
     fields = {field.name: field for field in attrs.fields(kind)}
-    findings, _ = _unknown_keys(value, tuple(fields))
+    findings, _ = unknown_keys(value, tuple(fields))
     found: dict[str, Any] = {}
     for name, stated in value.items():
         if name not in fields:
@@ -276,22 +264,6 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
     return found
 
 
-def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of a value as those of the mapping or list that holds it."""
-    return [attrs.evolve(finding, at=(name, *finding.at)) for finding in findings]
-
-
-def _unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
-    """Return a finding for every unknown key, and the fields that they misspell, which are not missing besides."""
-    findings, misspelt = [], set()
-    for name in value:
-        if name not in known:
-            message = f"unknown key {shortened(name)!r}"
-            findings.append(Finding("KEY-1", (name,), message, did_you_mean(name, known), of_key=True))
-            misspelt.add(nearest(name, known) or "")
-    return findings, misspelt
-
-
 READERS: dict[Any, Callable[[Any, Any], Any]] = {
     **dict.fromkeys((int, str, bool), _plain),
     **dict.fromkeys(WHAT, _word),
@@ -299,16 +271,3 @@ READERS: dict[Any, Callable[[Any, Any], Any]] = {
     **{kind: _vote_on_a_clock for kind, about in BY_CLASS.items() if not about.partial},
     StatedVotes: _stated_votes,
 }
-
-
-def wrong_type(value: Any, wanted: str) -> list[Finding]:
-    """Return the finding, none where the value is already reported as unreadable."""
-    if value is UNREADABLE:
-        return []
-    if value is None:
-        return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
-    words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
-    said = words.get(type(value), "a mapping")
-    word = shortened(value) if isinstance(value, str) else value
-    shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
-    return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

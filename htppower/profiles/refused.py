@@ -1,0 +1,55 @@
+"""Values of a file that are refused: how that is passed up, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.errors import Finding, shortened
+from htppower.profiles.did_you_mean import did_you_mean, nearest
+from htppower.profiles.yaml_words import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Stands in a message for the fields that lead to it, which only the top of the tree knows.
+WHERE = "\0"
+
+
+class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
+    """A value that does not fit, with what could be made of it."""
+
+    def __init__(self, findings: list[Finding], partial: Any = None) -> None:
+        super().__init__()
+        self.findings = findings
+        self.partial = partial
+
+
+def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of a value as those of the mapping or list that holds it."""
+    return [attrs.evolve(finding, at=(name, *finding.at)) for finding in findings]
+
+
+def unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
+    """Return a finding for every unknown key, and the fields that they misspell, which are not missing besides."""
+    findings, misspelt = [], set()
+    for name in value:
+        if name not in known:
+            message = f"unknown key {shortened(name)!r}"
+            findings.append(Finding("KEY-1", (name,), message, did_you_mean(name, known), of_key=True))
+            misspelt.add(nearest(name, known) or "")
+    return findings, misspelt
+
+
+def wrong_type(value: Any, wanted: str) -> list[Finding]:
+    """Return the finding, none where the value is already reported as unreadable."""
+    if value is UNREADABLE:
+        return []
+    if value is None:
+        return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
+    words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
+    said = words.get(type(value), "a mapping")
+    word = shortened(value) if isinstance(value, str) else value
+    shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
+    return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]
