@@ -26,7 +26,7 @@ def sleep_latency(case: Case) -> Iterator[Finding]:
     """DCVS-1."""
     limits = limits_of(Option.DCVS_V3, "sleep_latency_us")
     for name, hvx in hvx_votes(case.votes):
-        if hvx.sleep_latency_us is not None and hvx.sleep_latency_us not in limits:
+        if hvx.sleep_latency_us is not None and not limits.hold(hvx.sleep_latency_us):
             yield Finding(
                 "DCVS-1",
                 ("votes", name, "sleep_latency_us"),
@@ -158,7 +158,7 @@ def polling_range(case: Case) -> Iterator[Finding]:
     """RPC-1."""
     polling_us = case.votes.rpc_polling_time_us
     limits = limits_of(Option.RPC_POLLING_TIME)
-    if polling_us is not None and polling_us not in limits:
+    if polling_us is not None and not limits.hold(polling_us):
         at = ("votes", "rpc_polling_time_us")
         yield Finding("RPC-1", at, f"the polling time is {polling_us} us", f"{limits}; 0 is off")
 
@@ -227,7 +227,7 @@ def hmx_timeout(case: Case) -> Iterator[Finding]:
     """TMR-1."""
     timeout_us = case.votes.hmx_timeout_us
     limits = limits_of(Option.HMX_TIMEOUT_INTERVAL_US)
-    if timeout_us is not None and timeout_us not in limits:
+    if timeout_us is not None and not limits.hold(timeout_us):
         yield Finding("TMR-1", ("votes", "hmx_timeout_us"), f"the HMX timeout is {timeout_us} us", str(limits))
 
 

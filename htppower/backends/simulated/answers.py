@@ -111,7 +111,7 @@ def _is_valid(
     if option in (Option.DCVS_V3_EXP, Option.CENG_EXP) or (option is Option.HMX_V2 and version.checks_hmx):
         return _is_expanded(about, fields)
     if option is Option.HMX_TIMEOUT_INTERVAL_US:
-        return fields[VOTE_OPTIONS[option].member] in limits_of(option)
+        return limits_of(option).hold(fields[VOTE_OPTIONS[option].member])
     return True
 
 
