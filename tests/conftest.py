@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its tier: the folder of ``tests`` that it lies in."""
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _leaves_nothing_open() -> Iterator[None]:
+    """Collect garbage after every file of tests: what one leaves open fails there, and not in another."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -48,6 +48,7 @@ def test_a_terminal_gets_colour_or_a_table(arguments: list[str]) -> None:
     output = b""
     while chunk := _read(master):
         output += chunk
+    os.close(master)
     assert process.wait(60) == 0
     assert b"\x1b[" in output
     assert b"burst" in output
