@@ -2,8 +2,10 @@
 
 May import votes, errors, rules, events, profiles and backends; never subscribers, hosts, review or the command line.
 
-The way of a vote: ``claims`` and ``plans`` say what a session casts, ``gate`` and ``reconciler`` when, and ``executor``
-what of it has to be sent.
+The way of a vote: ``claims`` and ``plans`` say what a session casts. ``phases`` count what runs on its ``gate``, which
+keeps the sustain time. ``reconciler`` compares what a session should have with its state and lets ``state_machine``
+make the transition. ``executor`` puts the settings of the process in by ``process_settings``, takes out what is in
+force by ``ledger``, and sends the rest by ``native_calls``. ``recovery`` and ``retry`` see to what fails.
 
 Locks, in the order in which they are taken:
 

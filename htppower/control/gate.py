@@ -108,7 +108,10 @@ class Gate:
             return State.LOWERED
 
     def finish(self) -> bool:
-        """End an inference without a native call; return whether the votes are to be lowered now."""
+        """End an inference without a native call; return whether the votes are to be lowered now.
+
+        ``phases.Inference`` does the same on the hot path, without this call: change both.
+        """
         with self.lock:
             self.in_flight -= 1
             if self.in_flight:

@@ -1,4 +1,8 @@
-"""Recovery: what follows when a call fails, tells of a lost link, or could not bring something down."""
+"""Recovery: what follows when a call fails, tells of a lost link, or could not bring something down.
+
+After 1007, where the DSP restarted, every session is voted again at once. After 1011, where it is gone, the back-off
+votes them again.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """The one table of the vote options: what there is to know of each, in the order in which a vote set is sent.
 
-An option is added here, and as a field of ``VoteSet``. What its cost is, compared with others, ``rules.power_order``
-says, and which rules bind it to other votes, ``rules.vote_checks``: both look at a whole vote set.
+To add an option: its number in ``native.Option``, an entry here, a field of ``VoteSet``, and, where its vote is a
+struct, a class in ``clock_votes``. What looks at a whole vote set stands elsewhere: its cost beside others in
+``rules.power_order``, its rules in ``rules.table`` and ``rules.clock_rules``, which versions of the library know it in
+``backends.simulated.answers``, and the values that the coverage of vote tests tries in ``review.vote_tests.mutants``.
 """
 
 from __future__ import annotations
