@@ -16,7 +16,7 @@ _COMMANDS = {
     "diff": "htppower.cli.diff",
     "doctor": "htppower.cli.doctor.command",
     "explain": "htppower.cli.explain",
-    "lint": "htppower.cli.lint.command",
+    "lint": "htppower.cli.lint",
     "list": "htppower.cli.list",
     "profile": "htppower.cli.profile.command",
     "schema": "htppower.cli.schema",

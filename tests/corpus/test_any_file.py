@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import ProfileError, load_profile
-from htppower.cli.lint.formats import NAMES, render
 from htppower.errors import Severity
 from htppower.profiles.discovery import shipped_folder
+from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
 
 TODAY = datetime.date(2026, 11, 21)

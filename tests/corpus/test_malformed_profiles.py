@@ -13,10 +13,10 @@ from expectations import Expectation, expectation
 from schemas import refused
 
 from htppower import ProfileError, RuleBreach, load_profile
-from htppower.cli.lint.formats import NAMES, render
 from htppower.errors import Severity
 from htppower.profiles import strict_yaml
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from checkout import CORPUS, DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.cli.lint.formats import render
 from htppower.errors import Finding, Place
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.formats import render
 from htppower.review.lint.lines import Lines
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.run import lint

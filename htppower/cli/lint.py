@@ -9,9 +9,9 @@ import attrs
 import click
 
 from htppower.cli.exit_codes import REFUSED
-from htppower.cli.lint.formats import NAMES, render
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import write_outputs
+from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.xml_text import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
-
-# What XML 1.0 has no way to say.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: LintReport) -> str:
@@ -58,8 +55,8 @@ def _failures(report: LintReport, findings: Iterable[Finding]) -> int:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    return quoteattr(xml_text(text))
 
 
 def _text(text: str) -> str:
-    return escape(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    return escape(xml_text(text))

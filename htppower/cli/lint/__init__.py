@@ -1,1 +1,0 @@
-"""``htppower lint``: the findings in profiles, in one of several formats."""
