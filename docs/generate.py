@@ -31,7 +31,7 @@ from htppower.profiles.discovery import Folders, shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_power_state, load_profile, profile_names
-from htppower.review.json_schema.descriptions import said_of, said_of_fields
+from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied

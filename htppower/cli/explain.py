@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.errors import Place
-    from htppower.profiles.loading import Examined
-    from htppower.profiles.profile import PowerState, Profile
     from htppower.rules.rule import Rule
+    from htppower.votes.native import NativeConfig
 
 FORMAT_VERSION = 1
 # The origin of a value that no file states.
@@ -64,20 +63,16 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         ProfileError: there is neither, or it is wrong.
     """
     path, kind = find_either(name, folders)
-    if kind is Kind.STATE:
-        state = examine_power_state(path, folders)
-        _accept(state)
-        return explain_state(state)
-    profile = examine_profile(path, folders)
-    _accept(profile)
-    return explain_profile(profile)
-
-
-def _accept(examined: Examined[Profile] | Examined[PowerState]) -> None:
-    """Refuse a wrong file. A broken rule is an error like any other here: there is nothing to explain."""
     try:
-        examined.accepted()
+        if kind is Kind.STATE:
+            state = examine_power_state(path, folders)
+            state.accepted()
+            return explain_state(state)
+        profile = examine_profile(path, folders)
+        profile.accepted()
+        return explain_profile(profile)
     except RuleBreach as breach:
+        # A broken rule is an error like any other here: there is nothing to explain.
         raise ProfileError(breach.problems) from None
 
 
@@ -89,8 +84,8 @@ def _as_json(document: dict[str, Any]) -> str:
 
 def _rule(entry: Rule) -> str:
     lines = [f"{entry.id}  {click.style(entry.says, bold=True)}"]
-    for label, text in _rule_as_dict(entry).items():
-        lines += labelled(label, text) if label not in {"id", "says"} else ()
+    for label, text in list(_rule_as_dict(entry).items())[2:]:
+        lines += labelled(label, text)
     return "\n".join(lines)
 
 
@@ -106,11 +101,10 @@ def _rule_as_dict(entry: Rule) -> dict[str, str]:
 
 
 def _in_short(explained: Explained) -> Iterator[str]:
-    value = click.style(printable(explained.value), bold=True)
-    where = f"   ({DEFAULT if explained.place is None else _place_text(explained.place)})"
-    yield f"{explained.field}  {value}{where}"
+    where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
+    yield f"{explained.field}  {click.style(printable(explained.value), bold=True)}   ({where})"
     if explained.native is not None:
-        yield f"  {', '.join(_native(explained))}"
+        yield f"  {', '.join(_native(explained, explained.native))}"
     yield f"  {explained.meaning.does}"
 
 
@@ -125,7 +119,7 @@ def _in_full(explained: Explained) -> Iterator[str]:
     if not explained.chain:
         yield from labelled("written", f"nowhere: it is the {DEFAULT}")
     if explained.native is not None:
-        for number, line in enumerate(_native(explained)):
+        for number, line in enumerate(_native(explained, explained.native)):
             yield from labelled("" if number else "native", line)
     elif explained.meaning.native == LATENCY:
         yield from labelled("native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)")
@@ -143,11 +137,8 @@ def _place_text(place: Place) -> str:
     return printable(f"{shown_path(place.path)}:{place.line}")
 
 
-def _native(explained: Explained) -> Iterator[str]:
+def _native(explained: Explained, config: NativeConfig) -> Iterator[str]:
     """Yield the native option, then its fields with their numbers and enumerators."""
-    config = explained.native
-    if config is None:
-        return
     yield f"{config.option}, option {config.number}"
     for field, number in explained.native_fields.items():
         symbol = f" {config.symbols[field]}" if field in config.symbols else ""

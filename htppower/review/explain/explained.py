@@ -69,28 +69,21 @@ class Explained:
     native_fields: dict[str, int]
     part: bool = False
 
-    @property
-    def place(self) -> Place | None:
-        """Where the value is written."""
-        return self.chain[0].place if self.chain else None
-
 
 def explain_profile(profile: Examined[Profile]) -> tuple[Explained, ...]:
     """Return every field of a profile, and of the power state to which it relaxes."""
     value, file = profile.value, profile.file
-    found = list(_texts("profile", value.name, value.summary, file))
-    found += _fields(profile_fields(value), "votes", value.votes, file)
-    if profile.state is not None:
-        lowered = profile.state.value.votes
-        found += _fields(vote_fields(lowered), LOWERED, lowered, profile.state.file)
-    return tuple(found)
+    found = (*_texts("profile", value, file), *_fields(profile_fields(value), "votes", value.votes, file))
+    if profile.state is None:
+        return found
+    lowered = profile.state.value.votes
+    return (*found, *_fields(vote_fields(lowered), LOWERED, lowered, profile.state.file))
 
 
 def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
     """Return every field of a power state."""
     value, file = state.value, state.file
-    texts = _texts("state", value.name, value.summary, file)
-    return (*texts, *_fields(vote_fields(value.votes), "votes", value.votes, file))
+    return (*_texts("state", value, file), *_fields(vote_fields(value.votes), "votes", value.votes, file))
 
 
 def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
@@ -123,9 +116,9 @@ def _is_in(field: list[str], wanted: list[str]) -> bool:
     return any(field[start : start + len(wanted)] == wanted for start in range(len(field)))
 
 
-def _texts(kind: str, name: str, summary: str, file: ResolvedFile) -> Iterator[Explained]:
-    for at, text in (((kind,), name), (("summary",), summary)):
-        yield _explained(at[0], at, text, NO_VOTES, file)
+def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterator[Explained]:
+    for key, text in ((kind, value.name), ("summary", value.summary)):
+        yield _explained(key, (key,), text, NO_VOTES, file)
 
 
 def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, file: ResolvedFile) -> Iterator[Explained]:
@@ -141,14 +134,11 @@ def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, fil
 def _explained(name: str, at: Path, value: Any, votes: VoteSet, file: ResolvedFile) -> Explained:
     meaning = meaning_of(at)
     chain = tuple(filter(None, (_statement(document, at) for document in file.documents)))
-    native = None if value is None or not meaning.native else _native(votes, meaning.native)
+    voted = value is not None and meaning.native
+    # Any power config id does: no field here shows it.
+    native = next((config for config in votes.native(0) if meaning.native[0] in config.fields), None) if voted else None
     numbers = {} if native is None else {field: native.fields[field] for field in meaning.native}
     return Explained(name, spell(value), meaning, chain, native, numbers)
-
-
-def _native(votes: VoteSet, fields: tuple[str, ...]) -> NativeConfig | None:
-    """Return the native option that has these fields; the power config id of the call stands for itself."""
-    return next((config for config in votes.native(0) if fields[0] in config.fields), None)
 
 
 def _statement(document: Document, at: Path) -> Statement | None:

@@ -54,13 +54,9 @@ _MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
         ("votes",): Meaning("The votes; unset casts none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
         ("relax",): Meaning("What is voted between the phases; unset only where nothing is voted.", _PROFILES),
-        ("relax", "to"): Meaning(
-            "The power state to which the votes are lowered between the phases.",
-            _PROFILES,
-        ),
+        ("relax", "to"): Meaning("The power state to which the votes are lowered between the phases.", _PROFILES),
         ("relax", "after_init_us"): Meaning(
-            "How long the votes stay up after INIT, in us; 0 lowers at once.",
-            _PROFILES,
+            "How long the votes stay up after INIT, in us; 0 lowers at once.", _PROFILES
         ),
         ("relax", "after_inference_us"): Meaning(
             "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once.",

@@ -15,10 +15,10 @@ from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choic
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
 from htppower.profiles.typed_fields import StatedVotes
-from htppower.review.json_schema.descriptions import said_of, said_of_fields
+from htppower.review.explain.meanings import OF_LIMITS
 from htppower.review.json_schema.rules import of_a_profile, of_votes
 from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
-from htppower.votes.options import BY_CLASS
+from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
@@ -183,3 +183,24 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
 
 def _words(words: Iterable[str]) -> Schema:
     return {"enum": list(words)}
+
+
+def said_of(kind: type[Any]) -> str:
+    """Return what a class is, in a sentence."""
+    if kind is VoteSet:
+        return f"The votes of one setPowerConfig call. {UNSET}: no vote on that option."
+    if kind in BY_CLASS:
+        return BY_CLASS[kind].does
+    said: str = getattr(kind, "SAYS", "The corners of one clock, core or bus.")
+    return said
+
+
+def said_of_fields(kind: type[Any]) -> dict[str, str]:
+    """Return what the fields of a class are, by name."""
+    if kind is VoteSet:
+        return {name: about.does for name, about in BY_FIELD.items()}
+    of_struct = {field.name: field.does for field in BY_CLASS[kind].fields} if kind in BY_CLASS else {}
+    return {
+        field.name: of_struct.get(field.name) or OF_LIMITS.get(field.name) or wanted_of(kind, field).says
+        for field in attrs.fields(kind)
+    }

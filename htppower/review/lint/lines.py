@@ -1,18 +1,28 @@
-"""The lines of a file, for showing them, and the comments in it that are for htppower."""
+"""The lines of a file, and the comments in it that are for htppower; YAML itself keeps no comments."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import attrs
+import yaml
 
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
-from htppower.review.lint.comments import comments_for_htppower
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path as FilePath
 
+# What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
+COMMENT = re.compile(r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$", re.IGNORECASE)
+
+# Behind everything.
+_END = (sys.maxsize, 0)
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 # More of a line than that helps nobody, and would stand in the report for every finding on it.
 _LONGEST_EXCERPT = 200
@@ -43,20 +53,53 @@ class Lines:
         return text[start : start + _LONGEST_EXCERPT], column - start
 
 
-def _read(path: FilePath) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LARGEST_FILE_BYTES + 1)
-
-
 def read_lines(path: FilePath) -> Lines:
     """Return the lines of a file."""
-    try:
-        # A pipe would be waited for without end.
-        data = _read(path) if path.is_file() else b""
-    except (OSError, ValueError):
-        data = b""
+    data = b""
+    with contextlib.suppress(OSError, ValueError):
+        # Reading a pipe would wait without end.
+        if path.is_file():
+            with path.open("rb") as file:
+                data = file.read(LARGEST_FILE_BYTES + 1)
     if not data or len(data) > LARGEST_FILE_BYTES:
         return Lines(path, (), ())
     text = data.decode("utf-8-sig", "replace")
     lines = tuple(_LINE_BREAK.split(text))
     return Lines(path, lines, tuple(comments_for_htppower(text, lines)))
+
+
+def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the 1-based line and column of the comments that are for htppower, and are no part of a value.
+
+    No more are read than a file may have values.
+    """
+    values = _values(text)
+    first = last = (0, 0)
+    told = 0
+    for line, column in itertools.islice(_candidates(lines), MOST_VALUES):
+        while last <= (line, column):
+            first, last = next(values, (_END, _END))
+        if line != told and not first <= (line, column) < last:
+            told = line
+            yield line, column
+
+
+def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a comment for htppower would begin, if no value holds it."""
+    for number, line in enumerate(lines, 1):
+        for match in re.finditer("#", line) if "htppower" in line.lower() else ():
+            start = match.start()
+            if COMMENT.match(line, start) and (start == 0 or line[start - 1].isspace()):
+                yield number, start + 1
+
+
+def _values(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield where every plain key and value begins and ends, as far as the text is YAML that can be a profile."""
+    try:
+        scalars = (event for event in yaml.parse(text, Loader=_LOADER) if isinstance(event, yaml.ScalarEvent))
+        for event in itertools.islice(scalars, 2 * MOST_VALUES):
+            start, end = event.start_mark, event.end_mark
+            if start is not None and end is not None:
+                yield (start.line + 1, start.column + 1), (end.line + 1, end.column + 1)
+    except yaml.YAMLError:
+        return

@@ -76,8 +76,8 @@ def lint(
     found = [each for source in given.sources for each in linting.findings(source)]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
-    suppressions, wrong = read_suppressions(linting.own_lines)
-    inherited, _ = read_suppressions(linting.other_lines)
+    suppressions, wrong = read_suppressions(linting.own_lines.values())
+    inherited, _ = read_suppressions(linting.other_lines.values())
     # Nothing is said of a suppression where its rule may not have been looked at: in a file that can't be read to its
     # end, or is extended by one that is not linted or can't be read, and of a rule that only some platforms break.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
@@ -87,7 +87,7 @@ def lint(
         bounded(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
         tuple(map(str, given.left_out)),
-        lines={str(lines.path): lines for lines in (*linting.own_lines, *linting.other_lines)},
+        lines={str(lines.path): lines for lines in (*linting.own_lines.values(), *linting.other_lines.values())},
     )
 
 
@@ -100,41 +100,29 @@ class _Linting:
 
     Attributes:
         unread: the files that could not be read to their end.
+        own_lines: the files that are linted, by their real paths.
+        other_lines: the files of which they inherit something that is told.
     """
 
     def __init__(self, sources: tuple[Source, ...], named: tuple[FilePath, ...], platform: Platform | None) -> None:
         self.unread: set[str] = set()
         self._sources = {os.path.realpath(source.path): source for source in sources}
-        self._own_lines = {real: read_lines(source.path) for real, source in self._sources.items()}
-        self._other_lines: dict[str, Lines] = {}
+        self.own_lines = {real: read_lines(source.path) for real, source in self._sources.items()}
+        self.other_lines: dict[str, Lines] = {}
         self._named = named
         self._platform = platform
         self._homes: dict[FilePath, Home] = {}
         self._shipped: dict[FilePath, Examined[Profile]] = {}
         self._known = Known()
 
-    @property
-    def own_lines(self) -> Iterable[Lines]:
-        """The files that are linted."""
-        return self._own_lines.values()
-
-    @property
-    def other_lines(self) -> Iterable[Lines]:
-        """The files of which they inherit something that is told."""
-        return self._other_lines.values()
-
     def extended_elsewhere(self) -> set[str]:
         """Return the files that are extended by a file that is not linted, or can't be read to its end."""
-        found = set()
+        extended: set[str] = set()
         for home in self._homes.values():
             for examined in home.profiles:
-                real = os.path.realpath(examined.file.path)
-                if real not in self._sources or not examined.readable:
-                    extended = (
-                        self._own_lines.get(os.path.realpath(each.path)) for each in examined.file.documents[1:]
-                    )
-                    found |= {str(lines.path) for lines in extended if lines is not None}
-        return found
+                if os.path.realpath(examined.file.path) not in self._sources or not examined.readable:
+                    extended |= {os.path.realpath(document.path) for document in examined.file.documents[1:]}
+        return {str(lines.path) for real, lines in self.own_lines.items() if real in extended}
 
     def findings(self, source: Source) -> Iterator[Found]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
@@ -146,19 +134,16 @@ class _Linting:
         else:
             profile = examined = home.profile(source.path)
             found = self._of_profile(source, profile, home)
-        if not examined.readable:
-            self.unread.add(str(source.path))
         about = str(source.path)
+        if not examined.readable:
+            self.unread.add(about)
         yield from (Found(self._finding(problem), about) for problem in examined.problems)
         yield from (Found(finding, about, written) for finding, written in found)
 
     def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[_Written]:
         profile, state = examined.value, examined.state
-        findings = [
-            *self._broken(profile.case(self._platform), readable=examined.readable),
-            *misnamed(source, profile),
-        ]
-        findings += (*hidden(source, home.first_of_name), *stays_up(profile))
+        findings = [*self._broken(profile.case(self._platform), readable=examined.readable)]
+        findings += (*misnamed(source, profile), *hidden(source, home.first_of_name), *stays_up(profile))
         if examined.readable:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
@@ -183,15 +168,12 @@ class _Linting:
         chosen = rules.ids(lambda rule: (not rule.refuses or rule.id in also) and (readable or not rule.compares))
         everywhere = rules.check(attrs.evolve(case, platform=None), also)
         told = {(found.rule, found.message) for found in everywhere}
-        for found in rules.check(case, chosen):
-            if (found.rule, found.message) not in told:
-                yield found
+        yield from (found for found in rules.check(case, chosen) if (found.rule, found.message) not in told)
 
     def _advice(self, file: ResolvedFile, finding: Finding) -> _Written:
         """Return a finding where it is written, or where a file extends what is not linted."""
         problem = file.located(finding)
-        own = file.documents[0]
-        place = own.places.get(("extends",))
+        place = file.documents[0].places.get(("extends",))
         if os.path.realpath(problem.path) in self._sources or place is None:
             return self._finding(problem), None
         base = self._lines(problem.path)
@@ -206,8 +188,8 @@ class _Linting:
 
     def _lines(self, path: str) -> Lines:
         real = os.path.realpath(path)
-        lines = self._own_lines.get(real) or self._other_lines.get(real)
-        return lines or self._other_lines.setdefault(real, read_lines(FilePath(path)))
+        lines = self.own_lines.get(real) or self.other_lines.get(real)
+        return lines or self.other_lines.setdefault(real, read_lines(FilePath(path)))
 
     def _home(self, source: Source) -> Home:
         home = self._homes.get(source.home)

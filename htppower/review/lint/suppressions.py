@@ -17,7 +17,7 @@ import attrs
 from htppower.errors import Finding, Place, Severity
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.review.lint.comments import COMMENT
+from htppower.review.lint.lines import COMMENT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.lint.comments import comments_for_htppower
+from htppower.review.lint.lines import comments_for_htppower
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
