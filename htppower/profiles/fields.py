@@ -47,6 +47,14 @@ def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
             yield ("votes", name), vote
 
 
+def value_at(votes: VoteSet, at: Path) -> Any:
+    """Return the value at these keys of a vote set; None where it is unset."""
+    value: Any = votes
+    for name in at:
+        value = None if value is None else getattr(value, name)
+    return value
+
+
 def limits(at: Path, value: Any) -> Iterator[tuple[Path, Any]]:
     """Yield the corners of a range, and the perf mode of a vote on one clock, one by one; any other value as it is."""
     if not has_corners(value):

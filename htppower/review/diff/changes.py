@@ -55,7 +55,8 @@ class Change:
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     """Return what differs between two profiles, in the order of a file."""
     name = new.value.name
-    found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, _voted(old), _voted(new))]
+    voted = [(each.value.votes, each.file) for each in (old, new)]
+    found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
     if old.state is None and new.state is None:
         return tuple(found)
     lowered = list(_vote_changes(name, LOWERED, _lowered(old), _lowered(new)))
@@ -71,10 +72,6 @@ def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tu
 
 
 _Side = tuple["VoteSet", "ResolvedFile"]
-
-
-def _voted(profile: Examined[Profile]) -> _Side:
-    return profile.value.votes, profile.file
 
 
 def _lowered(profile: Examined[Profile]) -> _Side:
@@ -127,20 +124,17 @@ def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]
 
 def _relax_changes(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
     name, files = new.value.name, (old.file, new.file)
-    before, after = (_relax_fields(each.value) for each in (old, new))
-    effects = {"to": _weightiest(lowered), "lowering": _lowering_effect(old.value, new.value)}
+    before, after = (
+        {at[1]: value for at, value in profile_fields(each.value) if at[0] == "relax" and at[1:]} for each in (old, new)
+    )
+    # Relaxing to another power state has the weightiest effect of what that changes.
+    weightiest = min((change.effect for change in lowered), key=list(Effect).index, default=Effect.WORDING)
+    effects = {"to": weightiest, "lowering": _lowering_effect(old.value, new.value)}
     for field, when in _RELAX_FIELDS.items():
         values = (before.get(field), after.get(field))
         if values[0] != values[1]:
             effect = effects.get(field, Effect.CHANGES_TIMING)
             yield _change(name, when, ("relax", field), values, effect, files)
-
-
-def _relax_fields(profile: Profile) -> dict[str, Any]:
-    relax = profile.relax
-    if relax is None:
-        return {}
-    return {at[1]: value for at, value in profile_fields(profile) if at[0] == "relax"}
 
 
 def _lowering_effect(old: Profile, new: Profile) -> Effect:
@@ -149,19 +143,9 @@ def _lowering_effect(old: Profile, new: Profile) -> Effect:
     return Effect.WORDING if one == other else Effect.CHANGES_TIMING
 
 
-def _weightiest(changes: list[Change]) -> Effect:
-    """Return the weightiest effect, which is that of relaxing to another power state."""
-    found = {change.effect for change in changes}
-    return next((effect for effect in Effect if effect in found), Effect.WORDING)
-
-
 def _change(
     name: str, when: str, at: Path, values: tuple[Any, Any], effect: Effect, files: tuple[ResolvedFile, ResolvedFile]
 ) -> Change:
     field = ".".join(at[1:] if at[0] == "votes" else at)
-    places = [_place(file, at) for file in files]
-    return Change(name, when, field, spell(values[0]), spell(values[1]), effect, places[1], places[0])
-
-
-def _place(file: ResolvedFile, at: Path) -> Place:
-    return place_of((at,), file.places, str(file.path))
+    before, after = (place_of((at,), file.places, str(file.path)) for file in files)
+    return Change(name, when, field, spell(values[0]), spell(values[1]), effect, after, before)

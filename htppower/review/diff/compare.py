@@ -61,13 +61,9 @@ class Comparison:
 
 
 def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree], *, files: bool) -> Comparison:
-    """Return what differs between two sides. Profiles are paired by their names.
+    """Return what differs between two sides, named so in messages. Profiles are paired by their names.
 
-    Args:
-        names: the names of the sides, for messages.
-        old: the profiles before, and their tree.
-        new: the profiles after, and their tree.
-        files: whether each side is one file; then the two are a pair, whatever their names.
+    With ``files`` each side is one file; then the two are a pair, whatever their names.
     """
     before, after = old[0], new[0]
     pairs = _pairs(before.profiles, after.profiles, alone=files)

@@ -40,15 +40,7 @@ _MODES = {
 
 
 def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
-    """Return the effect of a change of one vote field.
-
-    Args:
-        at: the keys of the field, down to one corner of a range (``core``, ``min``).
-        old: its value before; None where it was unset.
-        new: its value after.
-        before: the vote set with the old value.
-        after: the vote set with the new value.
-    """
+    """Return the effect of a change of one vote field, or of one corner of it, between two vote sets."""
     field, *rest = at[1:]
     about = BY_FIELD[field]
     if about.partial and rest:

@@ -106,14 +106,9 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read) -> None:
-    """Write the YAML files below some paths, the files that these name, and every link into a folder.
+    """Write the YAML files below ``starts``, the files that these name, and every link into the folder ``root``.
 
-    Args:
-        listing: the entries of the revision.
-        starts: paths from the top of the repository, with slashes; empty for the top.
-        root: the folder.
-        top: the top of the repository, with which absolute paths in files and links begin.
-        read: returns the contents of blobs.
+    ``starts`` are paths from the top of the repository, with slashes; the empty one is the top.
     """
     for name, target in listing.links.items():
         _make_link(listing, name, target, root, top)
@@ -161,7 +156,7 @@ def _paths_from(listing: Listing, path: str, file: FilePath) -> list[str]:
     relax = tree.get("relax")
     named = (tree.get("extends"), relax.get("to") if isinstance(relax, dict) else None)
     folder = posixpath.dirname(path)
-    paths = [posixpath.join(folder, text) for text in named if isinstance(text, str) and "/" in text]
-    paths += [posixpath.join(folder, text) for text in named if isinstance(text, str) and text.endswith(SUFFIXES)]
+    texts = [text for text in named if isinstance(text, str) and ("/" in text or text.endswith(SUFFIXES))]
+    paths = [posixpath.join(folder, text) for text in texts]
     near = (folder, posixpath.dirname(folder), posixpath.join(folder, "states"))
     return [*paths, *(each for place in near for each in listing.folders.get(place, ()))]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.backends.simulated.htp import SimulatedHtp
-    from htppower.review.diff.compare import Comparison, Pair
+    from htppower.review.diff.compare import Comparison
     from htppower.review.dry_run.report import Report, Workload
 
 
@@ -36,7 +36,10 @@ def run_both(
         ProfileError: a profile breaks a rule on the platform of the backend.
     """
     try:
-        return tuple(_pair(pair, make_backend, workload) for pair in comparison.changed)
+        return tuple(
+            RunPair(pair.name, *(run(side, make_backend(), workload) for side in (pair.old, pair.new)))
+            for pair in comparison.changed
+        )
     except RuleBreach as breach:
         raise ProfileError(breach.problems) from None
 
@@ -44,7 +47,3 @@ def run_both(
 def raised_us(report: Report) -> int:
     """Return how long the votes of the profile were in force, in us."""
     return report.time_in_state_us[State.RAISED]
-
-
-def _pair(pair: Pair, make_backend: Callable[[], SimulatedHtp], workload: Workload) -> RunPair:
-    return RunPair(pair.name, *(run(side, make_backend(), workload) for side in (pair.old, pair.new)))

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 class Home:
     """A folder of profiles; each file is read once, and only when it is asked for.
 
-    Args:
-        folder: the folder.
-        named: folders in which names are looked up, too.
-        shipped: the shipped profiles that other homes have read; this one adds its own.
-        known: what other homes have read, likewise.
+    Names are looked up in the folders ``named``, too. Homes share what they have read: ``shipped`` and ``known``.
     """
 
     def __init__(

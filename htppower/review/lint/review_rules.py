@@ -12,7 +12,7 @@ import attrs
 
 from htppower.errors import Finding
 from htppower.profiles.discovery import shown_path
-from htppower.profiles.fields import profile_fields, spell
+from htppower.profiles.fields import profile_fields, spell, value_at
 from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
 from htppower.review.file_selection import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
@@ -75,7 +75,7 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     if not profile.votes:
         return
     for at, value in profile_fields(profile):
-        if value is None and at in shelf.stated and not _in_other_form(profile.votes, at):
+        if value is None and at in shelf.stated and _written(profile.votes, at) == at:
             message = f"{profile.name} leaves {at[-1]} unset, which {shelf.stated[at]} states"
             yield Finding("REV-1", at, message, "state it in both, or in neither")
 
@@ -143,9 +143,8 @@ def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
     for clock in ("core", "bus"):
         ours, theirs = (clock_cost(votes.hvx, clock) for votes in (profile.votes, state.votes))
         if any(ours) and theirs[0] >= ours[0] and theirs[1] >= ours[1]:
-            raised, lowered = (
-                spell(_value(votes, ("votes", "dcvs_v3", clock))) for votes in (profile.votes, state.votes)
-            )
+            at = ("votes", "dcvs_v3", clock)
+            raised, lowered = (spell(_value(votes, at)) for votes in (profile.votes, state.votes))
             yield f"{state.name} does not lower the {clock} clock: {lowered}, {profile.name} {raised}"
 
 
@@ -177,11 +176,6 @@ def polling_left_on(state: PowerState) -> Iterator[Finding]:
             yield Finding("REV-4", ("votes", name), f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 
-def _in_other_form(votes: VoteSet, at: Path) -> bool:
-    """Return whether a field belongs to a vote that is cast in its other form."""
-    return _written(votes, at) != at
-
-
 def _written(votes: VoteSet, at: Path) -> Path:
     """Return the field of a vote, in the form in which it is cast."""
     if at[0] != "votes" or not at[1:]:
@@ -191,7 +185,4 @@ def _written(votes: VoteSet, at: Path) -> Path:
 
 def _value(votes: VoteSet, at: Path) -> object:
     """Return the value of a vote field, None where it is unset."""
-    value: object = votes
-    for name in _written(votes, at)[1:]:
-        value = None if value is None else getattr(value, name)
-    return value
+    return value_at(votes, _written(votes, at)[1:])

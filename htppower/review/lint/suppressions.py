@@ -123,13 +123,8 @@ def apply(
 ) -> tuple[list[Found], list[Suppressed]]:
     """Return the findings that are left, with those about the suppressions, and those that are lifted.
 
-    Args:
-        findings: of all files.
-        suppressions: of the files that are linted.
-        inherited: of the files that these extend; they lift, and nothing is said of them.
-        today: the date, in UTC.
-        unchecked: rules of which nothing can be said where they are not found.
-        unread: files in which rules were left out, likewise.
+    Inherited suppressions are of files that the linted ones extend: they lift, and nothing is said of them. Nor is
+    anything said of a suppression of an ``unchecked`` rule, or in an ``unread`` file, that lifts nothing.
     """
     suppressions = tuple(suppressions)
     by_path: dict[str, list[Suppression]] = {}

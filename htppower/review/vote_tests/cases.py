@@ -98,14 +98,7 @@ class VoteCase:
 
 @attrs.frozen(eq=False)
 class VoteTest:
-    """A test file.
-
-    Attributes:
-        path: the file.
-        name: the test's name.
-        cases: its cases, in their order.
-        document: the file as a tree, which knows the place of every value.
-    """
+    """A test file; its ``document`` knows the place of every value."""
 
     path: FilePath
     name: str

@@ -34,9 +34,19 @@ def same_names(cases: Iterable[CaseFields]) -> Iterator[Finding]:
 
 def findings_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Finding]:
     """Yield what is wrong with the expectations of a case, whose sequence ends at this time."""
-    yield from _out_of_order(expectations, end_us)
-    yield from _empty(expectations)
+    before_us = 0
     for expectation in expectations:
+        at = (*expectation.at, "at_us")
+        if expectation.at_us < before_us:
+            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
+            yield Finding("VALUE-1", at, message, "expectations stand in the order of time")
+        if expectation.at_us > end_us:
+            message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
+            yield Finding("VALUE-1", at, message, "let time pass with a step idle_us")
+        before_us = expectation.at_us
+        stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
+        if all(part is None for part in stated):
+            yield Finding("KEY-2", expectation.at, "nothing is expected", "state, votes, calls, sent or degraded")
         yield from _impossible(expectation)
 
 
@@ -49,23 +59,3 @@ def _impossible(expectation: Expectation) -> Iterator[Finding]:
         votes[name] = kind(**{field.name: stated.get((name, field.name)) for field in BY_FIELD[name].fields})
     for finding in rules.check(Case(VoteSet(**votes)), _OF_ONE_VALUE):
         yield attrs.evolve(finding, at=(*expectation.at, *finding.at))
-
-
-def _out_of_order(expectations: Iterable[Expectation], end_us: int) -> Iterator[Finding]:
-    before_us = 0
-    for expectation in expectations:
-        at = (*expectation.at, "at_us")
-        if expectation.at_us < before_us:
-            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
-            yield Finding("VALUE-1", at, message, "expectations stand in the order of time")
-        if expectation.at_us > end_us:
-            message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
-            yield Finding("VALUE-1", at, message, "let time pass with a step idle_us")
-        before_us = expectation.at_us
-
-
-def _empty(expectations: Iterable[Expectation]) -> Iterator[Finding]:
-    for expectation in expectations:
-        stated = (expectation.state, expectation.votes, expectation.calls, expectation.sent, expectation.degraded)
-        if all(part is None for part in stated):
-            yield Finding("KEY-2", expectation.at, "nothing is expected", "state, votes, calls, sent or degraded")

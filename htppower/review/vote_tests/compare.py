@@ -8,7 +8,7 @@ import attrs
 
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
-from htppower.profiles.fields import spell
+from htppower.profiles.fields import spell, value_at
 from htppower.review.vote_tests.runner import run_case
 from htppower.votes.options import BY_CLASS
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.errors import Path, Place
-    from htppower.profiles.profile import Profile
     from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
     from htppower.review.vote_tests.runner import CaseRun, Seen
-    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen
@@ -43,14 +41,7 @@ class Difference:
 
 @attrs.frozen(eq=False)
 class Failure:
-    """An expectation that does not hold.
-
-    Attributes:
-        case: the case.
-        at_us: the time of the expectation, from the start of the case.
-        seen: what holds.
-        differences: to what is expected, in the order of the file; at least one.
-    """
+    """An expectation at a time from the start of a case, what holds then, and each difference, in the file's order."""
 
     case: VoteCase
     at_us: int
@@ -68,12 +59,7 @@ class CaseResult:
 
 
 def run_tests(tests: Iterable[VoteTest], folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[CaseResult, ...]:
-    """Run every case of the tests, each for itself.
-
-    Args:
-        tests: the tests.
-        folders: where names in power states are looked up, after the shipped folder.
-    """
+    """Run every case of the tests, each for itself; power states are looked up as by ``Folders.of(folders)``."""
     where = Folders.of(folders)
     return tuple(CaseResult(test, case, tuple(_failures(test, case, where))) for test in tests for case in test.cases)
 
@@ -109,7 +95,7 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, An
         if expected is not None and _unordered(expected) != _unordered(got):
             pairs[name,] = expected, got
     for at, expected in (expectation.votes or {}).items():
-        got = _in_force(seen.votes, at)
+        got = value_at(seen.votes, at)
         if expected != got:
             below_expectation: Path = ("votes", *at)
             pairs[below_expectation] = expected, got
@@ -119,14 +105,6 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, An
 def _unordered(value: Any) -> Any:
     """Return a list without its order, which says nothing in an expectation, and any other value as it is."""
     return frozenset(value) if isinstance(value, tuple) else value
-
-
-def _in_force(votes: VoteSet, at: Path) -> Any:
-    """Return the vote at these keys, None where there is none."""
-    value: Any = votes
-    for name in at:
-        value = None if value is None else getattr(value, name)
-    return value
 
 
 def spell_any(value: Any) -> str:
@@ -143,14 +121,8 @@ def _origin(seen: Seen, at: Path, got: Any, where: Folders) -> Place | None:
     """Return where the value that is in force is written, if it is the profile's or that of its power state."""
     if at[0] != "votes" or got is None:
         return None
-    origins, votes = _written(seen.profile, seen.state, where)
-    return origins.get(at) if _in_force(votes, at[1:]) == got else None
-
-
-def _written(profile: Profile, state: str, where: Folders) -> tuple[dict[Path, Place], VoteSet]:
-    """Return the votes that a state casts, and where they are written."""
-    if state != "LOWERED" or profile.relax is None:
-        return profile.origins, profile.votes
-    to = profile.relax.to
-    origins = {} if to.source is None else resolve_file(to.source, where, "state").places
-    return origins, to.votes
+    origins, votes = seen.profile.origins, seen.profile.votes
+    if seen.state == "LOWERED" and seen.profile.relax is not None:
+        to = seen.profile.relax.to
+        votes, origins = to.votes, {} if to.source is None else resolve_file(to.source, where, "state").places
+    return origins.get(at) if value_at(votes, at[1:]) == got else None

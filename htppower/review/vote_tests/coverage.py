@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
@@ -57,13 +57,7 @@ class Field:
 
 @attrs.frozen
 class Coverage:
-    """How much of one file the tests look at.
-
-    Attributes:
-        kind: profile or state.
-        name: of the profile or power state.
-        fields: its fields, in the order of the file.
-    """
+    """How much of one file the tests look at; ``kind`` is profile or state."""
 
     kind: str
     name: str
@@ -80,13 +74,9 @@ def coverage(
     states: Iterable[PowerState] = (),
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[Coverage, ...]:
-    """Return how much the cases look at: of the profiles that they use, and of the power states that those relax to.
+    """Return how much cases that pass look at: of the profiles that they use, and of the states that those relax to.
 
-    Args:
-        cases: cases that pass.
-        profiles: others that should be looked at.
-        states: likewise.
-        folders: where names in the files are looked up, after the shipped folder.
+    The other profiles and states are looked for, too. ``folders`` are searched after the shipped folder.
     """
     where = Folders.of(folders)
     unchanged = [_Unchanged(case, run_case(case)) for case in cases]
@@ -119,8 +109,9 @@ def _of_profile(profile: Profile, cases: Iterable[_Unchanged]) -> Coverage:
             yield lambda used, mutant=mutant: mutant if _is_same(profile, used) else used  # type: ignore[misc]
 
     told = ((at, value) for at, value in profile_fields(profile) if at not in _NO_VOTE)
-    fields = _fields(told, profile.origins, lambda at: _look(own, changes(at), cast=cast))
-    return Coverage("profile", profile.name, fields)
+    places = profile.origins
+    fields = (Field(at, spell(value), places.get(at), _look(own, changes(at), cast=cast)) for at, value in told)
+    return Coverage("profile", profile.name, tuple(fields))
 
 
 def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) -> Coverage:
@@ -133,14 +124,9 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
             yield lambda used, mutant=mutant: relaxing_to(used, mutant) if _relaxes_to(used, state) else used  # type: ignore[misc]
 
     places = {} if state.source is None else resolve_file(state.source, folders, "state").places
-    fields = _fields(vote_fields(state.votes), places, lambda at: _look(own, changes(at), cast=cast))
-    return Coverage("state", state.name, fields)
-
-
-def _fields(
-    fields: Iterable[tuple[Path, Any]], places: dict[Path, Place], look: Callable[[Path], Look]
-) -> tuple[Field, ...]:
-    return tuple(Field(at, spell(value), places.get(at), look(at)) for at, value in fields)
+    told = vote_fields(state.votes)
+    fields = (Field(at, spell(value), places.get(at), _look(own, changes(at), cast=cast)) for at, value in told)
+    return Coverage("state", state.name, tuple(fields))
 
 
 class _Effect(enum.Enum):

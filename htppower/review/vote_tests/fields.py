@@ -18,11 +18,14 @@ _DURATION: dict[str, Any] = {"limits": (0, LONGEST_SUSTAIN_US)}
 # A day: longer than any sequence of an hour's steps that somebody would read.
 _TIME: dict[str, Any] = {"limits": (0, 24 * LONGEST_SUSTAIN_US)}
 _AFTER_ALL = "in us from the start of the case; when all before it has ended, where it is left out."
-_WHEN = wanted(f"when, {_AFTER_ALL}", **_TIME, optional=True)
-_BEGINS = wanted(f"when it begins, {_AFTER_ALL}", **_TIME, optional=True)
 # The rules under which a platform degrades.
 _DEGRADING = tuple(sorted({about.rule_if_missing for about in VOTE_OPTIONS.values()} - {""}))
 _SYSTEM = wanted("its operating system; linux where it is left out.", words=OPERATING_SYSTEMS, optional=True)
+
+
+def _optional(says: str, **wants: Any) -> Any:
+    """Return a field that may be left out; then it is None."""
+    return attrs.field(default=None, metadata=wanted(says, **wants, optional=True))
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -56,7 +59,7 @@ class InitStep:
     SAYS: ClassVar[str] = "INIT: a graph is initialised."
 
     init_us: int = attrs.field(metadata=wanted("how long INIT takes, in us.", **_DURATION))
-    at_us: int | None = attrs.field(default=None, metadata=_BEGINS)
+    at_us: int | None = _optional(f"when it begins, {_AFTER_ALL}", **_TIME)
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -66,13 +69,8 @@ class InferenceStep:
     SAYS: ClassVar[str] = "INFERENCE: one run of the graph."
 
     inference_us: int = attrs.field(metadata=wanted("how long the inference takes, in us.", **_DURATION))
-    at_us: int | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            f"when it begins, {_AFTER_ALL} One that begins earlier overlaps what is still running.",
-            **_TIME,
-            optional=True,
-        ),
+    at_us: int | None = _optional(
+        f"when it begins, {_AFTER_ALL} One that begins earlier overlaps what is still running.", **_TIME
     )
 
 
@@ -92,7 +90,7 @@ class UseStep:
     SAYS: ClassVar[str] = "The session's profile is changed."
 
     use: str = attrs.field(metadata=wanted("the new profile, by name or by path."))
-    at_us: int | None = attrs.field(default=None, metadata=_WHEN)
+    at_us: int | None = _optional(f"when, {_AFTER_ALL}", **_TIME)
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -104,7 +102,7 @@ class RestartStep:
     )
 
     subsystem_restart: bool = attrs.field(metadata=wanted("true.", only=True))
-    at_us: int | None = attrs.field(default=None, metadata=_WHEN)
+    at_us: int | None = _optional(f"when, {_AFTER_ALL}", **_TIME)
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -114,7 +112,7 @@ class DeinitStep:
     SAYS: ClassVar[str] = "DE-INIT: a graph is released."
 
     deinit_us: int = attrs.field(metadata=wanted("how long DE-INIT takes, in us.", **_DURATION))
-    at_us: int | None = attrs.field(default=None, metadata=_BEGINS)
+    at_us: int | None = _optional(f"when it begins, {_AFTER_ALL}", **_TIME)
 
 
 PlatformFields = SocFields | ArchFields
@@ -128,11 +126,8 @@ class ExpectFields:
     SAYS: ClassVar[str] = "What holds at a time, once all that is due then has run; only what is stated is looked at."
 
     at_us: int = attrs.field(metadata=wanted("when, in us from the start of the case.", **_TIME))
-    state: str | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "the session's state.", words=tuple(str(state) for state in State if state != "DESTROYED"), optional=True
-        ),
+    state: str | None = _optional(
+        "the session's state.", words=tuple(str(state) for state in State if state != "DESTROYED")
     )
     votes: StatedVotes | None = attrs.field(
         default=None,
@@ -141,31 +136,19 @@ class ExpectFields:
             optional=True,
         ),
     )
-    calls: int | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "how many native calls were made since the expectation before, or since the start of the case.",
-            limits=(0, LARGEST_UINT32),
-            optional=True,
-        ),
+    calls: int | None = _optional(
+        "how many native calls were made since the expectation before, or since the start of the case.",
+        limits=(0, LARGEST_UINT32),
     )
-    sent: tuple[str, ...] | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "the options that those calls carried, such as DCVS_V3, in any order; [] for none.",
-            words=tuple(option.name for option in VOTE_OPTIONS),
-            each_once=True,
-            optional=True,
-        ),
+    sent: tuple[str, ...] | None = _optional(
+        "the options that those calls carried, such as DCVS_V3, in any order; [] for none.",
+        words=tuple(option.name for option in VOTE_OPTIONS),
+        each_once=True,
     )
-    degraded: tuple[str, ...] | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "the rules for which the platform lacks a vote of the profile, in any order; [] for none.",
-            words=_DEGRADING,
-            each_once=True,
-            optional=True,
-        ),
+    degraded: tuple[str, ...] | None = _optional(
+        "the rules for which the platform lacks a vote of the profile, in any order; [] for none.",
+        words=_DEGRADING,
+        each_once=True,
     )
 
 
@@ -180,10 +163,7 @@ class CaseFields:
         metadata=wanted("what happens, in the order in which it begins.", fewest=1)
     )
     expect: tuple[ExpectFields, ...] = attrs.field(metadata=wanted("what holds, in the order of time.", fewest=1))
-    profile: str | None = attrs.field(
-        default=None,
-        metadata=wanted("the profile, by name or by path, where it is another than the file's.", optional=True),
-    )
+    profile: str | None = _optional("the profile, by name or by path, where it is another than the file's.")
     platform: PlatformFields | None = attrs.field(
         default=None, metadata=wanted("where it runs, where that is another than the file's.", optional=True)
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from htppower.errors import Place
-    from htppower.review.vote_tests.compare import CaseResult, Difference, Failure
+    from htppower.review.vote_tests.compare import CaseResult, Failure
     from htppower.review.vote_tests.coverage import Coverage
 
 FORMAT_VERSION = 1
@@ -76,14 +76,9 @@ def _block(failure: Failure) -> Iterator[str]:
     seen = failure.seen
     held = f"{seen.state} under {seen.profile.name} on {failure.case.platform}"
     yield f"{failure.case.name}, at {failure.at_us} us: {held}"
-    for difference in failure.differences:
-        yield _difference(difference)
-
-
-def _difference(difference: Difference) -> str:
-    origin = "" if difference.origin is None else f" ({_line(difference.origin)})"
-    field = ".".join(difference.at)
-    return f"{_jump(difference.place)}: {field}: expected {difference.expected}, got {difference.got}{origin}"
+    for each in failure.differences:
+        origin = "" if each.origin is None else f" ({_shown(each.origin.path)}:{each.origin.line})"
+        yield f"{_jump(each.place)}: {'.'.join(each.at)}: expected {each.expected}, got {each.got}{origin}"
 
 
 def _summary(results: Sequence[CaseResult]) -> str:
@@ -163,10 +158,6 @@ def _jump(place: Place) -> str:
     return f"{_shown(place.path)}:{place.line}:{place.column}"
 
 
-def _line(place: Place) -> str:
-    return f"{_shown(place.path)}:{place.line}"
-
-
 def _shown(path: str) -> str:
     """Return a path for people: a shipped file by its name, wherever it is installed; any other from here."""
     shown = shown_path(path)
@@ -175,5 +166,4 @@ def _shown(path: str) -> str:
 
 def _from_here(path: str) -> str:
     """Return a path from the working folder, if it is in there: the same for everybody who has a checkout."""
-    here = f"{Path.cwd()}{os.sep}"
-    return path.removeprefix(here)
+    return path.removeprefix(f"{Path.cwd()}{os.sep}")

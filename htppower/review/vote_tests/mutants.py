@@ -79,11 +79,9 @@ _STATES = tuple(
 
 
 def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
-    """Yield the profile with another value in one field; a rule may refuse it when it is used.
+    """Yield the profile with another value in one field of ``profile_fields``, except ``relax.lowering``.
 
-    Args:
-        profile: the profile.
-        at: the keys that lead to the field, as of ``fields.profile_fields``; not ``relax.lowering``, which is no vote.
+    A rule may refuse it when it is used.
     """
     relax = profile.relax
     if at[0] == "votes" and len(at) > 1:

@@ -29,15 +29,9 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Seen:
-    """What holds at the time of an expectation.
+    """What holds at the time of an ``Expectation``, by its fields, under which profile.
 
-    Attributes:
-        state: the session's state.
-        profile: the session's profile.
-        votes: the votes in force on the session's id and in the process, as told by the recorded calls alone.
-        calls: how many native calls were made since the expectation before.
-        sent: the options that those calls carried, in the order in which they are sent.
-        degraded: the rules for which votes of the profile are left out.
+    The votes are those on the session's id and in the process, as told by the recorded calls alone.
     """
 
     state: str
@@ -50,13 +44,7 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class CaseRun:
-    """What came of a case.
-
-    Attributes:
-        seen: what held at each of its expectations.
-        calls: every native call.
-        transitions: every change of the session's state.
-    """
+    """What came of a case: what held at each of its expectations, every native call, every change of state."""
 
     seen: tuple[Seen, ...]
     calls: tuple[Call, ...]

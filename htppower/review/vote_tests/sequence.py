@@ -9,13 +9,20 @@ import attrs
 from htppower.errors import Finding
 from htppower.events import Phase
 from htppower.review.vote_tests.cases import Happens, Moment
-from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, UseStep
+from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.errors import Path
     from htppower.profiles.profile import Profile
+
+
+_PHASES = {
+    InitStep: (Phase.INIT, "init_us"),
+    InferenceStep: (Phase.INFERENCE, "inference_us"),
+    DeinitStep: (Phase.DEINIT, "deinit_us"),
+}
 
 
 @attrs.frozen(eq=False)
@@ -59,17 +66,10 @@ def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> 
 def _moments(step: Any, number: int, begin_us: int, used: Profile | None) -> list[Moment]:
     if isinstance(step, IdleStep):
         return []
-    if isinstance(step, InitStep):
-        return _phase(Phase.INIT, number, begin_us, step.init_us)
-    if isinstance(step, InferenceStep):
-        return _phase(Phase.INFERENCE, number, begin_us, step.inference_us)
-    if isinstance(step, DeinitStep):
-        return _phase(Phase.DEINIT, number, begin_us, step.deinit_us)
     if isinstance(step, UseStep):
         return [Moment(begin_us, Happens.USE, number, profile=used)]
-    return [Moment(begin_us, Happens.RESTART, number)]
-
-
-def _phase(phase: Phase, number: int, begin_us: int, duration_us: int) -> list[Moment]:
+    if isinstance(step, RestartStep):
+        return [Moment(begin_us, Happens.RESTART, number)]
+    phase, duration = _PHASES[type(step)]
     begin = Moment(begin_us, Happens.BEGIN, number, phase)
-    return [begin, attrs.evolve(begin, at_us=begin_us + duration_us, happens=Happens.END)]
+    return [begin, attrs.evolve(begin, at_us=begin_us + getattr(step, duration), happens=Happens.END)]

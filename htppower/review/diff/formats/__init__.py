@@ -15,12 +15,9 @@ NAMES = ("text", "markdown", "json", "html")
 
 
 def render(comparison: Comparison, name: str, runs: Sequence[RunPair] | None) -> str:
-    """Return the comparison in one of the formats ``NAMES``; each is imported only when it is asked for.
+    """Return the comparison in one of the formats ``NAMES``, which is imported only now.
 
-    Args:
-        comparison: what differs.
-        name: the format.
-        runs: the dry runs of the profiles that changed; None where none are shown. A page draws them.
+    ``runs`` are the dry runs of the profiles that changed; None where none are shown. A page draws them.
     """
     make: Callable[[Comparison, Sequence[RunPair] | None], str]
     make = importlib.import_module(f"{__name__}.as_{name}").render

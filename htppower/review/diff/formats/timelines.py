@@ -31,7 +31,11 @@ def lines(pair: RunPair) -> Iterator[str]:
     for old, new in rows:
         same = old is not None and new is not None and old.call == new.call
         yield f"{_call(old, new):<{width}} {' ' if same else '|'} {_call(new, old)}".rstrip()
-    for what, before, after, unit in _costs(pair):
+    costs = (
+        ("native calls", len(pair.old.rows), len(pair.new.rows), ""),
+        ("time raised", raised_us(pair.old), raised_us(pair.new), " us"),
+    )
+    for what, before, after, unit in costs:
         more = "the same" if before == after else f"{after - before:+}{unit}"
         yield f"{what}: {before}{unit} -> {after}{unit} ({more})"
 
@@ -71,11 +75,6 @@ def _votes(votes: VoteSet, other: VoteSet | None) -> Iterator[str]:
     for at, value in vote_fields(votes):
         if at[-1] not in shown and value is not None and (theirs.get(at, value) != value or not (spelt or theirs)):
             yield f"{at[-1]} {spell(value)}"
-
-
-def _costs(pair: RunPair) -> Iterator[tuple[str, int, int, str]]:
-    yield "native calls", len(pair.old.rows), len(pair.new.rows), ""
-    yield "time raised", raised_us(pair.old), raised_us(pair.new), " us"
 
 
 def _as_dict(report: Report) -> dict[str, Any]:
