@@ -46,13 +46,9 @@ def state_as_yaml(state: PowerState) -> str:
 
 def as_yaml(profile: Profile) -> str:
     """Return a file that loads to the same profile."""
-    return "\n".join(_with_origin(profile, at, line) for at, line in _lines(profile))
-
-
-def _lines(profile: Profile) -> Iterator[tuple[Path, str]]:
-    yield ("profile",), f"profile: {profile.name}"
-    yield ("summary",), f"summary: {_quoted(profile.summary)}"
-    yield from _field_lines(profile_fields(profile))
+    head = ((("profile",), f"profile: {profile.name}"), (("summary",), f"summary: {_quoted(profile.summary)}"))
+    lines = (*head, *_field_lines(profile_fields(profile)))
+    return "\n".join(_with_origin(profile, at, line) for at, line in lines)
 
 
 def _field_lines(fields: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, str]]:

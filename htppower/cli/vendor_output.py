@@ -29,7 +29,8 @@ def kept_off_stdout() -> Iterator[int]:
         os.dup2(_STDERR, _STDOUT)
         yield ours
     finally:
-        _flush_c()
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
         os.dup2(ours, _STDOUT)
         os.close(ours)
 
@@ -41,9 +42,3 @@ def _open_what_is_closed() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-
-
-def _flush_c() -> None:
-    with contextlib.suppress(OSError, AttributeError):
-        runtime = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-        runtime.fflush(None)

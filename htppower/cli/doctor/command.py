@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.backends.base import Description, Device
-    from htppower.cli.doctor.diagnosis import Answer, Diagnosis, ProfileHere
+    from htppower.cli.doctor.diagnosis import Diagnosis, ProfileHere
     from htppower.errors import Step
 
 FORMAT_VERSION = 1
@@ -57,8 +57,9 @@ def _text(diagnosis: Diagnosis) -> Iterator[str]:
         yield from labelled("" if place else "tried", str(step))
     for place, (name, value) in enumerate(diagnosis.environment.items()):
         yield from labelled("" if place else "variables", f"{name}={value}")
-    for place, answer in enumerate(diagnosis.answers):
-        yield from labelled("" if place else "votes", f"{answer.option.name:<24} {_answer(answer)}")
+    for place, (option, code) in enumerate(diagnosis.answers.items()):
+        answer = "taken" if code == SUCCESS else f"{code} {code_name(code)}"
+        yield from labelled("" if place else "votes", f"{option.name:<24} {answer}")
     for place, profile in enumerate(diagnosis.profiles):
         yield from labelled("" if place else "profiles", f"{profile.name:<28} {_profile(profile)}")
         for problem in profile.refused:
@@ -90,10 +91,6 @@ def _tried(diagnosis: Diagnosis) -> tuple[Step, ...]:
     return getattr(diagnosis.problem, "tried", ())
 
 
-def _answer(answer: Answer) -> str:
-    return "taken" if answer.code == SUCCESS else f"{answer.code} {code_name(answer.code)}"
-
-
 def _profile(profile: ProfileHere) -> str:
     if profile.refused:
         count = len(profile.refused)
@@ -104,8 +101,7 @@ def _profile(profile: ProfileHere) -> str:
 
 def _document(diagnosis: Diagnosis) -> dict[str, Any]:
     description, problem = diagnosis.description, diagnosis.problem
-    reason = getattr(problem, "reason", None)
-    code = getattr(problem, "code", None)
+    reason, code = (getattr(problem, name, None) for name in ("reason", "code"))
     return {
         "format_version": FORMAT_VERSION,
         "usable": diagnosis.usable,
@@ -120,8 +116,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "tried": [attrs.asdict(step) for step in _tried(diagnosis)],
         "environment": diagnosis.environment,
         "votes": [
-            {"option": answer.option.name, "code": answer.code, "name": code_name(answer.code)}
-            for answer in diagnosis.answers
+            {"option": option.name, "code": code, "name": code_name(code)} for option, code in diagnosis.answers.items()
         ],
         "profiles": [
             {

@@ -32,19 +32,6 @@ _ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no c
 
 
 @attrs.frozen
-class Answer:
-    """What the library answers to a vote that asks for nothing.
-
-    Attributes:
-        option: the option.
-        code: the native code, 0 where the platform has it.
-    """
-
-    option: Option
-    code: int
-
-
-@attrs.frozen
 class ProfileHere:
     """A profile on this platform: what it lacks, or, with ``refused``, why it can't be used at all."""
 
@@ -60,7 +47,7 @@ class Diagnosis:
     Attributes:
         description: what answers, or None.
         problem: why it can't be used, or None.
-        answers: to votes that ask for nothing, in the order in which they are sent.
+        answers: the native code for a vote of each option that asks for nothing, in the order in which they are sent.
         profiles: the profiles on this platform, where it can be used.
         environment: the variables that matter, as far as they are set.
         steps: what to do next.
@@ -68,7 +55,7 @@ class Diagnosis:
 
     description: Description | None
     problem: BackendUnavailable | VoteRejected | None
-    answers: tuple[Answer, ...]
+    answers: dict[Option, int]
     profiles: tuple[ProfileHere, ...]
     environment: dict[str, str]
     steps: tuple[str, ...]
@@ -94,7 +81,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
     try:
         backend = QnnHtp(library, soc_model)
     except BackendUnavailable as problem:
-        return Diagnosis(None, problem, (), (), environment, (problem.hint,))
+        return Diagnosis(None, problem, {}, (), environment, (problem.hint,))
     try:
         description = backend.describe()
         answers, rejected = _ask(backend)
@@ -104,7 +91,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
         backend.close()
 
 
-def _ask(backend: Backend) -> tuple[tuple[Answer, ...], VoteRejected | None]:
+def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
     """Return the answers, and the failure without which nothing can be voted."""
     devices = backend.describe().devices
     device_id = devices[0].device_id if devices else 0
@@ -112,32 +99,31 @@ def _ask(backend: Backend) -> tuple[tuple[Answer, ...], VoteRejected | None]:
     try:
         power_config_id = backend.create_power_config_id(device_id, core_ids[0] if core_ids else 0)
     except VoteRejected as rejected:
-        return (), rejected
-    answers: list[Answer] = []
+        return {}, rejected
+    answers: dict[Option, int] = {}
     failed: VoteRejected | None = None
     for option, vote in HARMLESS.items():
         try:
             backend.set_power_config(power_config_id, VoteSet.of({option: vote}))
-            answers.append(Answer(option, SUCCESS))
+            answers[option] = SUCCESS
         except VoteRejected as rejected:
-            answers.append(Answer(option, rejected.code))
+            answers[option] = rejected.code
             if option is Option.DCVS_V3 or rejected.code not in NOT_ON_THIS_PLATFORM:
                 failed = failed or rejected
     try:
         backend.destroy_power_config_id(power_config_id)
     except VoteRejected as rejected:
         failed = failed or rejected
-    return tuple(answers), failed
+    return answers, failed
 
 
-def _profiles(description: Description, answers: Iterable[Answer], folders: Iterable[str]) -> tuple[ProfileHere, ...]:
+def _profiles(description: Description, answers: dict[Option, int], folders: Iterable[str]) -> tuple[ProfileHere, ...]:
     planner = Planner(description.platform, strict=False)
-    for answer in answers:
+    for option, code in answers.items():
         # What the table of platforms lacks anyway is the planner's own affair: a default HMX vote is no loss there.
-        if answer.code != SUCCESS and (description.platform is None or description.platform.has(answer.option)):
-            rule = VOTE_OPTIONS[answer.option].rule_if_missing
-            message = f"the library answers {answer.code} {code_name(answer.code)} to {answer.option.name}"
-            planner.missing[answer.option] = Degradation(rule, message, answer.option)
+        if code != SUCCESS and (description.platform is None or description.platform.has(option)):
+            message = f"the library answers {code} {code_name(code)} to {option.name}"
+            planner.missing[option] = Degradation(VOTE_OPTIONS[option].rule_if_missing, message, option)
     loaded, errors = load_profiles(folders)
     found = []
     for profile in loaded:

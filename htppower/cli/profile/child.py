@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from htppower.cli.profile.signals import SIGNALED
 
@@ -22,26 +22,6 @@ class CommandFailed(Exception):  # noqa: N818 - reads as what it is
     def __init__(self, command: str, error: OSError) -> None:
         self.code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
         super().__init__(f"can't run {command}: {error.strerror}")
-
-
-class Child(Protocol):
-    """A running command.
-
-    Attributes:
-        pid: its process id.
-    """
-
-    pid: int
-
-    def exit_code(self) -> int | None:
-        """Return its exit code, 128 and the number of the signal that killed it, or None while it runs."""
-
-    def send(self, number: int) -> None:
-        """Send it a signal, if it still runs.
-
-        Raises:
-            OSError: the system refuses.
-        """
 
 
 def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
@@ -80,6 +60,7 @@ class _SpawnedChild:
         self._code: int | None = None
 
     def exit_code(self) -> int | None:
+        """Return its exit code, 128 and the number of the signal that killed it, or None while it runs."""
         if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -87,6 +68,11 @@ class _SpawnedChild:
         return self._code
 
     def send(self, number: int) -> None:
+        """Send it a signal, if it still runs.
+
+        Raises:
+            OSError: the system refuses.
+        """
         if self._code is None:
             os.kill(self.pid, number)
 
@@ -105,6 +91,10 @@ class _PlainChild:
     def send(self, number: int) -> None:
         with contextlib.suppress(ValueError):  # Windows can only end it
             self._process.send_signal(number)
+
+
+# A running command; ``pid`` is its process id.
+Child: TypeAlias = _SpawnedChild | _PlainChild
 
 
 def _as_a_shell(code: int) -> int:

@@ -68,7 +68,8 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()
         if not holding.command:
-            _print_error(f"{_what(holding)} on {backend_is.library}")
+            until = "until Ctrl-C" if holding.seconds is None else f"for {holding.seconds:g} s"
+            _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
         if not backend_is.hardware:
             _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
@@ -81,11 +82,6 @@ def _without_process_settings(profile: Profile) -> Profile:
     state = attrs.evolve(profile.relax.to, votes=profile.relax.to.votes.without(*PROCESS_WIDE))
     relax = attrs.evolve(profile.relax, to=state)
     return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
-
-
-def _what(holding: Holding) -> str:
-    until = "until Ctrl-C" if holding.seconds is None else f"for {holding.seconds:g} s"
-    return f"{holding.profile.name} {until}"
 
 
 class _Wait:

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
@@ -53,22 +53,6 @@ class TakenSignal:
     by_a_key: bool
 
 
-class Signals(Protocol):
-    """The source of signals.
-
-    Attributes:
-        mask: the signals that were blocked before, for a child; None where signals are not blocked.
-    """
-
-    mask: frozenset[int] | None
-
-    def next(self, timeout_s: float) -> TakenSignal | None:
-        """Wait for a signal and return it; None where time runs out first, or a child may have ended."""
-
-    def stop(self) -> None:
-        """Stop this process, as a shell expects of it; return when it is continued."""
-
-
 def take_signals() -> Signals:
     """Take the signals of this process from now on: blocked where the system can wait for them, else by handlers."""
     can_wait = hasattr(signal, "sigtimedwait") and hasattr(os, "posix_spawnp")
@@ -85,6 +69,7 @@ class _BlockedSignals:
         self.mask: frozenset[int] | None = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, self._taken))
 
     def next(self, timeout_s: float) -> TakenSignal | None:
+        """Wait for a signal and return it; None where time runs out first, or a child may have ended."""
         info = signal.sigtimedwait(self._taken, max(timeout_s, 0))
         if info is None:
             return None
@@ -93,7 +78,7 @@ class _BlockedSignals:
         return TakenSignal(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
     def stop(self) -> None:
-        """Stop by SIGTSTP, which the kernel ignores where nobody could continue the process."""
+        """Stop this process by SIGTSTP, as a shell expects, until it is continued; not where nobody could do that."""
         if signal.SIGCONT in signal.sigpending():
             return  # it has been continued already
         os.kill(os.getpid(), signal.SIGTSTP)
@@ -126,3 +111,7 @@ class _PolledSignals:
 
     def stop(self) -> None:
         """Do nothing: SIGTSTP is not taken here."""
+
+
+# A source of signals; ``mask`` are those that were blocked before, for a child, and None where none are blocked.
+Signals: TypeAlias = _BlockedSignals | _PolledSignals

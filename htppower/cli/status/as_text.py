@@ -117,19 +117,13 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    since = span(seen.now_us - decides["since_us"])
-    return (
-        f"{session['profile']} in place of {session['own_profile']}: {decides['kind']} {_quoted(decides)} for {since}"
-    )
+    why = f"{decides['kind']} '{decides['reason']}' for {span(seen.now_us - decides['since_us'])}"
+    return f"{session['profile']} in place of {session['own_profile']}: {why}"
 
 
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
     until = "" if claim["until_us"] is None else f", ends in {span(max(0, claim['until_us'] - seen.now_us))}"
-    return f"{claim['profile']}: {_quoted(claim)} for {span(seen.now_us - claim['since_us'])}{until}"
-
-
-def _quoted(claim: dict[str, Any]) -> str:
-    return f"'{claim['reason']}'"
+    return f"{claim['profile']}: '{claim['reason']}' for {span(seen.now_us - claim['since_us'])}{until}"
 
 
 def _time_to_lowering(session: dict[str, Any], now_us: int) -> str:

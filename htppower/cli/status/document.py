@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -106,10 +107,9 @@ def stamp(path: Path) -> object:
 
 def _wrong(document: dict[str, Any]) -> str | None:
     found = wrong(document, STATUS)
-    if found is None:
-        try:
-            zoned = datetime.datetime.fromisoformat(document["written"]).tzinfo is not None
-        except ValueError:
-            zoned = False
-        return None if zoned and document["pid"] > 0 else "written is no time of UTC, or pid no process"
-    return found
+    if found is not None:
+        return found
+    with contextlib.suppress(ValueError):
+        if datetime.datetime.fromisoformat(document["written"]).tzinfo is not None and document["pid"] > 0:
+            return None
+    return "written is no time of UTC, or pid no process"
