@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.errors import Finding
+from htppower.events import Phase
 from htppower.profiles.places import place_of
+from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path as FilePath
 
     from htppower.errors import Path, Place
-    from htppower.events import Phase
     from htppower.profiles.profile import Profile
     from htppower.profiles.strict_yaml import Document
     from htppower.rules.platforms import Platform
+
+_PHASES = {
+    InitStep: (Phase.INIT, "init_us"),
+    InferenceStep: (Phase.INFERENCE, "inference_us"),
+    DeinitStep: (Phase.DEINIT, "deinit_us"),
+}
 
 
 class Happens(enum.Enum):
@@ -46,6 +54,15 @@ class Moment:
     step: int
     phase: Phase | None = None
     profile: Profile | None = None
+
+
+@attrs.frozen(eq=False)
+class Timeline:
+    """The moments of a sequence, when it ends, and what is wrong with its times."""
+
+    moments: tuple[Moment, ...]
+    end_us: int
+    findings: tuple[Finding, ...]
 
 
 @attrs.frozen(eq=False)
@@ -108,3 +125,44 @@ class VoteTest:
     def place(self, at: Path) -> Place:
         """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
         return place_of([at], self.document.places, str(self.path))
+
+
+def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> Timeline:
+    """Return the moments of a sequence.
+
+    At one time, phases of earlier steps end before later steps begin.
+
+    Args:
+        steps: as they stand in the file.
+        used: for each step, the profile that it changes to.
+        at: the keys that lead to the sequence.
+    """
+    moments: list[Moment] = []
+    findings: list[Finding] = []
+    earliest_us = end_us = 0
+    for number, step in enumerate(steps):
+        stated_us = getattr(step, "at_us", None)
+        begin_us = end_us if stated_us is None else stated_us
+        if begin_us < earliest_us:
+            message = f"the step begins at {begin_us} us, before the step above it, or within its idle time"
+            hint = f"{earliest_us} or more; steps stand in the order in which they begin"
+            findings.append(Finding("VALUE-1", (*at, str(number), "at_us"), message, hint))
+        made = _moments(step, number, begin_us, used[number])
+        duration_us = step.idle_us if isinstance(step, IdleStep) else made[-1].at_us - begin_us
+        end_us = max(end_us, begin_us + duration_us)
+        earliest_us = end_us if isinstance(step, IdleStep) else begin_us
+        moments += made
+    moments.sort(key=lambda moment: (moment.at_us, moment.step))  # stable: a phase begins before it ends
+    return Timeline(tuple(moments), end_us, tuple(findings))
+
+
+def _moments(step: Any, number: int, begin_us: int, used: Profile | None) -> list[Moment]:
+    if isinstance(step, IdleStep):
+        return []
+    if isinstance(step, UseStep):
+        return [Moment(begin_us, Happens.USE, number, profile=used)]
+    if isinstance(step, RestartStep):
+        return [Moment(begin_us, Happens.RESTART, number)]
+    phase, duration = _PHASES[type(step)]
+    begin = Moment(begin_us, Happens.BEGIN, number, phase)
+    return [begin, attrs.evolve(begin, at_us=begin_us + getattr(step, duration), happens=Happens.END)]

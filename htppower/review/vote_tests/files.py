@@ -13,10 +13,9 @@ from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.file_selection import folders_of
-from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
+from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest, timeline
 from htppower.review.vote_tests.checks import findings_of, same_names
 from htppower.review.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
-from htppower.review.vote_tests.sequence import timeline
 from htppower.rules.platforms import Platform, platform_of
 
 if TYPE_CHECKING:

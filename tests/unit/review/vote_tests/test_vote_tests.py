@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import load_profile
-from htppower.review.vote_tests.cases import Expectation, Happens, VoteCase
+from htppower.review.vote_tests.cases import Expectation, Happens, VoteCase, timeline
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.coverage import coverage
 from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 from htppower.review.vote_tests.files import load_test
 from htppower.review.vote_tests.runner import Seen, run_case
-from htppower.review.vote_tests.sequence import timeline
 from htppower.rules.platforms import platform_of
 
 if TYPE_CHECKING:
