@@ -75,7 +75,7 @@ def command(**options: Any) -> None:
             return render(comparison, form, runs if options["timeline"] or form == "html" else None)
 
         document = write_outputs(options["outputs"], options["form"], make)
-        # A page says that it is UTF-8, whatever the terminal takes.
+        # A page declares UTF-8, so it is written so on every terminal.
         click.echo(document.encode() if options["form"] == "html" else document)
     if _fails(comparison, options["effects"]):
         ctx.exit(REFUSED)

@@ -41,7 +41,7 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     covered = None
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
-    # XML says itself how it is encoded: it is the same whatever the terminal takes.
+    # The XML declares UTF-8, so it is written so on every terminal.
     text = formats.as_junit(results) if form == "junit" else formats.FORMATS[form](results, covered)
     click.echo(text, nl=form != "junit")
     if beside is not None and failed:

@@ -120,7 +120,7 @@ def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
 def _profiles(description: Description, answers: dict[Option, int], folders: Iterable[str]) -> tuple[ProfileHere, ...]:
     planner = Planner(description.platform, strict=False)
     for option, code in answers.items():
-        # What the table of platforms lacks anyway is the planner's own affair: a default HMX vote is no loss there.
+        # The planner itself leaves out what the table of platforms lacks; it knows that a default HMX vote is no loss.
         if code != SUCCESS and (description.platform is None or description.platform.has(option)):
             message = f"the library answers {code} {code_name(code)} to {option.name}"
             planner.missing[option] = Degradation(VOTE_OPTIONS[option].rule_if_missing, message, option)

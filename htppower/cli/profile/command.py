@@ -117,7 +117,7 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
         gc.enable()  # it is off at start-up; this run takes as long as its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
     document = render(report, options["form"], options["folders"])
-    # Readers take pictures for UTF-8, whatever the terminal takes.
+    # Readers of pictures expect UTF-8, so they are written so on every terminal.
     click.echo(document.encode() if options["form"] in PICTURES else document)
 
 

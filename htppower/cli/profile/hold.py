@@ -152,7 +152,7 @@ class _Wait:
                     self._left_s -= time.monotonic() - begun_s
                 return ended
             if taken is None and self._child is None and self._holding.command:
-                # Only after every signal that has arrived so far was handled.
+                # The command starts only after every signal that has arrived is handled.
                 self._child = start(self._holding.command, self._signals.mask, self._stdout)
             now_s = time.monotonic()
             if session is not None and now_s >= revote_s:

@@ -45,13 +45,9 @@ def command(path: Path, watch: bool, form: str) -> None:
 
 
 class Watch:
-    """Watches a file. It waits while the file is gone or holds no status.
+    """Watches a file that held this document. It waits while the file is gone or holds no status.
 
-    Args:
-        path: the file.
-        document: its first content.
-        form: ``text`` or ``json``.
-        terminal: whether to draw in place; otherwise each change is printed below the last.
+    On a terminal it draws in place; elsewhere it prints each change below the last.
     """
 
     def __init__(self, path: Path, document: dict[str, Any], form: str, *, terminal: bool) -> None:

@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def lookup(self) -> Folders:
-        """Where names are looked up that no file holds."""
+        """Where names from the command line are looked up."""
         return Folders((self.shipped, *self.named))
 
     def folders(self, home: FilePath) -> Folders:

@@ -39,7 +39,7 @@ class Statement:
     Attributes:
         place: where it stands.
         value: as it is spelt there.
-        whole: it says all of the field; not, where it is a mapping over that of the file that it extends.
+        whole: it sets all of the field; False for a mapping, which may set a part of an inherited one.
     """
 
     place: Place

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 # What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
 COMMENT = re.compile(r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$", re.IGNORECASE)
 
-# Behind everything.
+# Behind the end of every file.
 _END = (sys.maxsize, 0)
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-# More of a line than that helps nobody, and would stand in the report for every finding on it.
+# The report repeats the line for every finding on it; more of it helps nobody.
 _LONGEST_EXCERPT = 200
 
 

@@ -120,7 +120,7 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
 
 
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
-    """REV-6; of a name that is refused as such nothing more is said."""
+    """REV-6; a name that can't be printed is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
     if value.name != source.path.stem and value.name.isprintable():
         message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
 _NEED_A_PLATFORM = rules.ids(lambda rule: rule.degrades)
-# What is refused everywhere is told by the examination of the file; on a platform these refuse more.
+# The examination of a file tells what every platform refuses; on one platform these rules refuse more.
 _REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM in rule.needs)
 
 
@@ -78,8 +78,8 @@ def lint(
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions(linting.own_lines.values())
     inherited, _ = read_suppressions(linting.other_lines.values())
-    # Nothing is said of a suppression where its rule may not have been looked at: in a file that can't be read to its
-    # end, or is extended by one that is not linted or can't be read, and of a rule that only some platforms break.
+    # A suppression may lift nothing because its rule was not checked: in a file that can't be read to its end, or is
+    # extended by one that is not linted or can't be read, and for a rule that only some platforms break.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     _File = TypeVar("_File", Profile, PowerState)
 
 
-# On whose thread votes are lowered is no vote: a test looks at votes, in virtual time.
+# It names the thread that lowers the votes, which no test can see in virtual time.
 _NO_VOTE = (("relax", "lowering"),)
 
 

@@ -105,7 +105,7 @@ def state_mutants(state: PowerState, at: Path) -> Iterator[PowerState]:
     """Yield the power state with another value in one field; a rule may refuse it when it is used."""
     votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
     for other in votes:
-        # What a state leaves unset is taken back: to say so changes nothing.
+        # A state takes back what it leaves unset, so stating that changes nothing.
         same = (
             {getattr(state.votes, about.field), getattr(other, about.field)} == {None, about.taken_back}
             for about in BY_CLASS.values()

@@ -75,7 +75,7 @@ def run_case(case: VoteCase) -> CaseRun:
         for moment in waiting:
             run.happen(moment)
         run.advance_to(case.end_us)
-        # What closing the session does no test can look at.
+        # No test can look at what closing the session does.
         return CaseRun(tuple(seen), recorder.calls, tuple(transitions))
 
 
@@ -120,7 +120,7 @@ class _Run:
         self._take_in()
         calls, self._counted = self._taken_in - self._counted, self._taken_in
         sent, self._sent = self._sent, set()
-        # Of an id that is gone nothing is in force, but what was set with it in the process may be.
+        # An id that is gone has no votes in force; settings of the process that were sent with it may last.
         return Seen(
             str(self._session.state),
             self._session.profile,
