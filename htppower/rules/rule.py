@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -125,3 +125,10 @@ class Rule:
         """Yield a finding for each breach in a case, with the weight of this rule."""
         for finding in () if self.check is None else self.check(case):
             yield finding if finding.severity is self.severity else attrs.evolve(finding, severity=self.severity)
+
+
+def rule(
+    rule_id: str, says: str, breach: Breach, source: str, **more: Any
+) -> Callable[[Callable[[Case], Iterator[Finding]]], Rule]:
+    """Return what makes a rule of the function that checks it; ``more`` are other attributes of ``Rule``."""
+    return lambda check: Rule(rule_id, says, breach, source, check, **more)

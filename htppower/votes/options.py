@@ -2,7 +2,7 @@
 
 To add an option: its number in ``native.Option``, an entry here, a field of ``VoteSet``, and, where its vote is a
 struct, a class in ``clock_votes``. What looks at a whole vote set stands elsewhere: its cost beside others in
-``rules.power_order``, its rules in ``rules.table`` and ``rules.clock_rules``, which versions of the library know it in
+``rules.power_order``, its rules in one of the files of ``rules.table``, which versions of the library know it in
 ``backends.simulated.answers``, and the values that the coverage of vote tests tries in ``review.vote_tests.mutants``.
 """
 
@@ -378,17 +378,3 @@ BY_CLASS: Mapping[type[Any], VoteOption] = MappingProxyType(
 )
 # The RPC options act on the whole process, whichever id they are set with (Hexagon SDK, FastRPC).
 PROCESS_WIDE = frozenset(each.option for each in _TABLE if each.process_wide)
-
-
-def limits_of(option: Option, field: str = "") -> Limits:
-    """Return the range of an option's number, or of a field of its struct.
-
-    Raises:
-        KeyError: it has none.
-    """
-    about = VOTE_OPTIONS[option]
-    fields = {each.name: each.limits for each in about.fields}
-    limits = fields.get(field) if field else about.limits
-    if limits is None:
-        raise KeyError(option, field)
-    return limits

@@ -13,7 +13,8 @@ import attrs
 
 from htppower.votes.native import Option
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.votes.options import VOTE_OPTIONS, VoteOption, limits_of
+from htppower.votes.options import VOTE_OPTIONS, VoteOption
+from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -111,7 +112,7 @@ def _is_valid(
     if option in (Option.DCVS_V3_EXP, Option.CENG_EXP) or (option is Option.HMX_V2 and version.checks_hmx):
         return _is_expanded(about, fields)
     if option is Option.HMX_TIMEOUT_INTERVAL_US:
-        return limits_of(option).hold(fields[VOTE_OPTIONS[option].member])
+        return LIMITS[VoteSet, about.field].hold(fields[about.member])
     return True
 
 

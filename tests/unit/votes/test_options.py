@@ -12,9 +12,10 @@ from htppower.backends.qnn import abi
 from htppower.review.lint.catalogue import CATALOGUE, rules_on
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.power_order import costs
+from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.native import Option
-from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS, VoteOption, limits_of
-from htppower.votes.vote_set import VoteSet
+from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS, VoteOption
+from htppower.votes.vote_set import LIMITS, VoteSet
 
 EVERY = [pytest.param(about, id=about.field) for about in VOTE_OPTIONS.values()]
 
@@ -69,15 +70,14 @@ def test_what_acts_on_the_process_is_aggregated() -> None:
 
 def test_every_number_has_a_range() -> None:
     """An option of one number, and a number of a struct, has limits, which take in what takes a vote back."""
-    for option, about in VOTE_OPTIONS.items():
+    for about in VOTE_OPTIONS.values():
         if not about.fields and type(about.taken_back) is not bool:
-            limits = limits_of(option)
+            limits = LIMITS[VoteSet, about.field]
             assert about.taken_back in (None, *range(limits.low, min(limits.high, 10**6) + 1))
             assert not limits.hold(limits.low - 1)
             assert not limits.hold(limits.high + 1)
-    assert str(limits_of(Option.DCVS_V3, "sleep_latency_us")) == "10 to 65535"
-    with pytest.raises(KeyError):
-        limits_of(Option.DCVS_V3, "power_mode")
+    assert str(LIMITS[DcvsV3, "sleep_latency_us"]) == "10 to 65535"
+    assert (DcvsV3, "power_mode") not in LIMITS
 
 
 def test_every_option_has_its_costs() -> None:

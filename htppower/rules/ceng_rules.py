@@ -1,4 +1,4 @@
-"""The functions behind the rules of votes on the compression engine."""
+"""The rules of votes on the compression engine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, missing, resulting_hvx
+from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.native import Option
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -16,16 +17,33 @@ if TYPE_CHECKING:
     from htppower.votes.clock_votes import Ceng, CengExp
     from htppower.votes.vote_set import VoteSet
 
+_CENG = (("votes", "ceng"), ("votes", "ceng_exp"))
 
-def architecture(case: Case) -> Iterator[Finding]:
-    """CENG-1."""
+
+@rule(
+    "CENG-1",
+    "CENG votes need Hexagon V75 or later, those in expanded corners V85.",
+    Breach.DEGRADES,
+    "vendor, CENG note 1, CENG_EXP note 1; measured: 13004, on V89 too",
+    needs=(Needs.PLATFORM,),
+    fields=_CENG,
+)
+def _architecture(case: Case) -> Iterator[Finding]:
     yield from missing(case, "CENG-1", "the compression engine stays at its lowest corner")
 
 
-def needs_hvx(case: Case) -> Iterator[Finding]:
-    """CENG-2; like an HMX vote of corners, it means nothing beside an HVX vote of DISABLE."""
+# Like an HMX vote of corners, a CENG vote means nothing beside an HVX vote of DISABLE.
+@rule(
+    "CENG-2",
+    "There is no CENG vote without an active HVX vote on that id.",
+    Breach.ERROR,
+    "vendor, CENG notes 3 and 4; measured: 13001",
+    needs=(Needs.FIELDS, Needs.IN_FORCE),
+    fields=(("votes", "dcvs_v3_exp"), *_CENG),
+)
+def _needs_hvx(case: Case) -> Iterator[Finding]:
     hvx = resulting_hvx(case)
-    for option, vote in ceng_votes(case.votes):
+    for option, vote in _votes(case.votes):
         name = VOTE_OPTIONS[option].field
         at = ("votes", name)
         if hvx is None:
@@ -37,21 +55,37 @@ def needs_hvx(case: Case) -> Iterator[Finding]:
             yield Finding("CENG-2", at, message, hint, also=((*hvx_at(case), "core"),))
 
 
-def one_form(case: Case) -> Iterator[Finding]:
-    """CENG-3."""
+@rule(
+    "CENG-3",
+    "There is one CENG vote: ceng or ceng_exp.",
+    Breach.ERROR,
+    "vendor, CENG_EXP note 4; measured: 13001 in one call",
+    needs=(Needs.FIELDS,),
+    fields=_CENG,
+)
+def _one_form(case: Case) -> Iterator[Finding]:
     yield from both_forms("CENG-3", case.votes, Option.CENG, "the CENG vote")
 
 
-def order(case: Case) -> Iterator[Finding]:
-    """CENG-4."""
-    for option, vote in ceng_votes(case.votes):
+@rule(
+    "CENG-4",
+    "CENG corners keep min <= target <= max in corner order, DISABLE aside.",
+    Breach.ERROR,
+    "HAP_power; measured: the library does not check it",
+    fields=_CENG,
+)
+def _order(case: Case) -> Iterator[Finding]:
+    for option, vote in _votes(case.votes):
         said, hint = disorder(vote)
         if said:
             yield Finding("CENG-4", ("votes", VOTE_OPTIONS[option].field), f"CENG {said}", hint)
 
 
-def ceng_votes(votes: VoteSet) -> Iterator[tuple[Option, Ceng | CengExp]]:
+def _votes(votes: VoteSet) -> Iterator[tuple[Option, Ceng | CengExp]]:
     """Yield the CENG votes of a set, with their options; a set that keeps the rules has one at most."""
     for option, vote in ((Option.CENG, votes.ceng), (Option.CENG_EXP, votes.ceng_exp)):
         if vote is not None:
             yield option, vote
+
+
+CENG_RULES = (_architecture, _needs_hvx, _one_form, _order)

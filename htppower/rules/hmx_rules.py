@@ -1,0 +1,146 @@
+"""The rules of the HMX vote: the matrix unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import Finding
+from htppower.rules.check_parts import disorder, hvx_at, resulting_hvx
+from htppower.rules.rule import Breach, Needs, Rule, rule
+from htppower.votes.corners import ExpandedCorner
+from htppower.votes.native import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.rules.case import Case
+    from htppower.votes.clock_votes import HmxV2
+
+_HMX = ("votes", "hmx_v2")
+_WITH_HVX = (("votes", "dcvs_v3"), ("votes", "dcvs_v3_exp"), _HMX)
+
+
+# The default HMX vote needs no architecture, since it applies where none is sent (HMX-4).
+@rule(
+    "HMX-1",
+    "Explicit HMX votes need Hexagon V75 or later.",
+    Breach.DEGRADES,
+    "vendor, HMX note 1; measured: 13004",
+    needs=(Needs.PLATFORM,),
+    fields=(_HMX,),
+)
+def _architecture(case: Case) -> Iterator[Finding]:
+    if _is_explicit(case.votes.hmx_v2) and case.platform is not None and not case.platform.has(Option.HMX_V2):
+        message = f"no explicit HMX votes on Hexagon V{case.platform.arch}: the HMX clock follows the core clock"
+        yield Finding("HMX-1", _HMX, message, f"{case.platform.needs(Option.HMX_V2)}, or hmx_v2: default")
+
+
+_HVX_FIRST = Rule(
+    "HMX-2",
+    "The HVX vote comes first, on the same id, in the same call or before.",
+    Breach.BY_CONSTRUCTION,
+    "vendor, HMX note 2; measured: 13001",
+    fields=_WITH_HVX,
+    kept_by="votes are sent in one order, the HVX vote first, also where a call is made again vote by vote",
+)
+
+
+# A DCVS_V3 vote of DISABLE corners satisfies the library, but is no active vote on the DSP.
+@rule(
+    "HMX-3",
+    "There is no HMX vote without an active HVX vote on that id.",
+    Breach.ERROR,
+    "vendor, HMX notes 3 and 4; measured: 13001",
+    needs=(Needs.FIELDS, Needs.IN_FORCE),
+    fields=_WITH_HVX,
+)
+def _needs_hvx(case: Case) -> Iterator[Finding]:
+    hmx, hvx = case.votes.hmx_v2, resulting_hvx(case)
+    if hmx is not None and hvx is None:
+        message = "an HMX vote without an HVX vote on the id"
+        yield Finding("HMX-3", _HMX, message, "state dcvs_v3, or hmx_v2: unset", also=(hvx_at(case),))
+    elif _is_explicit(hmx) and hvx is not None and not hvx.active:
+        message = "an explicit HMX vote while the HVX vote is DISABLE"
+        hint = "vote a core target, or hmx_v2: default"
+        yield Finding("HMX-3", _HMX, message, hint, also=((*hvx_at(case), "core"),))
+
+
+_DEFAULT = Rule(
+    "HMX-4",
+    "Where no HMX vote is given, the default (pick default) applies.",
+    Breach.BY_CONSTRUCTION,
+    "vendor, HMX note 5",
+    kept_by="an unset hmx_v2 sends nothing, and the DSP's default is pick default",
+    fields=(_HMX,),
+)
+
+
+@rule(
+    "HMX-5",
+    "An explicit HMX vote stays until pick default is voted: lowering and every later profile must say which.",
+    Breach.BY_CONSTRUCTION,
+    "vendor, HMX note 6",
+    kept_by="the ledger adds pick default to a set that leaves an explicit HMX vote unsaid",
+    needs=(Needs.IN_FORCE,),
+    fields=(_HMX,),
+)
+def _reverted(case: Case) -> Iterator[Finding]:
+    if case.in_force is not None and _is_explicit(case.in_force.hmx_v2) and case.votes.hmx_v2 is None:
+        message = "an explicit HMX vote is in force and this set does not say what becomes of it"
+        yield Finding("HMX-5", _HMX, message, "hmx_v2: default")
+
+
+# A set that carries its own HVX vote gives the id a valid one.
+@rule(
+    "HMX-6",
+    "Changing or reverting the HMX vote is valid while the id has a valid HVX vote.",
+    Breach.ERROR,
+    "vendor, HMX note 7",
+    needs=(Needs.IN_FORCE,),
+    fields=(_HMX,),
+)
+def _change(case: Case) -> Iterator[Finding]:
+    if case.in_force is None or case.in_force.hmx_v2 is None or case.votes.hvx is not None:
+        return
+    hvx = case.in_force.hvx
+    if case.votes.hmx_v2 not in (None, case.in_force.hmx_v2) and (hvx is None or not hvx.active):
+        message = "the HMX vote is changed on an id without a valid HVX vote"
+        yield Finding("HMX-6", _HMX, message, "send DCVS_V3 in the same call")
+
+
+_DESTROYED = Rule(
+    "HMX-7",
+    "Destroying the id removes every vote on it, HMX included.",
+    Breach.BY_CONSTRUCTION,
+    "vendor, HMX note 8",
+    kept_by="closing a session destroys its ids, and the ledger drops all it knew of them",
+    fields=(_HMX,),
+)
+
+
+@rule(
+    "HMX-8",
+    "HMX corners are expanded corners with min <= target <= max.",
+    Breach.ERROR,
+    "measured: legacy corners are 13001 from QAIRT 2.50 on",
+    fields=(_HMX,),
+)
+def _order(case: Case) -> Iterator[Finding]:
+    hmx = case.votes.hmx_v2
+    if hmx is None:
+        return
+    corners = (hmx.min, hmx.target, hmx.max)
+    if not all(isinstance(corner, ExpandedCorner) for corner in corners):
+        message = f"the HMX corners are {' / '.join(corner.name for corner in corners)}"
+        yield Finding("HMX-8", _HMX, message, "expanded corners, such as TUR")
+        return
+    said, hint = ("", "") if hmx.pick_default else disorder(hmx)
+    if said:
+        yield Finding("HMX-8", _HMX, f"HMX {said}", hint)
+
+
+def _is_explicit(hmx: HmxV2 | None) -> bool:
+    return hmx is not None and not hmx.pick_default
+
+
+HMX_RULES = (_architecture, _HVX_FIRST, _needs_hvx, _DEFAULT, _reverted, _change, _DESTROYED, _order)

@@ -1,0 +1,123 @@
+"""The rules of the HVX vote: core and bus clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import Finding
+from htppower.rules.check_parts import both_forms, disorder, hvx_votes, missing
+from htppower.rules.rule import Breach, Needs, rule
+from htppower.votes.clock_votes import DcvsV3
+from htppower.votes.native import Option
+from htppower.votes.vote_set import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import Path
+    from htppower.rules.case import Case
+
+_HVX = ("votes", "dcvs_v3")
+_EXP = ("votes", "dcvs_v3_exp")
+
+
+def _of_both(name: str) -> tuple[Path, ...]:
+    """Return a field of the HVX vote in both of its forms."""
+    return (*_HVX, name), (*_EXP, name)
+
+
+@rule(
+    "DCVS-1",
+    "The sleep latency is 10 to 65535 us.",
+    Breach.ERROR,
+    "HAP_power",
+    fields=_of_both("sleep_latency_us"),
+)
+def _sleep_latency(case: Case) -> Iterator[Finding]:
+    limits = LIMITS[DcvsV3, "sleep_latency_us"]
+    for name, hvx in hvx_votes(case.votes):
+        if hvx.sleep_latency_us is not None and not limits.hold(hvx.sleep_latency_us):
+            message = f"the sleep latency is {hvx.sleep_latency_us} us"
+            hint = f"{limits}; {limits.high} is no wish"
+            yield Finding("DCVS-1", ("votes", name, "sleep_latency_us"), message, hint)
+
+
+@rule(
+    "DCVS-2",
+    "Core and bus corners keep min <= target <= max in corner order, DISABLE aside.",
+    Breach.ERROR,
+    "HAP_power; measured: the library does not check it",
+    fields=(*_of_both("bus"), *_of_both("core")),
+)
+def _order(case: Case) -> Iterator[Finding]:
+    for name, hvx in hvx_votes(case.votes):
+        for clock in ("bus", "core"):
+            corners = getattr(hvx, clock)
+            said, hint = ("", "") if corners is None else disorder(corners)
+            if said:
+                yield Finding("DCVS-2", ("votes", name, clock), f"{clock} {said}", hint)
+
+
+@rule(
+    "DCVS-3",
+    "The power mode acts only with dcvs_enable true.",
+    Breach.NOTE,
+    "HAP_power",
+    needs=(Needs.FIELDS,),
+    fields=((*_HVX, "dcvs_enable"), (*_HVX, "power_mode")),
+)
+def _power_mode(case: Case) -> Iterator[Finding]:
+    dcvs = case.votes.dcvs_v3
+    if dcvs is not None and dcvs.dcvs_enable is False:
+        message = f"power mode {dcvs.power_mode.name} does nothing while dcvs_enable is false"
+        yield Finding("DCVS-3", (*_HVX, "power_mode"), message)
+
+
+@rule(
+    "DCVS-4",
+    "A sleep_disable that a profile sets is cleared by its power state.",
+    Breach.ERROR,
+    "HAP_power: a field stays until a vote changes it",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=(*_of_both("sleep_disable"), ("relax", "to")),
+)
+def _sleep_disable_cleared(case: Case) -> Iterator[Finding]:
+    hvx = case.votes.hvx
+    if hvx is None or not hvx.sleep_disable or case.lowered is None:
+        return
+    lowered = case.lowered.hvx
+    if lowered is None or lowered.sleep_disable is not False:
+        yield Finding(
+            "DCVS-4",
+            ("relax", "to"),
+            "the profile sets sleep_disable and its power state does not clear it",
+            "relax to a power state with sleep_disable: false",
+            also=(("votes", case.votes.hvx_field, "sleep_disable"),),
+        )
+
+
+@rule(
+    "DCVS-5",
+    "There is one HVX vote: dcvs_v3 or dcvs_v3_exp.",
+    Breach.ERROR,
+    "vendor, DCVS_V3_EXP note 5; measured: 13001 in one call",
+    needs=(Needs.FIELDS,),
+    fields=(_EXP,),
+)
+def _one_form(case: Case) -> Iterator[Finding]:
+    yield from both_forms("DCVS-5", case.votes, Option.DCVS_V3, "the HVX vote")
+
+
+@rule(
+    "DCVS-6",
+    "HVX votes in expanded corners need Hexagon V85 or later.",
+    Breach.DEGRADES,
+    "vendor, DCVS_V3_EXP note 1; measured: 13004",
+    needs=(Needs.PLATFORM,),
+    fields=(_EXP,),
+)
+def _architecture(case: Case) -> Iterator[Finding]:
+    yield from missing(case, "DCVS-6", "the clocks get no vote")
+
+
+HVX_RULES = (_sleep_latency, _order, _power_mode, _sleep_disable_cleared, _one_form, _architecture)

@@ -1,0 +1,158 @@
+"""The rules of the votes that are one number: remote calls, the HMX timeout, the DDR performance mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import Finding, printable
+from htppower.rules.check_parts import hvx_at
+from htppower.rules.rule import Breach, Needs, rule
+from htppower.votes.clock_votes import DcvsV3Exp
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native import Option
+from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.vote_set import LIMITS, VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.rules.case import Case
+
+_LATENCY = ("votes", "rpc_control_latency_us")
+_POLLING = ("votes", "rpc_polling_time_us")
+_ADAPTIVE = ("votes", "adaptive_polling_time_us")
+_TIMEOUT = ("votes", "hmx_timeout_us")
+_DDR = ("votes", "ddr_perf_mode")
+
+_SMALLEST_ADAPTIVE_POLLING_US = 1000
+_LATENCY_CRITICAL_BELOW_US = 200
+_POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_performance"})
+
+
+@rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", fields=(_POLLING,))
+def _polling_range(case: Case) -> Iterator[Finding]:
+    polling_us = case.votes.rpc_polling_time_us
+    limits = LIMITS[VoteSet, "rpc_polling_time_us"]
+    if polling_us is not None and not limits.hold(polling_us):
+        yield Finding("RPC-1", _POLLING, f"the polling time is {polling_us} us", f"{limits}; 0 is off")
+
+
+@rule(
+    "RPC-2",
+    "Adaptive polling needs polling on.",
+    Breach.ERROR,
+    "vendor",
+    needs=(Needs.FIELDS,),
+    fields=(_POLLING, _ADAPTIVE),
+)
+def _adaptive_needs_polling(case: Case) -> Iterator[Finding]:
+    if case.votes.adaptive_polling_time_us and not case.votes.rpc_polling_time_us:
+        hint = "state an rpc_polling_time_us above 0, too"
+        yield Finding("RPC-2", _ADAPTIVE, "adaptive polling without polling", hint, also=(_POLLING,))
+
+
+@rule("RPC-3", "Adaptive polling is not for models under 1 ms.", Breach.WARNING, "vendor", fields=(_ADAPTIVE,))
+def _adaptive_threshold(case: Case) -> Iterator[Finding]:
+    adaptive_us = case.votes.adaptive_polling_time_us
+    if adaptive_us and adaptive_us < _SMALLEST_ADAPTIVE_POLLING_US:
+        message = f"adaptive polling from {adaptive_us} us on takes in models under 1 ms"
+        yield Finding("RPC-3", _ADAPTIVE, message, f"{_SMALLEST_ADAPTIVE_POLLING_US} or more")
+
+
+# A vote of 0 asks for nothing, so nothing is lost.
+@rule(
+    "RPC-4",
+    "RPC latency and polling do not exist on QNX.",
+    Breach.DEGRADES,
+    "vendor",
+    needs=(Needs.PLATFORM,),
+    fields=(_LATENCY, _POLLING, _ADAPTIVE),
+)
+def _operating_system(case: Case) -> Iterator[Finding]:
+    if case.platform is None:
+        return
+    for option, vote in case.votes.items():
+        about = VOTE_OPTIONS[option]
+        if vote and about.rule_if_missing == "RPC-4" and not case.platform.has(option):
+            message = f"{about.field} does not exist on {case.platform.os.upper()}"
+            yield Finding("RPC-4", ("votes", about.field), message)
+
+
+@rule(
+    "RPC-5",
+    "A control latency of 1 to 199 us is latency critical, of 200 us and more moderate; 0 is no vote, and can't take "
+    "an earlier one back.",
+    Breach.NOTE,
+    "Hexagon SDK, FastRPC",
+    fields=(_LATENCY,),
+)
+def _control_latency(case: Case) -> Iterator[Finding]:
+    latency_us = case.votes.rpc_control_latency_us
+    if latency_us is None:
+        return
+    if latency_us == 0:
+        says = "no vote, and does not take an earlier one back"
+    elif latency_us < _LATENCY_CRITICAL_BELOW_US:
+        says = "latency critical"
+    else:
+        says = "moderate"
+    unit = " us" if latency_us else ""
+    yield Finding("RPC-5", _LATENCY, f"a control latency of {latency_us}{unit} is {says}")
+
+
+# A profile that extends one of the three counts as one of them.
+@rule(
+    "RPC-6",
+    "Polling is for burst, sustained_high_performance and high_performance.",
+    Breach.WARNING,
+    "vendor, profiles table",
+    needs=(Needs.PROFILE,),
+    fields=(_POLLING,),
+)
+def _polling_profile(case: Case) -> Iterator[Finding]:
+    if case.votes.rpc_polling_time_us and case.lineage and not _POLLING_PROFILES & set(case.lineage):
+        message = f"{printable(case.lineage[0])} polls, which costs the CPU 20 % to 200 % of a core when idle"
+        hint = "0, or extend burst, sustained_high_performance or high_performance"
+        yield Finding("RPC-6", _POLLING, message, hint)
+
+
+@rule("TMR-1", "The HMX timeout is 100 to 1000000 us.", Breach.ERROR, "measured: 13001 outside", fields=(_TIMEOUT,))
+def _hmx_timeout(case: Case) -> Iterator[Finding]:
+    timeout_us = case.votes.hmx_timeout_us
+    limits = LIMITS[VoteSet, "hmx_timeout_us"]
+    if timeout_us is not None and not limits.hold(timeout_us):
+        yield Finding("TMR-1", _TIMEOUT, f"the HMX timeout is {timeout_us} us", str(limits))
+
+
+@rule(
+    "DDR-1",
+    "The DDR performance mode needs every bus corner at MAX_VOLTAGE_CORNER, and Hexagon V81 or later.",
+    Breach.ERROR,
+    "QnnHtpPerfInfrastructure.h, SDK 2.48",
+    needs=(Needs.FIELDS, Needs.PLATFORM),
+    fields=(("votes", "dcvs_v3", "bus"), ("votes", "dcvs_v3_exp", "bus"), _DDR),
+)
+def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
+    if not case.votes.ddr_perf_mode:
+        return
+    hvx = case.votes.hvx
+    highest = ExpandedCorner.MAX if isinstance(hvx, DcvsV3Exp) else VoltageCorner.MAX_VOLTAGE_CORNER
+    bus = None if hvx is None else hvx.bus
+    if bus is None or {bus.min, bus.target, bus.max} != {highest}:
+        message = f"the bus corners are not all {highest.name}"
+        yield Finding("DDR-1", _DDR, message, f"bus: {highest.name}", also=((*hvx_at(case), "bus"),))
+    if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
+        message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
+        yield Finding("DDR-1", _DDR, message, case.platform.needs(Option.DDR_PERF_MODE))
+
+
+NUMBER_RULES = (
+    _polling_range,
+    _adaptive_needs_polling,
+    _adaptive_threshold,
+    _operating_system,
+    _control_latency,
+    _polling_profile,
+    _hmx_timeout,
+    _ddr_perf_mode,
+)
