@@ -10,7 +10,8 @@ import click
 
 from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach
-from htppower.profiles.loading import hidden_files, load_profiles
+from htppower.profiles.discovery import Folders
+from htppower.profiles.loading import load_profiles
 from htppower.review.layout import aligned
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(form: str, folders: tuple[str, ...]) -> None:
     """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
     profiles, errors = load_profiles(folders)
     _print([_line(profile) for profile in profiles], form)
-    for path in hidden_files(folders):
+    for path in Folders.of(folders).hidden():
         click.echo(f"{path}: not listed: a file of this name comes before it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,6 +14,7 @@ from htppower.profiles.strict_yaml import FileVersion, file_version
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+    from pathlib import Path as FilePath
 
 # A host that makes up paths as it goes must not fill the memory with them.
 MOST_PROFILES = 256
@@ -63,7 +63,7 @@ class ProfileCache:
         examined = examine_profile(path, where)
         loaded = examined.accepted()
         state = () if examined.state is None else examined.state.file.documents
-        files = {FilePath(document.path): document.version for document in (*examined.file.documents, *state)}
+        files = {document.path: document.version for document in (*examined.file.documents, *state)}
         if len(self._entries) >= MOST_PROFILES:
             self._entries.clear()
         self._entries[path] = _Entry(loaded, {**_versions({file.parent for file in files}), **folders, **files})

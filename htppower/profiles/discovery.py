@@ -81,13 +81,10 @@ class Folders:
         return tuple(hidden)
 
     def find(self, name: str | os.PathLike[str], kind: str, near: FilePath | None = None) -> FilePath:
-        """Return the file of a profile or state, by name or by path.
+        """Return the file of a ``profile``, or of a ``state``, which lives in a folder ``states``.
 
-        Args:
-            name: a name, looked up in the folders and then beside ``near``, or a path (with a slash or a YAML
-                suffix), which is taken from beside ``near``.
-            kind: ``profile``, or ``state``, which lives in a folder ``states``.
-            near: the file in which the name stands.
+        A name is looked up in the folders and then beside ``near``, the file in which it stands; a path, which has a
+        slash or a YAML suffix, is taken from beside ``near``.
 
         Raises:
             ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
@@ -120,18 +117,12 @@ class Folders:
 
 
 def _existing(path: FilePath) -> FilePath:
-    if _is_file(path):
-        return path
-    if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 - as below
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir and Path.exists raise on some names
+    if os.path.exists(path) and not is_folder:  # noqa: PTH110
         return path  # reading it says what is wrong with it
-    message = "is a folder" if os.path.isdir(path) else "no such file"  # noqa: PTH112 - as below
+    message = "is a folder" if is_folder else "no such file"
     hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
-
-
-def _is_file(path: FilePath) -> bool:
-    """Return whether there is such a file; a name that no file can have is no error."""
-    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises on some names
 
 
 def yaml_files(folder: FilePath) -> list[FilePath]:

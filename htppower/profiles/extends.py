@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
-from htppower.profiles.places import located
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
 
@@ -24,31 +23,18 @@ _DEEPEST_EXTENDS = 20
 
 
 @attrs.frozen(repr=False, eq=False)
-class ResolvedFile:
-    """A file with what it extends, as one tree.
+class ResolvedFile(Document):
+    """A file with what it extends, as one document: its tree, places and problems are those of all these files.
 
     Attributes:
-        path: the file.
-        tree: the merged tree.
-        places, key_places: where each value and key was written, over all files.
-        problems: what is wrong with the files as YAML, and with ``extends``.
         lineage: the names, from this file to the last that is extended.
         complete: whether all that it extends could be read; if not, no field is missing for certain.
         documents: the files, from this one to the last that is extended.
     """
 
-    path: FilePath
-    tree: Any
-    places: dict[Path, Place]
-    key_places: dict[Path, Place]
-    problems: tuple[Finding, ...]
     lineage: tuple[str, ...]
     complete: bool
     documents: tuple[Document, ...]
-
-    def located(self, finding: Finding) -> Finding:
-        """Return a finding with its place."""
-        return located(finding, str(self.path), self.places, self.key_places)
 
     def order(self, problem: Finding) -> tuple[bool, str, int, int]:
         """Return what problems are sorted by: those of this file first, then by file, line and column."""
@@ -67,14 +53,9 @@ KnownFiles = dict[tuple["tuple[FilePath, ...]", str, str], ResolvedFile]
 def resolve_file(
     path: FilePath, folders: Folders, kind: str, known: KnownFiles | None = None, seen: tuple[str, ...] = ()
 ) -> ResolvedFile:
-    """Read a file and all that it extends; the nearer file's fields win.
+    """Read a file, which ``seen`` extend, and all that it extends; the nearer file's fields win.
 
-    Args:
-        path: the file.
-        folders: where names are looked up.
-        kind: ``profile`` or ``state``.
-        known: what was resolved for other files; what this one extends is added.
-        seen: the files that extend this one.
+    What it extends is taken from ``known``, and added there.
     """
     document = read_document(path, kind)
     own = document.tree if isinstance(document.tree, dict) else {}
@@ -82,11 +63,7 @@ def resolve_file(
     extended = own.pop("extends", None)
     name = own.get(kind)
     alone = ResolvedFile(
-        path,
-        document.tree,
-        document.places,
-        document.key_places,
-        document.problems,
+        **attrs.asdict(document, recurse=False),
         lineage=(name if isinstance(name, str) else path.stem,),
         complete=document.tree is not UNREADABLE,
         documents=(document,),
@@ -95,33 +72,14 @@ def resolve_file(
         return alone
     if extended is UNREADABLE:
         return attrs.evolve(alone, complete=False)
-    base = _base(document, extended, path, folders, kind, {} if known is None else known, seen)
+    base = _base(document, extended, folders, kind, {} if known is None else known, seen)
     if isinstance(base, Finding):
         return attrs.evolve(alone, problems=(*alone.problems, base), complete=False)
-    inherited = base.tree if isinstance(base.tree, dict) else {}
-    tree, places, key_places = _merged(
-        {key: value for key, value in inherited.items() if key not in _OWN}, base, document, own
-    )
-    return ResolvedFile(
-        path,
-        tree,
-        places,
-        key_places,
-        (*document.problems, *base.problems),
-        lineage=(*alone.lineage, *base.lineage),
-        complete=base.complete,
-        documents=(document, *base.documents),
-    )
+    return _merged(alone, own, base)
 
 
 def _base(
-    document: Document,
-    extended: Any,
-    path: FilePath,
-    folders: Folders,
-    kind: str,
-    known: KnownFiles,
-    seen: tuple[str, ...],
+    document: Document, extended: Any, folders: Folders, kind: str, known: KnownFiles, seen: tuple[str, ...]
 ) -> ResolvedFile | Finding:
     place = document.places[("extends",)]
 
@@ -131,11 +89,11 @@ def _base(
     if not isinstance(extended, str):
         return problem("TYPE-1", "extends names one profile", "extends: burst")
     try:
-        found = folders.find(extended, kind, near=path)
+        found = folders.find(extended, kind, near=document.path)
     except ProfileError as error:
         return problem("NAME-1", f"{shortened(extended)!r}, which it extends, does not exist", error.hint)
     # A path and not a resolved Path: that one raises on a symbolic link to itself.
-    chain = (*seen, os.path.realpath(path))
+    chain = (*seen, os.path.realpath(document.path))
     if os.path.realpath(found) in chain:
         names = " -> ".join(FilePath(file).stem for file in (*chain, str(found)))
         hint = "extend a profile that does not extend this one"
@@ -150,12 +108,11 @@ def _base(
     return known.setdefault(key, resolve_file(found, folders, kind, known, chain))
 
 
-def _merged(
-    inherited: dict[str, Any], base: ResolvedFile, document: Document, own: dict[str, Any]
-) -> tuple[dict[str, Any], dict[Path, Place], dict[Path, Place]]:
-    """Return a file's tree over the one that it extends, with the places of what is left of both."""
+def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> ResolvedFile:
+    """Return a file over the one that it extends, with the places of what is left of both."""
     replaced: set[Path] = set()
-    tree = _merge(inherited, own, (), replaced)
+    inherited = base.tree.items() if isinstance(base.tree, dict) else ()
+    tree = _merge({key: value for key, value in inherited if key not in _OWN}, own, (), replaced)
 
     def left(places: dict[Path, Place]) -> dict[Path, Place]:
         return {
@@ -164,7 +121,16 @@ def _merged(
             if not any(at[:length] in replaced for length in range(1, len(at)))
         }
 
-    return tree, {**left(base.places), **document.places}, {**left(base.key_places), **document.key_places}
+    return attrs.evolve(
+        file,
+        tree=tree,
+        places={**left(base.places), **file.places},
+        key_places={**left(base.key_places), **file.key_places},
+        problems=(*file.problems, *base.problems),
+        lineage=(*file.lineage, *base.lineage),
+        complete=base.complete,
+        documents=(*file.documents, *base.documents),
+    )
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[Path]) -> dict[str, Any]:

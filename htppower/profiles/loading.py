@@ -55,11 +55,6 @@ def load_profiles(
     return tuple(profiles), tuple(errors)
 
 
-def hidden_files(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[FilePath, ...]:
-    """Return the files in the folders that no name leads to, since another of that name comes first."""
-    return Folders.of(folders).hidden()
-
-
 @attrs.frozen(repr=False, eq=False)
 class Examined(Generic[_Value]):
     """A profile or power state as far as its file can be read, and all that is wrong with it.
@@ -110,22 +105,16 @@ class Known:
 def examine_profile(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[Profile]:
     """Return the profile of a file and all that is wrong with it; nothing is raised.
 
-    Args:
-        path: the file.
-        folders: where the names in it are looked up.
-        known: what was read for other files; what this one needs is added.
+    What it needs of other files is taken from ``known``, and added there.
     """
     known = Known() if known is None else known
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
     state, of_relax = _find_state(fields, file, folders, known)
-    relax = None
-    if fields is not None and fields.relax is not None and state is not None:
-        relax = _relax(state.value, fields.relax)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
-        relax=relax,
+        relax=_relax(state.value, fields.relax) if fields and fields.relax and state else None,
         source=file.path,
         lineage=file.lineage,
         origins=file.places,
@@ -174,10 +163,7 @@ def _read(
 
 
 def _find_state(
-    fields: ProfileFields | None,
-    file: ResolvedFile,
-    folders: Folders,
-    known: Known,
+    fields: ProfileFields | None, file: ResolvedFile, folders: Folders, known: Known
 ) -> tuple[Examined[PowerState] | None, list[Finding]]:
     """Return the power state that a profile relaxes to, or that there is none of that name."""
     relax = None if fields is None else fields.relax

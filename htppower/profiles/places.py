@@ -19,11 +19,6 @@ def place_of(candidates: Iterable[Path], places: Mapping[Path, Place], path: str
 
     A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
     the first one's place is returned; where there is none at all, the file's.
-
-    Args:
-        candidates: keys that lead to values.
-        places: the places of values, by the keys that lead to them.
-        path: the file.
     """
     found = []
     for candidate in candidates:
@@ -37,13 +32,6 @@ def place_of(candidates: Iterable[Path], places: Mapping[Path, Place], path: str
 
 
 def located(finding: Finding, path: str, places: Mapping[Path, Place], key_places: Mapping[Path, Place]) -> Finding:
-    """Return a finding with the place at which it is best mended.
-
-    Args:
-        finding: the finding.
-        path: the file.
-        places: the places of values, by the keys that lead to them.
-        key_places: those of the keys themselves, as far as they are known.
-    """
+    """Return a finding with the place at which it is best mended."""
     of = key_places if finding.of_key and finding.at in key_places else places
     return attrs.evolve(finding, place=place_of((finding.at, *finding.also), of, path))

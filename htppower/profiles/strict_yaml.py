@@ -16,7 +16,7 @@ import attrs
 import yaml
 
 from htppower.errors import Finding, Place, shortened
-from htppower.profiles.places import located
+from htppower.profiles.places import located, place_of
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Document:
         version: the file's version, taken before it was read.
     """
 
-    path: str
+    path: FilePath
     tree: Any
     places: dict[Path, Place]
     key_places: dict[Path, Place]
@@ -58,7 +58,11 @@ class Document:
 
     def located(self, finding: Finding) -> Finding:
         """Return a finding with its place."""
-        return located(finding, self.path, self.places, self.key_places)
+        return located(finding, str(self.path), self.places, self.key_places)
+
+    def place(self, at: Path) -> Place:
+        """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
+        return place_of((at,), self.places, str(self.path))
 
 
 # Times of the last change of content and of the file, its size, and which file it is.
@@ -75,21 +79,15 @@ def file_version(path: FilePath) -> FileVersion | None:
 
 
 def read_document(path: FilePath, kind: str = "profile") -> Document:
-    """Read a file; what is wrong with it is in the document's problems, not raised.
-
-    Args:
-        path: the file.
-        kind: what it should hold, which is the first of its keys: profile, state or test.
-    """
-    name = str(path)
-    reader = _Reader(name, kind)
+    """Read a file that should hold a profile, state or test; its problems are in the document, not raised."""
+    reader = _Reader(str(path), kind)
     tree: Any = UNREADABLE
     version = file_version(path)
     try:
-        tree = reader.document(_read_text(path, name))
+        tree = reader.document(_read_text(path, reader.path))
     except _Unparsable as error:
         reader.problems.append(error.problem)
-    return Document(name, tree, reader.places, reader.key_places, tuple(reader.problems), version)
+    return Document(path, tree, reader.places, reader.key_places, tuple(reader.problems), version)
 
 
 class _Unparsable(Exception):  # noqa: N818 - never leaves this file

@@ -45,13 +45,9 @@ WHAT: dict[type[enum.Enum], str] = {
 
 
 def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
-    """Read a value as what a field's type says.
+    """Read a value as what its field's type says, and as what the field wants besides; the name is for messages.
 
-    Args:
-        value: the plain value.
-        kind: the type: int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union.
-        name: the name of the field, for messages.
-        wants: what it must be besides.
+    The type is int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union.
 
     Raises:
         Refused: with every finding in it.
@@ -203,13 +199,9 @@ def _one_of(value: Any, kind: Any) -> Any:
 
 
 def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterable[str] = ()) -> Any:
-    """Read a mapping into a class, every field stated that may not be left out, and none unknown.
+    """Read a mapping into an attrs class, every field stated that may not be left out, and none unknown.
 
-    Args:
-        value: the mapping.
-        kind: an attrs class.
-        without: a field of the class that no file states.
-        also: keys that are known besides the class's fields.
+    No file states the field ``without``; the keys in ``also`` are known besides.
 
     Raises:
         Refused: with every finding in it, and the class with None for what could not be read.
@@ -220,22 +212,27 @@ def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterabl
     findings, misspelt = unknown_keys(value, (*fields, *also))
     found: dict[str, Any] = {}
     for name, field in fields.items():
-        wants = wanted_of(kind, field)
-        if name not in value:
-            if not wants.optional:
-                found[name] = None
-                if not misspelt & {name, "extends"}:
-                    hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(field.type) else "state it"
-                    findings.append(Finding("KEY-2", (), f"{WHERE}{name} is missing", hint, of_key=True))
-            continue
-        try:
-            found[name] = read(value[name], stated_type(field, wants), name, wants)
-        except Refused as refused:
-            found[name] = refused.partial
-            findings += below(name, refused.findings)
+        if name in value:
+            findings += _read_field(value[name], kind, field, found)
+        elif not wanted_of(kind, field).optional:
+            found[name] = None
+            if not misspelt & {name, "extends"}:
+                hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(field.type) else "state it"
+                findings.append(Finding("KEY-2", (), f"{WHERE}{name} is missing", hint, of_key=True))
     if findings:
         raise Refused(findings, kind(**found))
     return kind(**found)
+
+
+def _read_field(value: Any, kind: type[Any], field: "attrs.Attribute[Any]", found: dict[str, Any]) -> list[Finding]:
+    """Put a field of a class where it is found, None for one that can't be read; return what is wrong with it."""
+    wants = wanted_of(kind, field)
+    try:
+        found[field.name] = read(value, stated_type(field, wants), field.name, wants)
+    except Refused as refused:
+        found[field.name] = refused.partial
+        return below(field.name, refused.findings)
+    return []
 
 
 def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
@@ -246,17 +243,11 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))
-    fields = {field.name: field for field in attrs.fields(kind)}
+    fields = attrs.fields_dict(kind)
     findings, _ = unknown_keys(value, tuple(fields))
     found: dict[str, Any] = {}
-    for name, stated in value.items():
-        if name not in fields:
-            continue
-        wants = wanted_of(kind, fields[name])
-        try:
-            found[name] = read(stated, stated_type(fields[name], wants), name, wants)
-        except Refused as refused:
-            findings += below(name, refused.findings)
+    for name in (name for name in value if name in fields):
+        findings += _read_field(value[name], kind, fields[name], found)
     if not value:
         findings.append(Finding("VALUE-1", (), "no field is stated", f"one of {', '.join(fields)}"))
     if findings:

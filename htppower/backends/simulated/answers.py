@@ -79,15 +79,9 @@ def answer(
     has_hvx_vote: bool,
     earlier: Collection[int] = (),
 ) -> int:
-    """Return the code that the library answers to one option in a list.
+    """Return the code that the library answers to one option in a list, in which the ``earlier`` stand before it.
 
-    Args:
-        version: of the library.
-        platform: what it runs on.
-        config: the option.
-        power_config_id: the id of the call.
-        has_hvx_vote: whether an HVX vote was accepted on the id, earlier or before it in the list.
-        earlier: the options before it in the list.
+    ``has_hvx_vote``: an HVX vote was accepted on the id, by an earlier call or before it in the list.
     """
     if not 1 <= config.number <= version.last_option:
         return UNSUPPORTED_CONFIG

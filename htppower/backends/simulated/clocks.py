@@ -189,13 +189,9 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
 def _aggregate(
     votes: Iterable[tuple[int, int, int]], disable: int, lifted: int | None, highest: int
 ) -> tuple[int, int, int]:
-    """Return min, target and max: the largest min and target; the max of a client that is alone.
+    """Return the largest min and target of the active clients' votes, and the max of a client that is alone.
 
-    Args:
-        votes: of the active clients.
-        disable: the corner that is no vote.
-        lifted: what every max is lifted to beside another active client, None where there is none.
-        highest: the max where none is voted.
+    Beside another client every max is ``lifted``; it is ``highest`` where none is voted. ``disable`` is no vote.
     """
     voted = [vote for vote in votes if vote[1] != disable]
     if not voted:

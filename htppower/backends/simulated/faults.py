@@ -37,14 +37,7 @@ class Faults:
         self._made = dict.fromkeys(FUNCTIONS, 0)
 
     def add(self, code: int, function: str, nth: int, times: int, applied: int) -> None:
-        """Fail calls to come.
-
-        Args:
-            code: what is answered.
-            function: whose calls.
-            nth: which of them is the first to fail, counted from now; 1 is the very next.
-            times: how many from there on.
-            applied: how many votes of a list are applied before the failure.
+        """Fail calls to come, as ``SimulatedHtp.fail_next`` says.
 
         Raises:
             ValueError: no such function, or numbers that can't be meant.

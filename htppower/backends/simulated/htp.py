@@ -16,20 +16,14 @@ from htppower.backends.simulated.clocks import Client, Effective, ProcessSetting
 from htppower.backends.simulated.faults import FUNCTIONS, Faults, check_function
 from htppower.errors import VoteRejected
 from htppower.rules.platforms import platform_of
-from htppower.votes.native_codes import (
-    INVALID_INPUT,
-    SUCCESS,
-    SYSTEM_COMMUNICATION,
-    SYSTEM_COMMUNICATION_FATAL,
-)
+from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
+from htppower.votes.options import LARGEST_UINT32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
-
-_LARGEST_UINT32 = 2**32 - 1
 
 
 class SimulatedHtp:
@@ -139,7 +133,7 @@ class SimulatedHtp:
             code, _ = self._fault("createPowerConfigId")
             if code == SUCCESS and not (device_id in range(self._devices) and core_id in range(self._cores)):
                 code = INVALID_INPUT
-            self._next_id = (self._next_id + 1) & _LARGEST_UINT32
+            self._next_id = (self._next_id + 1) & LARGEST_UINT32
             if code == SUCCESS:
                 self._clients[power_config_id] = Client(device_id, core_id)
             else:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.profiles.fields import has_corners, is_one_corner, limits, profile_fields, spell, vote_fields
-from htppower.profiles.places import place_of
 from htppower.profiles.profile import NO_VOTES
 from htppower.review.diff.effects import Effect, effect_of
 
@@ -147,5 +146,5 @@ def _change(
     name: str, when: str, at: Path, values: tuple[Any, Any], effect: Effect, files: tuple[ResolvedFile, ResolvedFile]
 ) -> Change:
     field = ".".join(at[1:] if at[0] == "votes" else at)
-    before, after = (place_of((at,), file.places, str(file.path)) for file in files)
+    before, after = (file.place(at) for file in files)
     return Change(name, when, field, spell(values[0]), spell(values[1]), effect, after, before)

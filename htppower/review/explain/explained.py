@@ -9,7 +9,6 @@ import attrs
 from htppower.errors import HtpPowerError, Place
 from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
-from htppower.profiles.places import place_of
 from htppower.profiles.profile import NO_VOTES
 from htppower.review.explain.meanings import Meaning, meaning_of
 
@@ -154,8 +153,7 @@ def _statement(document: Document, at: Path) -> Statement | None:
 
 
 def _at(document: Document, at: Path, value: Any) -> Statement:
-    place = place_of((at,), document.places, document.path)
-    return Statement(place, _spelt(value), not isinstance(value, dict))
+    return Statement(document.place(at), _spelt(value), not isinstance(value, dict))
 
 
 def _spelt(value: Any) -> str:

@@ -9,14 +9,13 @@ import attrs
 
 from htppower.errors import Finding
 from htppower.events import Phase
-from htppower.profiles.places import place_of
 from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path as FilePath
 
-    from htppower.errors import Path, Place
+    from htppower.errors import Path
     from htppower.profiles.profile import Profile
     from htppower.profiles.strict_yaml import Document
     from htppower.rules.platforms import Platform
@@ -121,10 +120,6 @@ class VoteTest:
     name: str
     cases: tuple[VoteCase, ...]
     document: Document
-
-    def place(self, at: Path) -> Place:
-        """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
-        return place_of([at], self.document.places, str(self.path))
 
 
 def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> Timeline:

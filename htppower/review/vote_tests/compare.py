@@ -78,7 +78,7 @@ def _failures(test: VoteTest, case: VoteCase, where: Folders) -> Iterator[Failur
                     at,
                     spell_any(expected),
                     spell_any(got),
-                    test.place((*expectation.at, *at)),
+                    test.document.place((*expectation.at, *at)),
                     _origin(seen, at, got, where),
                 )
                 for at, (expected, got) in differing.items()

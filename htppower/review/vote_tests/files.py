@@ -139,7 +139,7 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     kind = _other_kind(document.tree)
     if kind is not None:
         message = f"this is a {kind}, not a test"
-        found = Finding("FILE-1", (), message, _WHERE_TESTS_STAND, place=Place(document.path, 1, 1))
+        found = Finding("FILE-1", (), message, _WHERE_TESTS_STAND, place=Place(str(path), 1, 1))
         raise VoteTestError([found])
     fields, findings = structure(document.tree, VoteTestFields)
     if document.problems or findings:
@@ -158,7 +158,7 @@ class _Maker:
     def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
         self.problems: dict[Finding, None] = {}
         self._document = document
-        own_folder = FilePath(document.path).parent
+        own_folder = document.path.parent
         self._home = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
         self._where = folders_of(self._home, map(FilePath, folders))
         self._loaded: dict[str, Profile | None] = {}
@@ -196,7 +196,7 @@ class _Maker:
 
     def _find(self, name: str) -> FilePath:
         if "/" in name or os.sep in name or name.endswith((".yaml", ".yml")):
-            return FilePath(self._document.path).parent / name
+            return self._document.path.parent / name
         beside = (file for file in yaml_files(self._home) if file.stem == name)
         return next(beside, None) or self._where.find(name, "profile")
 
