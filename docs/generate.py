@@ -30,7 +30,7 @@ from htppower.hosts.qnn_modes import MODES, provider_options
 from htppower.profiles.discovery import Folders, shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.loading import load_power_state, load_profile, profile_names
+from htppower.profiles.loading import examine_power_state, load_profile, profile_names
 from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
@@ -116,7 +116,8 @@ def _other_fields() -> str:
 
 def _power_states() -> str:
     folders = Folders.of(())
-    columns = [_spelt(vote_fields(load_power_state(folders.find(name, "state"), folders).votes)) for name in _STATES]
+    states = [examine_power_state(folders.find(name, "state"), folders).accepted() for name in _STATES]
+    columns = [_spelt(vote_fields(state.votes)) for state in states]
     rows = [(f"`{name}`", *(f"`{column[name]}`" for column in columns)) for name in columns[0]]
     return _table(("Field", *(f"`{name}`" for name in _STATES)), rows)
 

@@ -9,7 +9,7 @@ import click
 from htppower.cli.options import folders_option
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.loading import load_power_state, load_profile
+from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.review.file_selection import Kind, find_either
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command(profile: str, folders: tuple[str, ...]) -> None:
     where = Folders.of(folders)
     path, kind = find_either(profile, where)
     if kind is Kind.STATE:
-        click.echo(state_as_yaml(load_power_state(path, where)))
+        click.echo(state_as_yaml(examine_power_state(path, where).accepted()))
         return
     click.echo(as_yaml(load_profile(path, folders)))
 

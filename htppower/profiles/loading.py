@@ -144,15 +144,6 @@ def examine_power_state(path: FilePath, folders: Folders, known: Known | None = 
     return Examined(state, file, _problems(file, findings, Case(state.votes), readable=readable), readable)
 
 
-def load_power_state(path: FilePath, folders: Folders) -> PowerState:
-    """Return the power state of a file.
-
-    Raises:
-        ProfileError, RuleBreach: as for ``load_profile``.
-    """
-    return examine_power_state(path, folders).accepted()
-
-
 def _read(
     path: FilePath, folders: Folders, kind: str, fields_kind: type[Any], known: Known
 ) -> tuple[ResolvedFile, Any, list[Finding]]:

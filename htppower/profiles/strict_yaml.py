@@ -134,14 +134,6 @@ def _is_tab(text: str, place: Place) -> bool:
     return bool(line) and line[0][place.column - 1 : place.column] == "\t"
 
 
-@attrs.frozen(repr=False, eq=False)
-class _Anchored:
-    """A value that an alias may repeat, and how many values it holds."""
-
-    value: Any
-    size: int
-
-
 class _Reader:
     """Turns the parser's events into a tree, and collects places and problems on the way."""
 
@@ -151,7 +143,8 @@ class _Reader:
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
         self.problems: list[Finding] = []
-        self._anchors: dict[str, _Anchored] = {}
+        # Values that an alias may repeat, and how many values each holds.
+        self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0
 
     def document(self, text: str) -> Any:
@@ -204,18 +197,18 @@ class _Reader:
             if event.tag is not None:
                 value = self._tag(event.tag, place)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(value, self._values - before + 1)
+            self._anchors[event.anchor] = (value, self._values - before + 1)
         return value
 
     def _alias(self, event: Any, place: Place) -> Any:
-        anchored = self._anchors.get(event.anchor)
-        if anchored is None:
+        if event.anchor not in self._anchors:
             # One that is refused is counted, too: it costs time, and is a finding.
             self._count(1, place, "YAML-1", "holds too many values")
             message = f"the alias *{shortened(event.anchor)} refers to itself, or to nothing before it"
             return self._problem(place, "YAML-4", message, "write the value out")
-        self._count(anchored.size, place, "YAML-4", "unfolds by its aliases to too many values")
-        return anchored.value
+        value, size = self._anchors[event.anchor]
+        self._count(size, place, "YAML-4", "unfolds by its aliases to too many values")
+        return value
 
     def _count(self, values: int, place: Place, rule: str, what: str) -> None:
         self._values += values

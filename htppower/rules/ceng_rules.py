@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
-from htppower.rules.check_parts import both_forms, disorder, hvx_at, missing, resulting_hvx
+from htppower.rules.check_parts import both_forms, disorder, hvx_at, in_any_form, missing, resulting_hvx
 from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.native import Option
-from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.rules.case import Case
-    from htppower.votes.clock_votes import Ceng, CengExp
-    from htppower.votes.vote_set import VoteSet
 
 _CENG = (("votes", "ceng"), ("votes", "ceng_exp"))
 
@@ -43,15 +40,14 @@ def _architecture(case: Case) -> Iterator[Finding]:
 )
 def _needs_hvx(case: Case) -> Iterator[Finding]:
     hvx = resulting_hvx(case)
-    for option, vote in _votes(case.votes):
-        name = VOTE_OPTIONS[option].field
-        at = ("votes", name)
+    for about, vote in in_any_form(case.votes, Option.CENG):
+        at = ("votes", about.field)
         if hvx is None:
             message = "a CENG vote without an HVX vote on the id"
-            yield Finding("CENG-2", at, message, f"state dcvs_v3, or {name}: unset", also=(hvx_at(case),))
-        elif not hvx.active and vote != VOTE_OPTIONS[option].taken_back:
+            yield Finding("CENG-2", at, message, f"state dcvs_v3, or {about.field}: unset", also=(hvx_at(case),))
+        elif not hvx.active and vote != about.taken_back:
             message = "a CENG vote while the HVX vote is DISABLE"
-            hint = f"vote a core target, or {name}: unset"
+            hint = f"vote a core target, or {about.field}: unset"
             yield Finding("CENG-2", at, message, hint, also=((*hvx_at(case), "core"),))
 
 
@@ -75,17 +71,10 @@ def _one_form(case: Case) -> Iterator[Finding]:
     fields=_CENG,
 )
 def _order(case: Case) -> Iterator[Finding]:
-    for option, vote in _votes(case.votes):
+    for about, vote in in_any_form(case.votes, Option.CENG):
         said, hint = disorder(vote)
         if said:
-            yield Finding("CENG-4", ("votes", VOTE_OPTIONS[option].field), f"CENG {said}", hint)
-
-
-def _votes(votes: VoteSet) -> Iterator[tuple[Option, Ceng | CengExp]]:
-    """Yield the CENG votes of a set, with their options; a set that keeps the rules has one at most."""
-    for option, vote in ((Option.CENG, votes.ceng), (Option.CENG_EXP, votes.ceng_exp)):
-        if vote is not None:
-            yield option, vote
+            yield Finding("CENG-4", ("votes", about.field), f"CENG {said}", hint)
 
 
 CENG_RULES = (_architecture, _needs_hvx, _one_form, _order)

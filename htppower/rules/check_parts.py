@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from htppower.rules.case import Case
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.native import Option
+    from htppower.votes.options import VoteOption
     from htppower.votes.vote_set import VoteSet
 
 
-def hvx_votes(votes: VoteSet) -> Iterator[tuple[str, DcvsV3 | DcvsV3Exp]]:
-    """Yield the HVX votes of a set, with their fields; a set that keeps the rules has one at most."""
-    for name, vote in (("dcvs_v3", votes.dcvs_v3), ("dcvs_v3_exp", votes.dcvs_v3_exp)):
-        if vote is not None:
-            yield name, vote
+def in_any_form(votes: VoteSet, option: Option) -> Iterator[tuple[VoteOption, Any]]:
+    """Yield the votes of a set on an option and on its other form; a set that keeps the rules has one at most."""
+    forms = (option, VOTE_OPTIONS[option].other_form)
+    for voted, vote in votes.items():
+        if voted in forms:
+            yield VOTE_OPTIONS[voted], vote
 
 
 def hvx_at(case: Case) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
-from htppower.rules.check_parts import both_forms, disorder, hvx_votes, missing
+from htppower.rules.check_parts import both_forms, disorder, in_any_form, missing
 from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.native import Option
@@ -35,11 +35,11 @@ def _of_both(name: str) -> tuple[Path, ...]:
 )
 def _sleep_latency(case: Case) -> Iterator[Finding]:
     limits = LIMITS[DcvsV3, "sleep_latency_us"]
-    for name, hvx in hvx_votes(case.votes):
+    for about, hvx in in_any_form(case.votes, Option.DCVS_V3):
         if hvx.sleep_latency_us is not None and not limits.hold(hvx.sleep_latency_us):
             message = f"the sleep latency is {hvx.sleep_latency_us} us"
             hint = f"{limits}; {limits.high} is no wish"
-            yield Finding("DCVS-1", ("votes", name, "sleep_latency_us"), message, hint)
+            yield Finding("DCVS-1", ("votes", about.field, "sleep_latency_us"), message, hint)
 
 
 @rule(
@@ -50,12 +50,12 @@ def _sleep_latency(case: Case) -> Iterator[Finding]:
     fields=(*_of_both("bus"), *_of_both("core")),
 )
 def _order(case: Case) -> Iterator[Finding]:
-    for name, hvx in hvx_votes(case.votes):
+    for about, hvx in in_any_form(case.votes, Option.DCVS_V3):
         for clock in ("bus", "core"):
             corners = getattr(hvx, clock)
             said, hint = ("", "") if corners is None else disorder(corners)
             if said:
-                yield Finding("DCVS-2", ("votes", name, clock), f"{clock} {said}", hint)
+                yield Finding("DCVS-2", ("votes", about.field, clock), f"{clock} {said}", hint)
 
 
 @rule(

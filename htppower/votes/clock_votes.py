@@ -61,9 +61,7 @@ class ExpandedRange:
     """The expanded corners of one clock, core or bus.
 
     Attributes:
-        min: DCVS goes no lower.
-        target: in force when the call returns.
-        max: DCVS goes no higher; it holds only while no other client is active.
+        min, target, max: as in ``VoltageRange``.
     """
 
     min: ExpandedCorner
@@ -81,13 +79,8 @@ class DcvsV3Exp:
     """The HVX vote in expanded corners (Hexagon V85 and later), with DCVS on. None leaves a field as it is on the id.
 
     Attributes:
-        power_mode: how DCVS moves the clocks.
-        sleep_latency_us: tolerated wake-up latency, 10 to 65535 us; 65535 is no wish.
-        sleep_disable: True keeps the DSP from sleeping until a vote says False.
-        bus: corners of the bus clock.
-        core: corners of the core clock.
-        core_perf_mode: which frequency at the core's corner.
-        bus_perf_mode: which frequency at the bus's corner.
+        power_mode, sleep_latency_us, sleep_disable, bus, core: as in ``DcvsV3``.
+        core_perf_mode, bus_perf_mode: which frequency at the corner of each clock.
     """
 
     power_mode: PowerMode
@@ -157,13 +150,8 @@ class CengExp:
 
 
 # Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.
-HMX_DEFAULT = HmxV2(
-    ExpandedCorner.DISABLE,
-    ExpandedCorner.DISABLE,
-    ExpandedCorner.DISABLE,
-    ClkPerfMode.HIGH,
-    pick_default=True,
-)
+_DISABLE = ExpandedCorner.DISABLE
+HMX_DEFAULT = HmxV2(_DISABLE, _DISABLE, _DISABLE, ClkPerfMode.HIGH, pick_default=True)
 
 # What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
 # by field, what an HVX vote must say of a field that it leaves unset and an earlier one has set.
@@ -179,8 +167,8 @@ HVX_EXP_REMOVED = DcvsV3Exp(
     power_mode=PowerMode.POWER_SAVER,
     sleep_latency_us=65535,
     sleep_disable=False,
-    bus=ExpandedRange.at(ExpandedCorner.DISABLE),
-    core=ExpandedRange.at(ExpandedCorner.DISABLE),
+    bus=ExpandedRange.at(_DISABLE),
+    core=ExpandedRange.at(_DISABLE),
     core_perf_mode=ClkPerfMode.HIGH,
     bus_perf_mode=ClkPerfMode.HIGH,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -30,12 +30,8 @@ class Option(enum.IntEnum):
     CENG_EXP = 10
 
 
-def _frozen_numbers(fields: Mapping[str, int]) -> Mapping[str, int]:
+def _frozen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(fields))
-
-
-def _frozen_names(symbols: Mapping[str, str]) -> Mapping[str, str]:
-    return MappingProxyType(dict(symbols))
 
 
 @attrs.frozen
@@ -50,8 +46,8 @@ class NativeConfig:
     """
 
     option: str
-    fields: Mapping[str, int] = attrs.field(converter=_frozen_numbers, hash=False)
-    symbols: Mapping[str, str] = attrs.field(converter=_frozen_names, factory=dict, hash=False, eq=False)
+    fields: Mapping[str, int] = attrs.field(converter=_frozen, hash=False)
+    symbols: Mapping[str, str] = attrs.field(converter=_frozen, factory=dict, hash=False, eq=False)
     number: int = attrs.field()
 
     @number.default

@@ -57,14 +57,8 @@ _CODES = MappingProxyType(
         4011: ("QNN_BACKEND_ERROR_INVALID_HANDLE", "open the library anew"),
         4012: ("QNN_BACKEND_ERROR_INVALID_CONFIG", "use a library of a known version"),
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
-        13001: (
-            "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT",
-            _ANOTHER_VOTE,
-        ),
-        13002: (
-            "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG",
-            "the library does not know this option",
-        ),
+        13001: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT", _ANOTHER_VOTE),
+        13002: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG", "the library does not know this option"),
         13003: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT", _RETRIED),
         13004: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED", "this platform does not have this option"),
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),

@@ -189,14 +189,8 @@ _SLEEP = (
     ),
 )
 _CLOCKS = (
-    _clock(
-        "bus",
-        "The clock between the DSP and memory: no lower than min, at target when the call returns.",
-    ),
-    _clock(
-        "core",
-        "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone.",
-    ),
+    _clock("bus", "The clock between the DSP and memory: no lower than min, at target when the call returns."),
+    _clock("core", "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone."),
 )
 # Measured on QAIRT 2.51: V89 answers 13004 to votes on the matrix unit and the compression engine.
 _V89 = frozenset({89})
@@ -266,10 +260,7 @@ _TABLE = (
         "The matrix unit's clock: default follows the core vote of the same id; corners set it apart from Hexagon V75 "
         "on.",
         _HMX,
-        fields=(
-            VoteField("pick_default", ("hmxPickDefault",)),
-            *_one_clock("hmx"),
-        ),
+        fields=(VoteField("pick_default", ("hmxPickDefault",)), *_one_clock("hmx")),
         taken_back=HMX_DEFAULT,
         default=HMX_DEFAULT,
         # Vendor, "HMX Power Settings".

@@ -15,7 +15,7 @@ from jsonschema import Draft7Validator
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.discovery import Folders, shipped_folder
-from htppower.profiles.loading import load_power_state
+from htppower.profiles.loading import examine_power_state
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.json_schema.schema import FILES, json_schema
 from htppower.review.vote_tests.files import load_test
@@ -35,7 +35,7 @@ SOURCES = {
 TREES = {kind: read_document(path, kind).tree for kind, path in SOURCES.items()}
 LOAD: dict[str, Any] = {
     "profile": load_profile,
-    "state": lambda file: load_power_state(file, Folders.of(())),
+    "state": lambda file: examine_power_state(file, Folders.of(())).accepted(),
     "test": load_test,
 }
 

@@ -105,17 +105,14 @@ class Client:
         return any(corner > VoltageCorner.MAX_VOLTAGE_CORNER for corner in (*self.core, *self.bus))
 
     def corners(self, clock: str, *, in_expanded: bool) -> tuple[int, int, int]:
-        """Return the corners of a clock, ``core``, ``bus`` or ``hmx``, in expanded numbers where asked for."""
-        low, target, high = getattr(self, clock)
-        return (as_expanded(low), as_expanded(target), as_expanded(high)) if in_expanded else (low, target, high)
+        """Return the corners of a clock, ``core`` or ``bus``, in expanded numbers where asked for."""
+        corners: tuple[int, int, int] = getattr(self, clock)
+        return _expanded(corners) if in_expanded else corners
 
     @property
     def hmx(self) -> tuple[int, int, int]:
         """The client's HMX corners: explicit, or following its core vote."""
-        if self.explicit_hmx is not None:
-            return self.explicit_hmx
-        low, target, high = (as_expanded(corner) for corner in self.core)
-        return low, target, high
+        return _expanded(self.core) if self.explicit_hmx is None else self.explicit_hmx
 
     def apply(self, config: NativeConfig) -> None:
         """Take in a vote that the library has accepted."""
@@ -135,8 +132,7 @@ class Client:
             if fields["setCoreParams"]:
                 self.core = _triple(fields, "coreVoltageCorner")
         elif option in (Option.CENG, Option.CENG_EXP):
-            low, target, high = _triple(fields, "cengVoltageCorner")
-            self.ceng = as_expanded(low), as_expanded(target), as_expanded(high)
+            self.ceng = _expanded(_triple(fields, "cengVoltageCorner"))
         elif option is Option.HMX_V2:
             self.explicit_hmx = None if fields["hmxPickDefault"] else _triple(fields, "hmxVoltageCorner")
 
@@ -177,9 +173,7 @@ def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Eff
         sleep_latency_us=min((client.sleep_latency_us for client in clients), default=NO_WISH_US),
         sleep_disable=any(client.sleep_disable for client in clients),
         dcvs_enable=dcvs_enable,
-        rpc_polling_time_us=process.rpc_polling_time_us,
-        rpc_control_latency_us=process.rpc_control_latency_us,
-        adaptive_polling_time_us=process.adaptive_polling_time_us,
+        **attrs.asdict(process),
         ceng_min=ceng[0],
         ceng_target=ceng[1],
         ceng_max=ceng[2],
@@ -199,6 +193,11 @@ def _aggregate(
     lows = [low for low, _, _ in voted if low != disable]
     own = voted[0][2] if voted[0][2] != disable else highest
     return max(lows, default=disable), max(target for _, target, _ in voted), own if lifted is None else lifted
+
+
+def _expanded(corners: tuple[int, int, int]) -> tuple[int, int, int]:
+    low, target, high = map(as_expanded, corners)
+    return low, target, high
 
 
 def _triple(fields: Mapping[str, int], prefix: str) -> tuple[int, int, int]:
