@@ -162,15 +162,12 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
 
 
 def kept(error: VoteRejected) -> VoteRejected:
-    """Return an error to be kept for status, without its traceback.
-
-    That would keep alive every frame below it, and so the inputs of the inference that met it.
-    """
+    """Return an error for status, without its traceback, which would keep the inputs of an inference alive."""
     return error.with_traceback(None)
 
 
 def to_raise(kept: VoteRejected) -> VoteRejected:
-    """Return an equal error, to be raised in the place of one that is kept: that would keep the frames it passes."""
+    """Return an equal error to raise, since the kept one would keep every frame that it passes."""
     twin = VoteRejected(
         kept.code, kept.votes, function=kept.function, power_config_id=kept.power_config_id, core=kept.core
     )

@@ -10,9 +10,9 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Nobody reads more findings of one file: who mends the first sees the rest.
+# Nobody reads more findings of one file at once.
 MOST_OF_A_FILE = 100
-# What a message repeats of a file may be as long as the file, and stand in many messages.
+# A text from a file may be as long as the file, and many messages may quote it.
 _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 5000
 
@@ -31,7 +31,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST_QUOTE) -> str:
-    """Return a text from a file as a message repeats it: of a very long one the beginning."""
+    """Return a text from a file as a message quotes it: of a very long one only the beginning."""
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
@@ -72,7 +72,7 @@ class Place:
 class Finding:
     """One thing that is wrong with a file, a profile or a vote set.
 
-    Findings that say the same of the same place are equal, by whatever keys they came there.
+    Findings that say the same of the same place are equal, whatever keys lead there.
 
     Attributes:
         rule: the id of the rule that is broken (docs: "The rules").
@@ -140,7 +140,7 @@ def bounded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _left_out(findings: list[Finding]) -> Finding:
-    """Return a finding in the place of many, as the first of them that weighs most."""
+    """Return one finding for many, with the rule and place of the first of the gravest."""
     order = list(Severity)
     worst = min(findings, key=lambda finding: order.index(finding.severity))
     message = f"{len(findings)} findings of this file, this one among them, are left out"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path as FilePath
 
-# A host that makes up paths as it goes must not fill the memory with them.
+# A host that makes up paths must not fill the memory.
 MOST_PROFILES = 256
 
 
@@ -32,7 +32,7 @@ class _Entry:
 
 
 class ProfileCache:
-    """Loads profiles as ``load_profile`` does, and opens no file of one that it has, as long as all are as they were.
+    """Loads profiles as ``load_profile`` does, and opens no file again while none of a profile's files has changed.
 
     Args:
         folders: where names are looked up, after the shipped ones.
@@ -45,8 +45,8 @@ class ProfileCache:
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile by name or by path; one that is a profile already is returned as it is.
 
-        A change of its file, of one that it extends, of its power state, and of the folders in which these are found is
-        seen. What is wrong is not kept: such a file is read each time.
+        A change is seen of its file, of a file that it extends, of its power state, and of their folders. An invalid
+        file is read each time.
 
         Raises:
             ProfileError, RuleBreach: as for ``load_profile``.
@@ -58,7 +58,7 @@ class ProfileCache:
         entry = self._entries.get(path)
         if entry is not None and entry.is_current():
             return entry.profile
-        # Taken before anything is read: what changes meanwhile is seen the next time.
+        # The versions are taken before the files are read, so that a change meanwhile is seen the next time.
         folders = _versions({*where.paths, path.parent})
         examined = examine_profile(path, where)
         loaded = examined.accepted()

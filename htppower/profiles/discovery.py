@@ -70,7 +70,7 @@ class Folders:
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
     def hidden(self) -> tuple[FilePath, ...]:
-        """Return the files that are not found by their name, since another of that name comes first."""
+        """Return the files that no name finds, since another file of the same name comes first."""
         seen: set[str] = set()
         hidden = []
         for folder in self.paths:

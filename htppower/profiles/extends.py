@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The fields that name a file; everything else is inherited by a file that extends it.
 _OWN = frozenset({"profile", "state", "extends"})
-# Deeper than anybody can follow in review.
+# A reviewer can follow no deeper chain.
 _DEEPEST_EXTENDS = 20
 
 
@@ -46,7 +46,7 @@ class ResolvedFile(Document):
         return self.path if place is None else FilePath(place.path)
 
 
-# What was resolved for another file: by where names are looked up, path and kind.
+# The files resolved so far, by where names are looked up, path and kind.
 KnownFiles = dict[tuple["tuple[FilePath, ...]", str, str], ResolvedFile]
 
 
@@ -102,14 +102,14 @@ def _base(
         return problem("EXT-1", f"extends goes deeper than {_DEEPEST_EXTENDS} files", "state the votes themselves")
     key = (folders.paths, str(found), kind)
     base = known.get(key)
-    # One that is part of a circle, or at the end of too long a chain, is so only as seen from this file.
+    # Another file may have met a circle or too long a chain where this one does not: only a complete result is shared.
     if base is not None and base.complete and len(chain) + len(base.lineage) <= _DEEPEST_EXTENDS:
         return base
     return known.setdefault(key, resolve_file(found, folders, kind, known, chain))
 
 
 def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> ResolvedFile:
-    """Return a file over the one that it extends, with the places of what is left of both."""
+    """Return a file merged over the one that it extends, with the places of the values that remain."""
     replaced: set[Path] = set()
     inherited = base.tree.items() if isinstance(base.tree, dict) else ()
     tree = _merge({key: value for key, value in inherited if key not in _OWN}, own, (), replaced)

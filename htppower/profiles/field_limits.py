@@ -1,6 +1,6 @@
 """What a field of a file must be besides its type: its range, its words, whether it may be left out.
 
-The reader of files and the JSON Schemas are made from the same classes, so that neither knows what the other does not.
+The reader of files and the JSON Schemas both read it from here, so that they agree.
 """
 
 import functools
@@ -17,10 +17,10 @@ from htppower.votes.vote_set import LIMITS, VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-# How a profile, a power state or a test may be called: it is printed, and may not do anything to a terminal.
+# The name of a profile, a power state or a test. It is printed, and may not control a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
-# One line of text: no control character, and nothing that is not seen: other spaces, joiners, marks of direction.
+# One line of text: no control character, and nothing invisible: other spaces, joiners, marks of direction.
 ONE_LINE_PATTERN = (
     r"[^\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
     r"\u3000\ufeff\ufff9-\ufffb]*"

@@ -13,7 +13,7 @@ from htppower.profiles.yaml_words import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Stands in a message for the fields that lead to it, which only the top of the tree knows.
+# A message has this in place of the keys that lead to its field: only the top of the tree knows them.
 WHERE = "\0"
 
 
@@ -32,7 +32,7 @@ def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
 
 
 def unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
-    """Return a finding for every unknown key, and the fields that they misspell, which are not missing besides."""
+    """Return a finding for every unknown key, and the fields that they misspell, which need no finding of their own."""
     findings, misspelt = [], set()
     for name in value:
         if name not in known:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from htppower.errors import Path
 
 LARGEST_FILE_BYTES = 1024 * 1024
-# A profile has some 40 values; no file may hold, nor unfold by aliases, more than this.
+# A profile has some 40 values. No file may hold more than this, its aliases unfolded.
 MOST_VALUES = 2000
 DEEPEST_NESTING = 20
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
-# Where a quote, a bracket or a key is never ended, the parser gives up later; what helps is where it began.
+# The parser gives up long after an unclosed quote, bracket or key; a user needs to know where it begins.
 _OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)|simple key")
 
 
@@ -70,7 +70,7 @@ FileVersion = tuple[int, int, int, int, int]
 
 
 def file_version(path: FilePath) -> FileVersion | None:
-    """Return what tells a file or folder from one that was changed since; None where there is none."""
+    """Return what changes when a file or folder changes; None where there is none."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -101,7 +101,7 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
 def _read_text(path: FilePath, name: str) -> str:
     nowhere = Place(name)
     try:
-        # A pipe would be waited for without end.
+        # Reading a pipe may never end.
         if not stat.S_ISREG(path.stat().st_mode):
             what = "a folder" if path.is_dir() else "no regular file"
             raise _Unparsable(nowhere, "FILE-1", f"is {what}", "name a file")
@@ -202,7 +202,7 @@ class _Reader:
 
     def _alias(self, event: Any, place: Place) -> Any:
         if event.anchor not in self._anchors:
-            # One that is refused is counted, too: it costs time, and is a finding.
+            # A refused alias counts, too: it costs time, and is a finding.
             self._count(1, place, "YAML-1", "holds too many values")
             message = f"the alias *{shortened(event.anchor)} refers to itself, or to nothing before it"
             return self._problem(place, "YAML-4", message, "write the value out")
@@ -240,7 +240,7 @@ class _Reader:
         return tree
 
     def _skip(self, events: Iterator[Any], at: Path) -> None:
-        """Read a value whose key is a problem, for the problems in it, and leave no place of it behind."""
+        """Read a value whose key is a problem: keep the problems in it, but no places."""
         places, key_places = self.places, self.key_places
         self.places, self.key_places = {}, {}
         self._value(next(events), events, (*at, ""))

@@ -1,7 +1,7 @@
 """From plain values to what the type of a field says.
 
-Nothing is taken for anything else (no True for 1, no "12" for 12), and reading goes on after a finding, so that all
-findings of a file are reported at once.
+No value is converted (no True for 1, no "12" for 12). Reading goes on after a finding, so that all findings of a file
+are reported at once.
 """
 
 import enum
@@ -124,7 +124,7 @@ def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
 
 
 def _of_hmx(finding: Finding) -> Finding:
-    """Return a finding in an HMX vote, to which a word that is no expanded corner is a breach of its own rule."""
+    """Return a finding in an HMX vote; a word that is no expanded corner breaks HMX-8 there."""
     is_corner = finding.rule == "VALUE-1" and finding.at[0] in LIMITS
     return attrs.evolve(finding, rule="HMX-8") if is_corner else finding
 
@@ -159,7 +159,7 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
 
 
 def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
-    """Read a mapping of which a part alone means nothing: corners without their order can't be checked."""
+    """Read a mapping as a whole or not at all: a part of its corners can't be checked for their order."""
     try:
         return read_fields(value, kind, without=without)
     except Refused as refused:

@@ -1,7 +1,7 @@
 """What a plain word of YAML means, where every parser agrees on it.
 
 YAML 1.1 (as PyYAML resolves it) and the core schema of YAML 1.2 read some words differently: ``on`` and ``yes`` are
-booleans or text, ``010`` is 8 or 10, ``12:30:45`` is 45045 or text, ``09`` is text or 9. Such a word is not guessed at.
+booleans or text, ``010`` is 8 or 10, ``12:30:45`` is 45045 or text, ``09`` is text or 9. Such a word is refused.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Platform:
     os: str = "linux"
 
     def has(self, option: Option) -> bool:
-        """Return whether votes on this option exist here; an unknown architecture is given the benefit of the doubt."""
+        """Return whether votes on this option exist here; an unknown architecture is taken to have them."""
         about = VOTE_OPTIONS[option]
         if self.os in about.not_on_systems:
             return False
@@ -52,13 +52,9 @@ class Platform:
         return f"Hexagon V{about.first_arch} or later{but}"
 
     def __str__(self) -> str:
-        """Return the platform in the field's words."""
-        parts = []
-        if self.soc is not None:
-            parts.append(f"{'/'.join(self.soc.names)} (SoC model {self.soc.model})")
-        parts.append("an unknown Hexagon" if self.arch is None else f"Hexagon V{self.arch}")
-        parts.append(self.os)
-        return ", ".join(parts)
+        """Return SoC, architecture and operating system in a line."""
+        soc = "" if self.soc is None else f"{'/'.join(self.soc.names)} (SoC model {self.soc.model}), "
+        return f"{soc}{'an unknown Hexagon' if self.arch is None else f'Hexagon V{self.arch}'}, {self.os}"
 
 
 def find_soc(name: str | int) -> Soc:

@@ -1,7 +1,7 @@
 """What votes cost, as numbers that rise with the power they may draw, and the order of vote sets; no watts are known.
 
 Sources: HAP_power for what clocks, DCVS and sleep do; the vendor's page for RPC polling, and for the HMX timeout that
-applies where nobody votes. A latency that is tolerated is no cost here: it is told apart from power.
+applies where nobody votes. A tolerated latency is no cost here.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ CLOCKS = ("bus", "core")
 _NO_SLEEP_WISH_US = 65535
 _NO_LIMIT = 1 << 17
 _NO_TIME_US = 1 << 33
-# False clears what an earlier vote has set; unset leaves it.
-_SLEEP_DISABLE = {False: 0, None: 1, True: 2}
 
 
 def costs(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
     """Yield the fields of a vote set that cost power, each with its cost; costs of one field compare.
 
-    A vote that has two forms is told under the field of the plain one, whichever it is cast in.
+    A vote in either of its two forms has the field of the plain one.
     """
     for option, of_option in _COSTS.items():
         for field, cost in of_option(votes):
@@ -64,8 +62,8 @@ def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, in
 
 
 def sleep_disable_cost(sleep_disable: bool | None) -> int:
-    """Return the cost of keeping the DSP from sleeping."""
-    return _SLEEP_DISABLE[sleep_disable]
+    """Return the cost of keeping the DSP from sleeping; False clears what an earlier vote has set, unset leaves it."""
+    return {False: 0, None: 1, True: 2}[sleep_disable]
 
 
 def hmx_cost(votes: VoteSet) -> tuple[int, int, int, int, int]:
@@ -107,11 +105,6 @@ def adaptive_cost(votes: VoteSet) -> int:
     return votes.adaptive_polling_time_us or _NO_TIME_US
 
 
-def hmx_timeout_cost(timeout_us: int | None) -> int:
-    """Return for how long the HMX stays powered when idle, in us."""
-    return DEFAULT_HMX_TIMEOUT_US if timeout_us is None else timeout_us
-
-
 def _hvx_costs(votes: VoteSet) -> Iterator[tuple[tuple[str, ...], Any]]:
     hvx = votes.hvx
     for clock in CLOCKS:
@@ -127,7 +120,9 @@ _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]
     Option.RPC_CONTROL_LATENCY: lambda _votes: (),
     Option.RPC_POLLING_TIME: lambda votes: [((), votes.rpc_polling_time_us or 0)],
     Option.ADAPTIVE_POLLING_TIME: lambda votes: [((), adaptive_cost(votes))],
-    Option.HMX_TIMEOUT_INTERVAL_US: lambda votes: [((), hmx_timeout_cost(votes.hmx_timeout_us))],
+    Option.HMX_TIMEOUT_INTERVAL_US: lambda votes: [
+        ((), DEFAULT_HMX_TIMEOUT_US if votes.hmx_timeout_us is None else votes.hmx_timeout_us)
+    ],
     Option.DDR_PERF_MODE: lambda votes: [((), bool(votes.ddr_perf_mode))],
 }
 

@@ -2,7 +2,7 @@
 
 Source: interface facts of the QNN headers of SDK 2.48 (core API 2.37, HTP API 5.48), compiled and measured; no text of
 them. Every function returns a 64-bit error handle, whose low 16 bits are the code. The vendor's spelling is kept here,
-so that a line can be held against a header.
+so that a line can be compared with a header.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class SocConfig(ctypes.Structure):
     """QnnHtpDevice_CustomConfig_t with the SoC's model.
 
     The union stands at byte 4 in some versions of the library and at byte 8 in others (measured: byte 4 up to the
-    headers of 2.43 and in QAIRT 2.49, byte 8 in 2.47, 2.48, 2.50, 2.51). At the wrong place it reads as a model 0. So
+    headers of 2.43 and in QAIRT 2.49, byte 8 in 2.47, 2.48, 2.50, 2.51). The wrong place reads as model 0, so
     the model is written at both.
     """
 
@@ -199,7 +199,7 @@ def power_config(config: NativeConfig) -> PowerConfig:
 
 
 def null_terminated(structs: Sequence[ctypes.Structure]) -> Any:
-    """Return the NULL-terminated array of pointers to the structs. Whoever holds it must hold the structs, too."""
+    """Return the NULL-terminated array of pointers to the structs; keep the structs as long as the array."""
     return (c_void_p * (len(structs) + 1))(*map(ctypes.addressof, structs), None)
 
 

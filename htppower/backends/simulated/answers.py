@@ -1,7 +1,7 @@
 """What the vendor's library answers to each power config option, by version, architecture and state of the id.
 
 Measured on the ``libQnnHtp.so`` of five QAIRT versions for x86-64 Linux, call by call; the tests hold it against the
-real library on every run. Assumed, since it can't be asked there: 13004 to RPC options on QNX.
+real library on every run. The 13004 to RPC options on QNX is assumed, since no such library could be asked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The simulated HTP: answers as the vendor's library does, and keeps the clocks as the DSP would.
 
-Answers are those of the real ``libQnnHtp.so``, by version (``answers.py``). What it can't be asked is assumed, and
-marked: what an id is worth after a restart of the subsystem.
+Answers are those of the real ``libQnnHtp.so``, by version (``answers.py``). What becomes of an id when the subsystem
+restarts is assumed, since no library could be asked.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SimulatedHtp:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._clients: dict[int, Client] = {}
-        # The ids that were written by a create that was refused.
+        # The ids that a refused create has written.
         self._refused: set[int] = set()
         self._process = ProcessSettings()
         self._faults = Faults()
