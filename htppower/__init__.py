@@ -40,18 +40,19 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Relax as Relax
 
 _EXPORTS = {
-    "": ("backends", "testing"),
-    "control.controller": ("VoteController",),
-    "control.holds": ("Cap", "Hold"),
-    "control.session": ("Session",),
-    "control.thermal_cap": ("ThermalCap",),
-    "errors": (
+    "htppower.backends": ("backends",),
+    "htppower.control.controller": ("VoteController",),
+    "htppower.control.holds": ("Cap", "Hold"),
+    "htppower.control.session": ("Session",),
+    "htppower.control.thermal_cap": ("ThermalCap",),
+    "htppower.errors": (
         *("BackendUnavailable", "HtpPowerError", "Problem", "ProfileError"),
         *("RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),
     ),
-    "events": ("State",),
-    "profiles.loading": ("load_profile", "profile_names"),
-    "profiles.profile": ("Lowering", "PowerState", "Profile", "Relax"),
+    "htppower.events": ("State",),
+    "htppower.profiles.loading": ("load_profile", "profile_names"),
+    "htppower.profiles.profile": ("Lowering", "PowerState", "Profile", "Relax"),
+    "htppower.testing": ("testing",),
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]
 

@@ -14,14 +14,14 @@ def exported_lazily(package: str, modules: dict[str, tuple[str, ...]]) -> Callab
 
     Args:
         package: its name.
-        modules: the names that it exports, by module below ``htppower``; a name under "" is a module itself.
+        modules: the names that it exports, by the full name of their module; a module of its own stands under itself.
     """
     homes = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(f"htppower.{homes[name] or name}")
-        return getattr(module, name) if homes[name] else module
+        module = importlib.import_module(homes[name])
+        return module if homes[name] == f"{package}.{name}" else getattr(module, name)
 
     return find

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from htppower.errors import Step as Step
 
 _EXPORTS = {
-    "backends.base": ("Backend", "Description", "Device"),
-    "backends.qnn.htp": ("QnnHtp",),
-    "backends.recording": ("Call", "RecordingBackend"),
-    "backends.simulated.clocks": ("Effective",),
-    "backends.simulated.htp": ("SimulatedHtp",),
-    "errors": ("Step",),
+    "htppower.backends.base": ("Backend", "Description", "Device"),
+    "htppower.backends.qnn.htp": ("QnnHtp",),
+    "htppower.backends.recording": ("Call", "RecordingBackend"),
+    "htppower.backends.simulated.clocks": ("Effective",),
+    "htppower.backends.simulated.htp": ("SimulatedHtp",),
+    "htppower.errors": ("Step",),
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]
 

@@ -39,6 +39,16 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 
+# The modules that import by a name that is no constant. ``_exports`` and ``cli.main`` take it from tables of full
+# names; the others import the module of a format, which lies below them.
+IMPORT_BY_NAME = {
+    "htppower._exports",
+    "htppower.cli.lint.formats",
+    "htppower.cli.main",
+    "htppower.review.diff.formats",
+    "htppower.review.dry_run.formats",
+}
+
 
 def _module(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -52,7 +62,8 @@ MODULES = {_module(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 def imports(module: str) -> frozenset[str]:
     """Return the modules of the package that a module imports: at the top, for types only, inside functions, by name.
 
-    A text that is the name of a module counts, too, since ``importlib`` takes such.
+    A text that is the name of a module counts, too, since ``importlib`` takes such; and one that begins with the
+    module's own name counts as all those below it.
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
@@ -65,6 +76,8 @@ def imports(module: str) -> frozenset[str]:
             names = [name if name in MODULES else str(node.module) for name in inner]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names = [node.value]
+        elif isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'{__name__}.", 'f"{__name__}.')):
+            names = [name for name in MODULES if name.rpartition(".")[0] == module]
         found.update(name for name in names if name in MODULES and name not in (module, "htppower"))
     return frozenset(found)
 
@@ -106,6 +119,25 @@ def test_no_module_imports_the_package_itself() -> None:
         if module != "htppower"
     }
     assert not importing
+
+
+def test_only_named_modules_import_by_a_computed_name() -> None:
+    """A name that is put together shows in no source: whoever imports so stands in a list, with where it has names."""
+    importing = {
+        module
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Attribute) and node.attr == "import_module")
+        or (isinstance(node, ast.Name) and node.id == "__import__")
+        or (isinstance(node, ast.alias) and node.name == "import_module")
+    }
+    assert importing == IMPORT_BY_NAME
+
+
+def test_what_a_package_exports_stands_under_full_names() -> None:
+    """The tables of lazy exports name modules that exist, so that these tests see them as imports."""
+    for package in (htppower, htppower.backends):
+        assert set(vars(package)["_EXPORTS"]) <= set(MODULES)
 
 
 def test_nothing_imports_in_a_circle() -> None:
