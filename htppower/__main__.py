@@ -1,4 +1,4 @@
-"""The command as a process: ``htppower``, and ``python -m htppower``."""
+"""The command as a process: ``htppower``, and ``python -m htppower``. May import the command line."""
 
 import gc
 import io

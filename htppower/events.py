@@ -1,4 +1,4 @@
-"""What happened, as frozen values handed to subscribers."""
+"""What happened, as frozen values handed to subscribers. May import votes and errors."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ controller = VoteController(recorder, time=time)
 ...
 time.advance_us(300_000)
 recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig"])
+
+May import control and what control may.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import re
 from pathlib import Path
 
 import pytest
@@ -146,11 +147,41 @@ def test_nothing_imports_in_a_circle() -> None:
     graphlib.TopologicalSorter(graph).prepare()
 
 
+def docstring(module: str) -> str:
+    """Return the docstring of a module as one line; empty where it has none."""
+    return " ".join((ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8"))) or "").split())
+
+
+def granted_by(sentence: str) -> set[str]:
+    """Return the rooms that a sentence grants, such as "May import votes, errors and what control may"."""
+    rooms = {name for name in MAY_IMPORT if not name.startswith("_")}
+    granted: set[str] = set()
+    for said in re.split(r", | and ", sentence.removeprefix("May import ")):
+        if said == "everything":
+            granted |= rooms
+        elif said == "everything but the command line":
+            granted |= rooms - {"cli"}
+        elif said == "the command line":
+            granted.add("cli")
+        elif said == "what control may":
+            granted |= MAY_IMPORT["control"] & rooms
+        elif said != "nothing else of htppower":
+            assert said in rooms, f"no such room: {said}"
+            granted.add(said)
+    return granted
+
+
 def test_every_package_says_what_lives_there() -> None:
-    """The ``__init__`` of each folder has a docstring of its own; a room's says what it may import."""
+    """The ``__init__`` of each folder has a docstring of its own."""
     for module, path in MODULES.items():
         if path.name == "__init__.py":
-            said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-            assert len(said) > 20, module
-            if module.count(".") == 1:
-                assert "import" in said, module
+            assert len(docstring(module)) > 20, module
+
+
+@pytest.mark.parametrize("name", [name for name in MAY_IMPORT if name not in ("_exports", "_version")])
+def test_a_room_says_what_it_may_import(name: str) -> None:
+    """A sentence in the docstring of a room, "May import ...", names the rooms that the table grants, and no others."""
+    sentences = re.findall(r"May import [^.;]*", docstring(f"htppower.{name}"))
+    assert len(sentences) == 1
+    granted = {each for each in MAY_IMPORT[name] if not each.startswith("_")}
+    assert granted_by(sentences[0]) - {name} == granted
