@@ -40,15 +40,8 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 
-# The modules that import by a name that is no constant. ``_exports`` and ``cli.main`` take it from tables of full
-# names; the others import the module of a format, which lies below them.
-IMPORT_BY_NAME = {
-    "htppower._exports",
-    "htppower.cli.lint.formats",
-    "htppower.cli.main",
-    "htppower.review.diff.formats",
-    "htppower.review.dry_run.formats",
-}
+# The modules that import by a name that is computed: both take it from tables of full names.
+IMPORT_BY_NAME = {"htppower._exports", "htppower.cli.main"}
 
 
 def _module(path: Path) -> str:
@@ -57,6 +50,11 @@ def _module(path: Path) -> str:
 
 
 MODULES = {_module(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def begins_with_own_name(node: ast.AST) -> bool:
+    """Return whether this is a text put together from the name of the module itself, ``f"{__name__}.as_{name}"``."""
+    return isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'{__name__}.", 'f"{__name__}.'))
 
 
 @functools.cache
@@ -77,7 +75,7 @@ def imports(module: str) -> frozenset[str]:
             names = [name if name in MODULES else str(node.module) for name in inner]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names = [node.value]
-        elif isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'{__name__}.", 'f"{__name__}.')):
+        elif begins_with_own_name(node):
             names = [name for name in MODULES if name.rpartition(".")[0] == module]
         found.update(name for name in names if name in MODULES and name not in (module, "htppower"))
     return frozenset(found)
@@ -122,15 +120,27 @@ def test_no_module_imports_the_package_itself() -> None:
     assert not importing
 
 
-def test_only_named_modules_import_by_a_computed_name() -> None:
-    """A name that is put together shows in no source: whoever imports so stands in a list, with where it has names."""
-    importing = {
-        module
-        for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Attribute) and node.attr == "import_module")
+def imports_by_name(tree: ast.Module) -> bool:
+    """Return whether a module imports by a name that is neither a constant nor below its own."""
+    seen = {
+        node.func
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args
+        if isinstance(node.args[0], ast.Constant) or begins_with_own_name(node.args[0])
+    }
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "import_module")
         or (isinstance(node, ast.Name) and node.id == "__import__")
         or (isinstance(node, ast.alias) and node.name == "import_module")
+        for node in ast.walk(tree)
+        if node not in seen
+    )
+
+
+def test_only_named_modules_import_by_a_computed_name() -> None:
+    """A name that is put together shows in no source: whoever imports so stands in a list, and has a table of names."""
+    importing = {
+        module for module, path in MODULES.items() if imports_by_name(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert importing == IMPORT_BY_NAME
 
