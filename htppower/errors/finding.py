@@ -83,6 +83,7 @@ class Finding:
         of_key: the last key itself is wrong, not its value.
         severity: how much it weighs.
         place: where it stands; None as long as nobody has looked it up.
+        left_out: how many findings it stands for that are not told; 0 where it is told for itself.
     """
 
     rule: str
@@ -93,6 +94,7 @@ class Finding:
     of_key: bool = attrs.field(default=False, eq=False, kw_only=True)
     severity: Severity = attrs.field(default=Severity.ERROR, kw_only=True)
     place: Place | None = attrs.field(default=None, kw_only=True)
+    left_out: int = attrs.field(default=0, kw_only=True)
 
     @classmethod
     def of_file(cls, path: str, rule: str, message: str, hint: str = "") -> Finding:
@@ -144,4 +146,4 @@ def _left_out(findings: list[Finding]) -> Finding:
     order = list(Severity)
     worst = min(findings, key=lambda finding: order.index(finding.severity))
     message = f"{len(findings)} findings of this file, this one among them, are left out"
-    return attrs.evolve(worst, message=message, hint="mend those above first")
+    return attrs.evolve(worst, message=message, hint="mend those above first", left_out=len(findings))

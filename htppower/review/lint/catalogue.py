@@ -9,7 +9,7 @@ from htppower.rules.rule import Breach, Family, Rule
 from htppower.rules.table import RULES
 
 if TYPE_CHECKING:
-    from htppower.errors import Path
+    from htppower.errors import Finding, Path
 
 _QUESTION = "a reviewer's question"
 _POLLING = (("votes", "rpc_polling_time_us"), ("votes", "adaptive_polling_time_us"))
@@ -64,6 +64,11 @@ SUPPRESSION_RULES = (
 )
 
 CATALOGUE = {rule.id: rule for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES)}
+
+
+def expected(finding: Finding) -> str:
+    """Return what the rule of a finding wants; empty for one that stands for findings of many rules."""
+    return "" if finding.left_out else CATALOGUE[finding.rule].says
 
 
 def rules_on(at: Path) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Severity
+from htppower.errors import Severity, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,11 +22,12 @@ class LintReport:
 
     Attributes:
         files: the files that were looked at, in order.
-        findings: every finding that counts, sorted.
+        findings: every finding, sorted.
         suppressed: those that are lifted, sorted.
         left_out: YAML in the folders that holds neither profile nor power state.
         strict: warnings count.
         lines: the files in which something was found, by their paths.
+        told: the findings as they are shown, of each file at most 100; the last one then stands for the others.
     """
 
     files: tuple[str, ...]
@@ -35,6 +36,11 @@ class LintReport:
     left_out: tuple[str, ...] = ()
     strict: bool = False
     lines: Mapping[str, Lines] = attrs.field(factory=dict)
+    told: tuple[Finding, ...] = attrs.field(init=False)
+
+    @told.default
+    def _bounded_findings(self) -> tuple[Finding, ...]:
+        return bounded(self.findings)
 
     def counts(self, finding: Finding) -> bool:
         """Return whether a finding is a reason to fail."""
@@ -49,5 +55,5 @@ class LintReport:
         return ("", finding.column) if lines is None else lines.excerpt(finding.line, finding.column)
 
     def count(self, severity: Severity) -> int:
-        """Return how many findings weigh that much."""
+        """Return how many findings weigh that much, those that are not told included."""
         return sum(finding.severity is severity for finding in self.findings)

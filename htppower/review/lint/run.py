@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, Place, ProfileError, Severity, bounded
+from htppower.errors import Finding, Place, ProfileError, Severity
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.loading import Known, examine_power_state
 from htppower.review.file_selection import Kind, Source, find_sources
@@ -84,7 +84,7 @@ def lint(
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
         tuple(str(source.path) for source in given.sources),
-        bounded(sorted(_each_once((*left, *wrong)), key=_order)),
+        tuple(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
         tuple(map(str, given.left_out)),
         lines={str(lines.path): lines for lines in (*linting.own_lines.values(), *linting.other_lines.values())},

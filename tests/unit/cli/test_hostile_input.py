@@ -139,6 +139,21 @@ def test_a_long_line_is_told_in_part(command: Command, tmp_path: Path) -> None:
         assert len(said) < 300_000
 
 
+def test_totals_count_what_is_not_told(command: Command, tmp_path: Path) -> None:
+    """Totals are of all findings; the one that stands for many expects nothing, since they are of many rules."""
+    keys = "".join(f"key{number}: 1\n" for number in range(1500))
+    file = write(tmp_path / "mine.yaml", f"{CLEAN}{keys}")
+    said = command.output("lint", str(file), exit_code=1)
+    assert said.endswith("\n1 file: 1500 errors\n")
+    told = json.loads(command.output("lint", str(file), "--format", "json", exit_code=1))
+    assert told["summary"] == {"errors": 1500, "warnings": 0, "notes": 0}
+    assert len(told["findings"]) == 100
+    assert [bool(finding["expected"]) for finding in told["findings"][-2:]] == [True, False]
+    for form in ("text", "github", "junit"):
+        said = command.output("lint", str(file), "--format", form, exit_code=1)
+        assert said.count("expected: ") == 99
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -61,7 +61,7 @@ def test_a_file_of_mistakes_costs_lint_no_more(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(FLOODS["aliases to nothing"], encoding="utf-8")
     (tmp_path / "c.yaml").write_text(CLEAN, encoding="utf-8")
-    found = lint([tmp_path], TODAY).findings
+    found = lint([tmp_path], TODAY).told
     counts = {name: sum(each.path.endswith(f"{name}.yaml") for each in found) for name in "abc"}
     assert counts == {"a": MOST_OF_A_FILE, "b": MOST_OF_A_FILE, "c": 1}
 
@@ -72,7 +72,7 @@ def test_a_file_of_comments_is_read_no_further_than_any_file(tmp_path: Path, lin
     file = tmp_path / "mine.yaml"
     file.write_text(whole(line, CLEAN), encoding="utf-8")
     assert len(read_lines(file).comments) == MOST_VALUES
-    assert len(lint([file], TODAY).findings) == MOST_OF_A_FILE
+    assert len(lint([file], TODAY).told) == MOST_OF_A_FILE
 
 
 @pytest.mark.parametrize(

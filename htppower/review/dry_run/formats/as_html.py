@@ -49,4 +49,4 @@ def _findings(report: Report, folders: Iterable[str]) -> Sequence[Finding]:
     if source is None:
         return ()
     today = datetime.datetime.now(datetime.timezone.utc).date()
-    return lint([source], today, profiles=folders, platform=report.backend.platform).findings
+    return lint([source], today, profiles=folders, platform=report.backend.platform).told

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.catalogue import CATALOGUE, expected
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
@@ -22,7 +22,7 @@ _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", 
 
 def render(report: LintReport) -> str:
     """Return a line for every finding; empty where there is none."""
-    return "\n".join(map(_line, report.findings))
+    return "\n".join(map(_line, report.told))
 
 
 def _line(finding: Finding) -> str:
@@ -35,5 +35,6 @@ def _line(finding: Finding) -> str:
     said = ",".join(f"{name}={str(value).translate(_IN_PROPERTY)}" for name, value in properties.items())
     entry = CATALOGUE[finding.rule]
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
-    message = f"{finding.message}\nexpected: {entry.says}{hint}\ndocs: {entry.page}"
+    wanted = f"\nexpected: {says}" if (says := expected(finding)) else ""
+    message = f"{finding.message}{wanted}{hint}\ndocs: {entry.page}"
     return f"::{_COMMANDS[finding.severity]} {said}::{message.translate(_IN_MESSAGE)}"

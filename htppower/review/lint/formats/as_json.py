@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import Severity
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.catalogue import CATALOGUE, expected
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
@@ -21,7 +21,7 @@ def render(report: LintReport) -> str:
         "format_version": FORMAT_VERSION,
         "files": list(report.files),
         "left_out": list(report.left_out),
-        "findings": [_finding(report, finding) for finding in report.findings],
+        "findings": [_finding(report, finding) for finding in report.told],
         "suppressed": [
             {
                 **_finding(report, suppressed.finding),
@@ -48,7 +48,7 @@ def _finding(report: LintReport, finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "family": entry.family.value,
         "message": finding.message,
-        "expected": entry.says,
+        "expected": expected(finding),
         "hint": finding.hint,
         "docs": entry.page,
         "text": report.excerpt(finding)[0],

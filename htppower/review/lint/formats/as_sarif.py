@@ -24,7 +24,7 @@ _INDEX = {rule: index for index, rule in enumerate(CATALOGUE)}
 
 def render(report: LintReport) -> str:
     """Return the report, with every rule described, and suppressed findings marked as such."""
-    results = [_result(report, finding) for finding in report.findings]
+    results = [_result(report, finding) for finding in report.told]
     results += [_result(report, suppressed.finding, suppressed.suppression) for suppressed in report.suppressed]
     driver = {
         "name": "htppower",

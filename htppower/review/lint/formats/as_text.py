@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.errors import Severity, printable
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.catalogue import CATALOGUE, expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ _BEFORE_MARKER = 60
 
 def render(report: LintReport) -> str:
     """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
-    blocks = ["\n".join(_block(report, finding)) for finding in report.findings]
+    blocks = ["\n".join(_block(report, finding)) for finding in report.told]
     return "\n\n".join((*blocks, _summary(report)))
 
 
@@ -38,7 +38,8 @@ def _block(report: LintReport, finding: Finding) -> Iterator[str]:
         shown, marker = _marked(text, column)
         yield f"  {number} | {shown}"
         yield f"  {' ' * len(number)} | {click.style(marker, fg=_COLOURS[finding.severity])}"
-    yield f"  expected: {entry.says}"
+    if says := expected(finding):
+        yield f"  expected: {says}"
     if finding.hint:
         yield f"  hint: {printable(finding.hint)}"
     yield f"  docs: {entry.page}"

@@ -168,3 +168,12 @@ def test_the_marker_stands_under_its_column(text: str, column: int, under: str) 
     wide = sum(character in "日本" for character in line)
     assert line[marker.index("^") - wide] == under
     assert len(line) < 130
+
+
+def test_each_severity_is_counted_by_itself() -> None:
+    """What is not told of a file is counted as what it is, not as the finding that stands for it."""
+    place = Place("a.yaml", 1, 1)
+    found = [Finding("REV-1", (), str(number), severity=Severity.WARNING, place=place) for number in range(150)]
+    report = LintReport(("a.yaml",), (*found, Finding("KEY-1", (), "last", place=place)))
+    assert (len(report.told), report.told[-1].severity) == (100, Severity.ERROR)
+    assert [report.count(severity) for severity in Severity] == [1, 150, 0]
