@@ -16,7 +16,7 @@ from checkout import CORPUS, DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.errors import Finding, Place
+from htppower.errors import Finding, Place, Severity
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.formats import render
 from htppower.review.lint.lines import Lines
