@@ -6,7 +6,7 @@ user's own profile has its place in it, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -53,7 +53,7 @@ def in_use(own: Profile, holds: Iterable[Claim], caps: Sequence[Claim]) -> tuple
     return chosen, decides
 
 
-def rank(profile: Profile) -> tuple[int, ...]:
+def rank(profile: Profile) -> tuple[Any, ...]:
     """Return where a profile stands in the vendor's order: by its votes, then by how long they are sustained."""
     return (*power_order.rank(profile.votes), 0 if profile.relax is None else profile.relax.after_inference_us)
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
+# A corner in expanded numbers, and the place among its frequencies: such pairs compare.
+_AtCorner = tuple[int, int]
+_NOT_ASKED: _AtCorner = (0, 0)
 CLOCKS = ("bus", "core")
 _NO_SLEEP_WISH_US = 65535
 _NO_LIMIT = 1 << 17
@@ -55,10 +58,15 @@ def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, in
     corners = None if hvx is None else getattr(hvx, clock)
     if hvx is None or corners is None or not hvx.active:
         return 0, 0, 0
-    at_corner = frequency(getattr(hvx, f"{clock}_perf_mode", ClkPerfMode.HIGH))
+    at_corner = frequency(_of_clock(hvx, clock)[1])
     if hvx.dcvs_enable:
         return height("max", corners.max), height("min", corners.min), at_corner
     return height("target", corners.target), height("target", corners.target), at_corner
+
+
+def _of_clock(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[Any, ClkPerfMode]:
+    """Return the corners of a clock and the frequency that is chosen there, which the plain form leaves at HIGH."""
+    return getattr(hvx, clock, None), getattr(hvx, f"{clock}_perf_mode", ClkPerfMode.HIGH)
 
 
 def sleep_disable_cost(sleep_disable: bool | None) -> int:
@@ -127,7 +135,7 @@ _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]
 }
 
 
-def rank(votes: VoteSet) -> tuple[int, ...]:
+def rank(votes: VoteSet) -> tuple[Any, ...]:
     """Return where votes stand in the vendor's order of profiles, greater for higher performance.
 
     First their clocks: core, bus, HMX, then the compression engine's; then how soon the DSP wakes up, and polling. No
@@ -143,32 +151,37 @@ def rank(votes: VoteSet) -> tuple[int, ...]:
 
 
 def exceeds(votes: VoteSet, cap: VoteSet) -> bool:
-    """Return whether votes go beyond others with any clock, with polling, or by keeping DSP or DDR up."""
+    """Return whether votes go beyond others with any clock, with polling, or by keeping DSP or DDR up.
+
+    No votes go beyond nothing.
+    """
     return any(asked > limit for asked, limit in zip(_heat(votes), _heat(cap), strict=True))
 
 
-def _heat(votes: VoteSet) -> tuple[int, ...]:
+def _heat(votes: VoteSet) -> tuple[Any, ...]:
     """Return what each vote asks for that costs power by itself."""
     awake = votes.hvx is not None and bool(votes.hvx.sleep_disable)
     return (*_clocks(votes), votes.rpc_polling_time_us or 0, awake, bool(votes.ddr_perf_mode))
 
 
-def _clocks(votes: VoteSet) -> tuple[int, ...]:
+def _clocks(votes: VoteSet) -> tuple[_AtCorner, ...]:
     """Return what is asked of each clock, and how far up it may go: core, bus, HMX, compression engine."""
     hvx, hmx = votes.hvx, votes.hmx_v2
-    core_target, core_max = _corners(None if hvx is None else hvx.core)
-    bus_target, bus_max = _corners(None if hvx is None else hvx.bus)
-    if hmx is None or hmx.pick_default:
-        hmx_target, hmx_max = core_target, core_max
-    else:
-        hmx_target, hmx_max = hmx.target, hmx.max or hmx.target
-    ceng = _corners(votes.ceng or votes.ceng_exp or CENG_DEFAULT)
-    return core_target, bus_target, core_max, bus_max, hmx_target, hmx_max, *ceng
+    (core_target, core_max), (bus_target, bus_max) = (_asked(*_of_clock(hvx, clock)) for clock in ("core", "bus"))
+    # The default follows the core, at the highest frequency of its corner.
+    of_hmx = (None if hvx is None else hvx.core, ClkPerfMode.HIGH) if hmx is None or hmx.pick_default else _of_one(hmx)
+    # The compression engine is at its lowest corner also where nobody votes.
+    ceng = (at if at[0] > ExpandedCorner.MIN else _NOT_ASKED for at in _asked(*_of_one(votes.ceng or votes.ceng_exp)))
+    return core_target, bus_target, core_max, bus_max, *_asked(*of_hmx), *ceng
 
 
-def _corners(corners: Any) -> tuple[int, int]:
-    """Return target and max in expanded numbers; a max of DISABLE limits nothing beside a target (HAP_power)."""
+def _of_one(vote: Any) -> tuple[Any, ClkPerfMode]:
+    return vote, ClkPerfMode.HIGH if vote is None else vote.perf_mode
+
+
+def _asked(corners: Any, mode: ClkPerfMode) -> tuple[_AtCorner, _AtCorner]:
+    """Return target and max, each with the frequency there; without a max the clock may go up to the highest corner."""
     if corners is None or corners.target.name == "DISABLE":
-        return 0, 0
-    unlimited = corners.max.name == "DISABLE"
-    return as_expanded(corners.target), ExpandedCorner.MAX if unlimited else as_expanded(corners.max)
+        return _NOT_ASKED, _NOT_ASKED
+    target, highest, _ = _one_clock(corners)
+    return (target, frequency(mode)), (min(highest, ExpandedCorner.MAX), frequency(mode))

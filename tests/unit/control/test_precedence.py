@@ -7,13 +7,17 @@ import itertools
 import attrs
 import pytest
 from bench import explicit_hmx, voting
-from helpers import corners, hvx
+from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from htppower import Profile, load_profile
 from htppower.control.precedence import Claim, exceeds, in_use, rank
-from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.votes.clock_votes import HMX_DEFAULT, HmxV2, VoltageRange
-from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
+from htppower.rules import power_order
+from htppower.votes.clock_votes import HMX_DEFAULT, Ceng, DcvsV3, DcvsV3Exp, HmxV2, VoltageRange
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner, as_expanded
+from htppower.votes.vote_set import VoteSet
 
 SHIPPED = [load_profile(name) for name in SHIPPED_PROFILES]
 BURST, BALANCED, POWER_SAVER = (load_profile(name) for name in ("burst", "balanced", "power_saver"))
@@ -153,3 +157,109 @@ def test_a_cap_without_votes_leaves_no_session_a_vote() -> None:
     nothing = load_profile("system_settings")
     for profile in SHIPPED[:-1]:
         assert in_use(profile, (), claims(nothing))[0] == nothing
+
+
+OFF = ceng("DISABLE")
+PLAIN_CORNERS = st.sampled_from(VoltageCorner).map(VoltageRange.at)
+EXPANDED_CORNERS = st.sampled_from(ExpandedCorner).map(lambda corner: expanded(corner.name))
+MODES = st.sampled_from(ClkPerfMode)
+HVX = st.one_of(
+    st.builds(hvx, core=PLAIN_CORNERS, bus=PLAIN_CORNERS),
+    st.builds(hvx_exp, core=EXPANDED_CORNERS, bus=EXPANDED_CORNERS, core_perf_mode=MODES, bus_perf_mode=MODES),
+)
+HMX = st.builds(lambda corner, mode: HmxV2(corner, corner, corner, mode), st.sampled_from(ExpandedCorner), MODES)
+CENG = st.builds(lambda corner, mode: Ceng(corner, corner, corner, mode), st.sampled_from(VoltageCorner), MODES)
+VOTES = st.builds(
+    VoteSet,
+    HVX,
+    hmx_v2=st.none() | st.just(HMX_DEFAULT) | HMX,
+    ceng=st.none() | CENG,
+    rpc_polling_time_us=st.none() | st.sampled_from((0, 100, 9999)),
+).map(lambda votes: votes if isinstance(votes.dcvs_v3, DcvsV3) else _in_its_form(votes))
+
+
+def _in_its_form(votes: VoteSet) -> VoteSet:
+    exp = votes.dcvs_v3
+    assert isinstance(exp, DcvsV3Exp)
+    return attrs.evolve(votes, dcvs_v3=None, dcvs_v3_exp=exp)
+
+
+def asked(votes: VoteSet) -> dict[str, tuple[int, int]]:
+    """Return what is asked of core, bus, HMX, CENG and polling, as corner and frequency: reckoned by the test alone."""
+
+    def at(corner: int, mode: ClkPerfMode = ClkPerfMode.HIGH) -> tuple[int, int]:
+        step = {ClkPerfMode.MAX: 1, ClkPerfMode.HIGH: 0, ClkPerfMode.LOW: -999}.get(mode, -int(mode))
+        return (0, 0) if corner in (0, 16) else (as_expanded(corner), step)
+
+    vote, matrix, engine = votes.hvx, votes.hmx_v2, votes.ceng
+    modes = [getattr(vote, f"{clock}_perf_mode", ClkPerfMode.HIGH) for clock in ("core", "bus")]
+    core = 0 if vote is None or vote.core is None else vote.core.target
+    bus = 0 if vote is None or vote.bus is None else vote.bus.target
+    lowest = engine is None or engine.target <= VoltageCorner.MIN_VOLTAGE_CORNER
+    return {
+        "core": at(core, modes[0]),
+        "bus": at(bus, modes[1]),
+        "hmx": at(core) if matrix is None or matrix.pick_default else at(matrix.target, matrix.perf_mode),
+        "ceng": (0, 0) if lowest or engine is None else at(engine.target, engine.perf_mode),
+        "polling": (votes.rpc_polling_time_us or 0, 0),
+    }
+
+
+@given(own=st.just(NO_VOTES) | VOTES, cap=st.just(NO_VOTES) | VOTES)
+def test_a_cap_takes_the_place_of_just_what_goes_beyond_it(own: VoteSet, cap: VoteSet) -> None:
+    """A session that asks for no more than the cap of core, bus, HMX, CENG and polling is never raised by it.
+
+    One that asks for more of any is capped.
+    """
+    ours, limit = asked(own), asked(cap)
+    beyond = any(ours[each] > limit[each] for each in ours)
+    profile, (claim,) = voting_just(own), claims(voting_just(cap))
+    chosen, decides = in_use(profile, (), (claim,))
+    if beyond:
+        assert decides == claim
+    elif decides is not None:
+        after = asked(chosen.votes)
+        assert all(after[each] <= ours[each] for each in ours)
+
+
+@given(cap=st.just(NO_VOTES) | VOTES)
+def test_no_votes_go_beyond_no_cap(cap: VoteSet) -> None:
+    """A session without votes is never given any by a cap."""
+    assert not power_order.exceeds(NO_VOTES, cap)
+    nothing = load_profile("system_settings")
+    assert in_use(nothing, (), claims(voting_just(cap))) == (nothing, None)
+
+
+@pytest.mark.parametrize("own", SHIPPED, ids=lambda each: each.name)
+def test_a_cap_with_the_compression_engine_off_raises_no_session(own: Profile) -> None:
+    """Burst with CENG DISABLE, MIN or unset is as high as burst, which no shipped profile exceeds."""
+    for vote in (OFF, ceng("MIN_VOLTAGE_CORNER"), ceng_exp("DISABLE"), ceng_exp("MIN"), None):
+        field = "ceng" if isinstance(vote, Ceng) else "ceng_exp"
+        assert in_use(own, (), claims(voting(**{field: vote}))) == (own, None)
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher"),
+    [
+        ({"dcvs_v3_exp": hvx_exp(core_perf_mode=ClkPerfMode.LOW)}, {"dcvs_v3_exp": hvx_exp()}),
+        ({"dcvs_v3_exp": hvx_exp(bus_perf_mode=ClkPerfMode.HIGH_D1)}, {"dcvs_v3_exp": hvx_exp()}),
+        ({"hmx_v2": attrs.evolve(hmx(), perf_mode=ClkPerfMode.LOW)}, {"hmx_v2": hmx()}),
+        ({"ceng": attrs.evolve(ceng(), perf_mode=ClkPerfMode.LOW)}, {"ceng": ceng()}),
+        ({"ceng": ceng()}, {"ceng": attrs.evolve(ceng(), perf_mode=ClkPerfMode.MAX)}),
+    ],
+    ids=["core", "bus", "hmx", "ceng", "max"],
+)
+def test_caps_and_holds_know_the_frequency_of_a_corner(lower: dict[str, object], higher: dict[str, object]) -> None:
+    """At the same corner a higher perf mode is capped by a lower one, and is the hold that decides."""
+    high, low = (
+        voting(**{**({"dcvs_v3": None} if "dcvs_v3_exp" in votes else {}), **votes}) for votes in (higher, lower)
+    )
+    assert rank(high) > rank(low)
+    assert in_use(high, (), claims(low))[0] == low
+    assert in_use(low, (), claims(high)) == (low, None)
+    assert in_use(BALANCED, claims(high, low), ())[0] == high
+
+
+def voting_just(votes: VoteSet) -> Profile:
+    """Return burst with just these votes."""
+    return attrs.evolve(BURST, votes=votes)
