@@ -218,9 +218,7 @@ class Executor:
         options = votes.options
         if len(options) > 1:
             for option in options:
-                # What needs an HVX vote can't be sent where that has just turned out to be missing.
-                lacks_hvx = VOTE_OPTIONS[option].needs_hvx and self.ledger.in_force(power_config_id).hvx is None
-                if option not in self.missing and not lacks_hvx:
+                if option not in self.missing:
                     self._set(session, power_config_id, VoteSet.of({option: votes.get(option)}))
             return
         (option,) = options
@@ -228,9 +226,13 @@ class Executor:
         rule = VOTE_OPTIONS[option].rule_if_missing
         if not rule or self.ledger.was_accepted(power_config_id, option):
             raise error
-        message = f"the library answered {error.code} to {option.name}: this platform does not have it"
+        instead = votes.where_absent(option)
+        cast = f", and {instead} is cast" if instead else ""
+        message = f"the library answered {error.code} to {option.name}: this platform does not have it{cast}"
         self.missing[option] = Degradation(rule, message, option)
         self.ledger.refused(power_config_id, option)
+        if instead:
+            self._set(session, power_config_id, instead)
 
     def _check(self, power_config_id: int, votes: VoteSet) -> None:
         """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""

@@ -1,4 +1,4 @@
-"""A profile as it can be cast on this platform: what a platform lacks is left out, and said."""
+"""A profile as it can be cast on this platform: what a platform lacks is left out or replaced, and said."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _without_hvx(
 
 def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Option, Degradation]) -> VoteSet:
     absent = [
-        option for option in votes.options if option in missing or (platform is not None and not platform.has(option))
+        option for option in VOTE_OPTIONS if option in missing or (platform is not None and not platform.has(option))
     ]
     return votes.where_absent(*absent) if absent else votes
 

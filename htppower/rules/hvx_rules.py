@@ -117,7 +117,7 @@ def _one_form(case: Case) -> Iterator[Finding]:
     fields=(_EXP,),
 )
 def _architecture(case: Case) -> Iterator[Finding]:
-    yield from missing(case, "DCVS-6", "the clocks get no vote")
+    yield from missing(case, "DCVS-6", "the nearest DCVS_V3 vote is cast")
 
 
 HVX_RULES = (_sleep_latency, _order, _power_mode, _sleep_disable_cleared, _one_form, _architecture)

@@ -107,6 +107,11 @@ def as_expanded(corner: int) -> int:
     return EXPANDED_OF_CORE.get(corner, corner)
 
 
+def as_plain(corner: ExpandedCorner) -> VoltageCorner:
+    """Return the lowest plain corner that is not below an expanded one; DISABLE stays DISABLE."""
+    return min(plain for plain in VoltageCorner if EXPANDED_OF_CORE[plain] >= corner)
+
+
 class PowerMode(enum.IntEnum):
     """How DCVS moves the clock; it acts only where dcvs_enable is true (rule DCVS-3)."""
 

@@ -88,8 +88,13 @@ class VoteSet:
         return attrs.evolve(self, **{VOTE_OPTIONS[option].field: None for option in options})
 
     def where_absent(self, *options: Option) -> "VoteSet":
-        """Return what can be cast on a platform without these options: what needs an HVX vote goes with that."""
+        """Return what can be cast on a platform without these options.
+
+        An HVX vote in expanded corners becomes the nearest plain one. What needs an HVX vote goes where there is none.
+        """
         left = self.without(*options)
+        if self.dcvs_v3_exp is not None and left.hvx is None and Option.DCVS_V3 not in options:
+            left = attrs.evolve(left, dcvs_v3=self.dcvs_v3_exp.as_plain())
         if self.hvx is None or left.hvx is not None:
             return left
         return left.without(*(option for option in left.options if VOTE_OPTIONS[option].needs_hvx))

@@ -6,11 +6,13 @@ import attrs
 import pytest
 from helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
 
-from htppower import PowerState, Profile, Relax, VoteController
+from htppower import PowerState, Profile, Relax, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.ledger import Ledger
 from htppower.control.plans import Planner
-from htppower.rules.platforms import platform_of
+from htppower.events import Degradation
+from htppower.rules.platforms import ARCHITECTURES, platform_of
+from htppower.rules.power_order import exceeds
 from htppower.testing import VirtualTime
 from htppower.votes.clock_votes import CENG_DEFAULT, CENG_EXP_DEFAULT, HMX_DEFAULT, HVX_EXP_REMOVED, HVX_REMOVED
 from htppower.votes.native import Option
@@ -21,6 +23,7 @@ NOTHING = VoteSet()
 PLAIN = VoteSet(hvx(), ceng=ceng())
 EXPANDED = VoteSet(dcvs_v3_exp=hvx_exp(), hmx_v2=hmx(), ceng_exp=ceng_exp())
 RELAXED = PowerState("relaxed", "", VoteSet(hvx(), HMX_DEFAULT))
+NEAREST = hvx(dcvs_enable=True)
 DECODE = Profile("decode", "", EXPANDED, Relax(RELAXED, 0, 0))
 
 
@@ -102,22 +105,44 @@ def test_that_a_form_was_accepted_outlives_the_other() -> None:
 @pytest.mark.parametrize(
     ("arch", "left_out", "raised"),
     [
-        (73, {"DCVS_V3_EXP": "DCVS-6", "HMX_V2": "HMX-1", "CENG_EXP": "CENG-1"}, NOTHING),
-        (81, {"DCVS_V3_EXP": "DCVS-6", "HMX_V2": "DCVS-6", "CENG_EXP": "CENG-1"}, NOTHING),
+        (73, {"DCVS_V3_EXP": "DCVS-6", "HMX_V2": "HMX-1", "CENG_EXP": "CENG-1"}, VoteSet(NEAREST)),
+        (81, {"DCVS_V3_EXP": "DCVS-6", "CENG_EXP": "CENG-1"}, VoteSet(NEAREST, hmx())),
         (85, {}, EXPANDED),
         (89, {"HMX_V2": "HMX-1", "CENG_EXP": "CENG-1"}, VoteSet(dcvs_v3_exp=hvx_exp())),
     ],
 )
 def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], raised: VoteSet) -> None:
-    """What the architecture lacks is left out with its rule, and with the HVX vote what needs one."""
+    """What the architecture lacks is left out with its rule; the HVX vote is cast in its plain form."""
     plan = Planner(platform_of(arch=arch), strict=False).plan(DECODE)
     assert {lost.option.name: lost.rule for lost in plan.degradations} == left_out
+    assert all(
+        "the nearest DCVS_V3 vote is cast" in lost.message for lost in plan.degradations if lost.rule == "DCVS-6"
+    )
     assert plan.raised == raised
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_raised_is_never_below_lowered(arch: int) -> None:
+    """On every architecture an inference is at least as fast as an idle session, whatever has degraded."""
+    profile = attrs.evolve(DECODE, relax=load_profile("burst").relax)
+    plan = Planner(platform_of(arch=arch), strict=False).plan(profile)
+    assert plan.lowered.hvx is not None
+    assert not exceeds(plan.lowered, plan.raised)
+    assert exceeds(plan.raised, plan.lowered)
+
+
+def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
+    """Where a library has no HVX vote in either form, nothing that needs one is left, and each is said."""
+    planner = Planner(platform_of(arch=81), strict=False)
+    planner.missing[Option.DCVS_V3] = Degradation("", "the library answers 13004", Option.DCVS_V3)
+    plan = planner.plan(DECODE)
+    assert plan.raised == NOTHING
+    assert Option.HMX_V2 in {lost.option for lost in plan.degradations}
 
 
 @pytest.mark.parametrize(("version", "code"), [("2.47", 13002), ("2.51", 13004)])
 def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
-    """13002 and 13004 leave out the expanded forms and what needs them; polling is voted, and nothing fails."""
+    """13002 and 13004 leave out the expanded forms; the plain HVX vote and all others are cast, and nothing fails."""
     simulated = SimulatedHtp(85 if version == "2.47" else 81, library_version=version, cores=2)
     profile = attrs.evolve(DECODE, votes=attrs.evolve(EXPANDED, rpc_polling_time_us=9))
     # The platform is not told, so that the library's answer decides.
@@ -130,9 +155,14 @@ def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
         with session.inference():
             assert str(session.state) == "RAISED"
             assert simulated.effective().rpc_polling_time_us == 9
-            assert simulated.effective().core_target == 16
-        assert simulated.effective().core_target == 128
-        assert {lost.option.name for lost in session.degradations} >= {"DCVS_V3_EXP", "HMX_V2"}
+            assert simulated.effective().core_target == 128
+            assert simulated.effective().dcvs_enable
+        assert not simulated.effective().dcvs_enable
+        assert {lost.option.name: lost.message for lost in session.degradations} == {
+            "DCVS_V3_EXP": f"the library answered {code} to DCVS_V3_EXP: this platform does not have it, and DCVS_V3 "
+            "is cast",
+            "CENG_EXP": f"the library answered {code} to CENG_EXP: this platform does not have it",
+        }
     assert code in {call.code for call in recorder.calls}
     recorder.assert_nothing_left()
 

@@ -101,7 +101,8 @@ def test_what_a_platform_lacks_takes_along_what_needs_it() -> None:
     hvx = VOTE_OPTIONS[Option.DCVS_V3_EXP].taken_back
     hmx, ceng = (VOTE_OPTIONS[option].taken_back for option in (Option.HMX_V2, Option.CENG))
     votes = VoteSet(dcvs_v3_exp=hvx, hmx_v2=hmx, ceng=ceng, rpc_polling_time_us=1)
-    assert votes.where_absent(Option.DCVS_V3_EXP) == VoteSet(rpc_polling_time_us=1)
+    assert votes.where_absent(Option.DCVS_V3, Option.DCVS_V3_EXP) == VoteSet(rpc_polling_time_us=1)
+    assert votes.where_absent(Option.DCVS_V3_EXP).options[0] is Option.DCVS_V3
     assert votes.where_absent(Option.CENG) == VoteSet(dcvs_v3_exp=hvx, hmx_v2=hmx, rpc_polling_time_us=1)
     assert votes.where_absent() == votes
     assert VoteSet(hmx_v2=hmx, ceng=ceng).where_absent(Option.CENG) == VoteSet(hmx_v2=hmx)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import corners, enumerators, hmx, hvx, nothing_set
+from helpers import corners, enumerators, expanded, hmx, hvx, hvx_exp, nothing_set
 
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, as_expanded, as_plain
 from htppower.votes.native import NativeConfig, Option
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -297,3 +297,37 @@ def test_native_configs_are_values() -> None:
 def test_an_hvx_vote_is_active_with_a_core_target(vote: DcvsV3, active: bool) -> None:
     """An HVX vote is active with a core target other than DISABLE, whatever its limits."""
     assert vote.active is active
+
+
+PLAIN_OF = {
+    "DISABLE": "DISABLE",
+    "MIN": "MIN_VOLTAGE_CORNER",
+    **dict.fromkeys(("MIN_SVS", "LOW_SVS_D3", "LOW_SVS_D2_1", "LOW_SVS_D2", "LOW_SVS_D1_1", "LOW_SVS_D1"), "SVS2"),
+    **dict.fromkeys(("LOW_SVS_D0", "LOW_SVS"), "SVS2"),
+    **dict.fromkeys(("LOW_SVS_P1", "LOW_SVS_L0", "LOW_SVS_L1", "LOW_SVS_L2", "SVS"), "SVS"),
+    **dict.fromkeys(("SVS_L0", "SVS_L1"), "SVS_PLUS"),
+    **dict.fromkeys(("SVS_L2", "NOM"), "NOM"),
+    **dict.fromkeys(("NOM_L0", "NOM_L1"), "NOM_PLUS"),
+    **dict.fromkeys(("NOM_L2", "TUR"), "TURBO"),
+    **dict.fromkeys(("TUR_L0", "TUR_L1"), "TURBO_PLUS"),
+    "TUR_L2": "TURBO_L2",
+    "TUR_L3": "TURBO_L3",
+    "TUR_L4": "TURBO_L4",
+    "TUR_L5": "TURBO_L5",
+    **dict.fromkeys(("SUPER_TURBO", "SUPER_TURBO_NO_CPR", "MAX"), "MAX_VOLTAGE_CORNER"),
+}
+
+
+@pytest.mark.parametrize("corner", list(ExpandedCorner), ids=lambda each: each.name)
+def test_a_plain_corner_is_never_lower(corner: ExpandedCorner) -> None:
+    """The plain corner nearest to an expanded one is as in this table: the same, or the next above."""
+    assert as_plain(corner).name == PLAIN_OF[corner.name]
+    assert as_expanded(as_plain(corner)) >= corner
+
+
+def test_a_vote_in_expanded_corners_has_a_plain_form() -> None:
+    """It keeps power mode, sleep and corners, has DCVS on, and leaves unset what is unset."""
+    vote = hvx_exp(sleep_disable=True, core=expanded("LOW_SVS_D1", "SVS_L0", "SUPER_TURBO"), bus=None)
+    assert vote.as_plain() == hvx(
+        dcvs_enable=True, sleep_disable=True, core=corners("SVS2", "SVS_PLUS", "MAX_VOLTAGE_CORNER"), bus=None
+    )
