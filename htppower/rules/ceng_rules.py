@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
-from htppower.rules.check_parts import both_forms, disorder, hvx_at, in_any_form, missing, resulting_hvx
+from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_to_state, in_any_form, missing, resulting_hvx
 from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.native import Option
 
@@ -44,7 +44,8 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
         at = ("votes", about.field)
         if hvx is None:
             message = "a CENG vote without an HVX vote on the id"
-            yield Finding("CENG-2", at, message, f"state dcvs_v3, or {about.field}: unset", also=(hvx_at(case),))
+            hint = f"state {hvx_to_state(case)}, or {about.field}: unset"
+            yield Finding("CENG-2", at, message, hint, also=(hvx_at(case),))
         elif not hvx.active and vote != about.taken_back:
             message = "a CENG vote while the HVX vote is DISABLE"
             hint = f"vote a core target, or {about.field}: unset"

@@ -33,6 +33,11 @@ def hvx_at(case: Case) -> Path:
     return ("votes", case.votes.hvx_field)
 
 
+def hvx_to_state(case: Case) -> str:
+    """Return the field of the HVX vote to state where there is none: the expanded form beside an expanded vote."""
+    return "dcvs_v3" if case.votes.ceng_exp is None else "dcvs_v3_exp"
+
+
 def both_forms(rule: str, votes: VoteSet, option: Option, what: str) -> Iterator[Finding]:
     """Yield that a vote is there in both forms, of which the library takes one."""
     plain = VOTE_OPTIONS[option]

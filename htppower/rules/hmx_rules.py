@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
-from htppower.rules.check_parts import disorder, hvx_at, resulting_hvx
+from htppower.rules.check_parts import disorder, hvx_at, hvx_to_state, resulting_hvx
 from htppower.rules.rule import Breach, Needs, Rule, rule
 from htppower.votes.corners import ExpandedCorner
 from htppower.votes.native import Option
@@ -58,7 +58,8 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
     hmx, hvx = case.votes.hmx_v2, resulting_hvx(case)
     if hmx is not None and hvx is None:
         message = "an HMX vote without an HVX vote on the id"
-        yield Finding("HMX-3", _HMX, message, "state dcvs_v3, or hmx_v2: unset", also=(hvx_at(case),))
+        hint = f"state {hvx_to_state(case)}, or hmx_v2: unset"
+        yield Finding("HMX-3", _HMX, message, hint, also=(hvx_at(case),))
     elif _is_explicit(hmx) and hvx is not None and not hvx.active:
         message = "an explicit HMX vote while the HVX vote is DISABLE"
         hint = "vote a core target, or hmx_v2: default"

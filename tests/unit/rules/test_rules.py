@@ -357,3 +357,19 @@ def test_errors_are_the_breaches_that_refuse() -> None:
     case = on(73, dcvs_v3=hvx(sleep_latency_us=9), hmx_v2=hmx(), hmx_timeout_us=99, adaptive_polling_time_us=1)
     assert [finding.rule for finding in errors(case)] == ["DCVS-1", "RPC-2", "TMR-1"]
     assert [finding.rule for finding in check(case)] == ["DCVS-1", "DCVS-3", "HMX-1", "RPC-2", "RPC-3", "TMR-1"]
+
+
+@pytest.mark.parametrize(
+    ("votes", "stated"),
+    [
+        (VoteSet(ceng=ceng()), "dcvs_v3"),
+        (VoteSet(hmx_v2=hmx()), "dcvs_v3"),
+        (VoteSet(ceng_exp=ceng_exp()), "dcvs_v3_exp"),
+        (VoteSet(hmx_v2=hmx(), ceng_exp=ceng_exp()), "dcvs_v3_exp"),
+    ],
+)
+def test_a_missing_hvx_vote_is_asked_for_in_the_form_of_the_others(votes: VoteSet, stated: str) -> None:
+    """Beside a vote in expanded corners the hint is to state the HVX vote in these, too."""
+    hints = [finding.hint for finding in check(Case(votes), ("HMX-3", "CENG-2"))]
+    assert hints
+    assert all(hint.startswith(f"state {stated}, or ") for hint in hints)
