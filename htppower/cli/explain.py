@@ -11,7 +11,13 @@ from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.loading import examine_power_state, examine_profile
-from htppower.review.explain.explained import Explained, choose, explain_profile, explain_state
+from htppower.review.explain.explained import (
+    Explained,
+    choose,
+    explain_profile,
+    explain_state,
+    with_rules_of_options,
+)
 from htppower.review.file_selection import Kind, find_either
 from htppower.review.layout import labelled
 from htppower.review.lint.catalogue import CATALOGUE
@@ -48,7 +54,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
         click.echo(_as_json({"rule": _rule_as_dict(CATALOGUE[name])}) if form == "json" else _rule(CATALOGUE[name]))
         return
     fields = _fields(name, Folders.of(folders))
-    chosen = tuple(each for each in fields if not each.part) if field is None else choose(fields, field)
+    whole = (each for each in fields if not each.part)
+    chosen = with_rules_of_options(whole) if field is None else choose(fields, field)
     if form == "json":
         click.echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return

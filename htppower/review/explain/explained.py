@@ -11,6 +11,8 @@ from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
 from htppower.review.explain.meanings import Meaning, meaning_of
+from htppower.review.lint.catalogue import rules_on
+from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,14 +103,28 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
         ending = tuple(field for field in candidates if field.field.split(".")[-len(wanted) :] == wanted)
         if ending:
             return ending
-        within = tuple(field for field in candidates if not field.part and _is_in(field.field.split("."), wanted))
+        within = [field for field in candidates if not field.part and _is_in(field.field.split("."), wanted)]
         if within:
-            return within
+            return with_rules_of_options(within)
     known = [field.field for field in fields if not field.part]
     ends = (each.rpartition(".")[2] for each in known)
     near = nearest(name, dict.fromkeys((*ends, *known)))
     hint = "htppower explain NAME lists them all" if near is None else f"did you mean {near}?"
     raise NoSuchField(f"no field {name!r}: {hint}")
+
+
+def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:
+    """Return the fields, the first of each option with the rules on the option as a whole besides its own."""
+    seen, found = set(), []
+    for field in fields:
+        side, option, *rest = (*field.field.split("."), "")
+        whole = ("votes", option)
+        if option in BY_FIELD and len(rest) > 1 and (side, option) not in seen:
+            rules = rules_on(whole, (*whole, rest[0]))
+            field = attrs.evolve(field, meaning=attrs.evolve(field.meaning, rules=rules))  # noqa: PLW2901
+        seen.add((side, option))
+        found.append(field)
+    return tuple(found)
 
 
 def _is_in(field: list[str], wanted: list[str]) -> bool:

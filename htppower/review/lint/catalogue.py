@@ -71,6 +71,6 @@ def expected(finding: Finding) -> str:
     return "" if finding.left_out else CATALOGUE[finding.rule].says
 
 
-def rules_on(at: Path) -> tuple[str, ...]:
-    """Return the ids of the rules on a field, by the keys that lead to it in a file."""
-    return tuple(rule.id for rule in CATALOGUE.values() if at in rule.fields)
+def rules_on(*fields: Path) -> tuple[str, ...]:
+    """Return the ids of the rules on any of some fields, by the keys that lead to each in a file."""
+    return tuple(rule.id for rule in CATALOGUE.values() if not set(fields).isdisjoint(rule.fields))

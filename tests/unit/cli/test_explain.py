@@ -110,6 +110,31 @@ def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
     assert all(meaning_of(("votes", name)).rules for name in BY_FIELD)
 
 
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [("dcvs_v3_exp", {"DCVS-5", "DCVS-6", "HMX-2", "HMX-3", "CENG-2"}), ("dcvs_v3", {"HMX-2", "HMX-3"})],
+)
+def test_the_rules_on_a_whole_option_are_told_once(
+    command: Command, tmp_path: Path, name: str, rules: set[str]
+) -> None:
+    """Where the fields of an option are explained together, the first comes with the rules on all of the option."""
+    path = tmp_path / "mine.yaml"
+    expanded = (
+        "{power_mode: PERFORMANCE, sleep_latency_us: 40, sleep_disable: unset, bus: TUR, core: TUR, "
+        "core_perf_mode: HIGH, bus_perf_mode: HIGH}"
+    )
+    other = f"  dcvs_v3: unset\n  dcvs_v3_exp: {expanded}\n" if name == "dcvs_v3_exp" else "  hmx_timeout_us: 500\n"
+    path.write_text(f"profile: mine\nextends: burst\nvotes:\n{other}", encoding="utf-8")
+    for asked in ((name,), ("votes",), ()):
+        told = json.loads(command.output("explain", str(path), *asked, "--format", "json"))["fields"]
+        fields = [each for each in told if each["field"].startswith(f"votes.{name}.")]
+        assert set(fields[0]["rules"]) >= rules
+        assert not rules & {rule for each in fields[1:] for rule in each["rules"]}
+    text = command.output("explain", str(path), name)
+    for rule in rules:
+        assert text.count(f"{rule}  ") == 1
+
+
 def test_a_rule_names_fields_that_there_are() -> None:
     """Each field that a rule names can be explained, and is explained with that rule."""
     for rule in CATALOGUE.values():
