@@ -10,6 +10,7 @@ import click
 from htppower.cli.options import folders_option, format_option
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
+from htppower.profiles.fields import UNSET
 from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.review.explain.explained import (
     Explained,
@@ -124,7 +125,8 @@ def _in_full(explained: Explained) -> Iterator[str]:
         label = ""
         state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
     if not explained.chain:
-        yield from labelled("written", f"nowhere: it is the {DEFAULT}")
+        said = "left out, as if unset" if explained.value == UNSET else f"the {DEFAULT}"
+        yield from labelled("written", f"nowhere: it is {said}")
     if explained.native is not None:
         for number, line in enumerate(_native(explained, explained.native)):
             yield from labelled("" if number else "native", line)

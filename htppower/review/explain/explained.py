@@ -59,7 +59,8 @@ class Explained:
         chain: every statement of it, from the file itself to the last that it extends; the first is in force.
         native: the option that it is part of; None where it is no vote, or unset.
         native_fields: the numbers that it becomes, by the names of the C struct.
-        part: it is one corner of a range, or the perf mode of an HMX vote.
+        part: it is told only where it is asked for: a corner of a range, the perf mode of a vote on one clock, or an
+            option that is left out.
     """
 
     field: str
@@ -137,13 +138,16 @@ def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterat
 
 
 def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, file: ResolvedFile) -> Iterator[Explained]:
-    """Yield each field, and after a range its corners."""
+    """Yield each field, and after a range its corners; then the options that may be left out, and are."""
     for at, value in fields:
         name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
         yield _explained(name, at, value, votes, file)
         for part, limit in limits(at, value):
             if part != at:
                 yield attrs.evolve(_explained(f"{name}.{part[-1]}", part, limit, votes, file), part=True)
+    for name, about in BY_FIELD.items():
+        if about.optional and getattr(votes, name) is None:
+            yield attrs.evolve(_explained(f"{prefix}.{name}", ("votes", name), None, votes, file), part=True)
 
 
 def _explained(name: str, at: Path, value: Any, votes: VoteSet, file: ResolvedFile) -> Explained:

@@ -38,7 +38,7 @@ class Meaning:
 
 def _of_votes() -> Iterator[tuple[Path, Meaning]]:
     for about in VOTE_OPTIONS.values():
-        own = about.native_fields if not about.has_context_id else ()
+        own = tuple(name for name in about.native_fields if name != "contextId")
         yield ("votes", about.field), Meaning(about.does, about.section, own)
         for field in about.fields:
             if field.does:

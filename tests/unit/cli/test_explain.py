@@ -135,6 +135,28 @@ def test_the_rules_on_a_whole_option_are_told_once(
         assert text.count(f"{rule}  ") == 1
 
 
+@pytest.mark.parametrize("option", ["ceng", "ceng_exp", "dcvs_v3_exp"])
+def test_an_option_that_is_left_out_is_explained(command: Command, option: str) -> None:
+    """It is told as unset where it is asked for, with what it does, its rules and section; else it is not listed."""
+    about = BY_FIELD[option]
+    for name, field in (
+        ("burst", option),
+        ("burst", f"votes.{option}"),
+        ("burst", f"lowered.{option}"),
+        ("relaxed", option),
+    ):
+        (told,) = json.loads(command.output("explain", name, field, "--format", "json"))["fields"]
+        assert (told["value"], told["chain"], told["native"]) == ("unset", [], None)
+        assert (told["does"], told["vendor"]) == (about.does, about.section)
+        assert about.rule_if_missing in told["rules"]
+    text = command.output("explain", "burst", option)
+    assert text.startswith(f"votes.{option}  unset\n")
+    assert "written     nowhere: it is left out, as if unset" in text
+    assert "none: unset casts no vote here, and htppower takes an earlier one back" in text
+    every = json.loads(command.output("explain", "burst", "--format", "json"))["fields"]
+    assert f"votes.{option}" not in {each["field"] for each in every}
+
+
 def test_a_rule_names_fields_that_there_are() -> None:
     """Each field that a rule names can be explained, and is explained with that rule."""
     for rule in CATALOGUE.values():
