@@ -50,3 +50,8 @@ def check(case: Case, ids: Iterable[str] | None = None) -> tuple[Finding, ...]:
 def errors(case: Case) -> tuple[Finding, ...]:
     """Return the breaches for which a vote set is refused."""
     return check(case, _REFUSING)
+
+
+def is_valid(hvx: Applied, hmx: Applied) -> bool:
+    """Return what the vendor's validity table says of an HVX and an explicit HMX vote on one id."""
+    return any(row.valid for row in HVX_HMX_VALIDITY if (row.hvx, row.hmx) == (hvx, hmx))

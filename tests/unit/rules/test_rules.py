@@ -13,7 +13,7 @@ from htppower.backends import SimulatedHtp
 from htppower.rules.case import Applied, Case
 from htppower.rules.platforms import platform_of
 from htppower.rules.rule import Needs
-from htppower.rules.table import HVX_HMX_VALIDITY, RULES, check, errors, ids
+from htppower.rules.table import HVX_HMX_VALIDITY, RULES, check, errors, ids, is_valid
 from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT, HmxV2
 from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
@@ -325,7 +325,7 @@ def test_hmx_7_destroying_the_id_removes_every_vote() -> None:
 
 
 def test_the_vendors_validity_table() -> None:
-    """The table of HVX and HMX votes has the vendor's four rows."""
+    """The table of HVX and HMX votes has the vendor's four rows, and is_valid answers by them."""
     rows = [
         (Applied.APPLIED, Applied.APPLIED, False, True),
         (Applied.NONE, Applied.APPLIED, None, False),
@@ -333,6 +333,8 @@ def test_the_vendors_validity_table() -> None:
         (Applied.REMOVED, Applied.REMOVED, None, True),
     ]
     assert [attrs.astuple(row) for row in HVX_HMX_VALIDITY] == rows
+    assert all(is_valid(hvx_vote, hmx_vote) is valid for hvx_vote, hmx_vote, _, valid in rows)
+    assert not is_valid(Applied.REMOVED, Applied.APPLIED)
 
 
 @pytest.mark.parametrize("arch", [68, 75, 81])
