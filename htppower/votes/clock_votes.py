@@ -5,7 +5,7 @@ They know no numbers of the C structs: ``options`` has these.
 
 import attrs
 
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, as_plain
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, plain_corner
 
 # No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 
@@ -73,10 +73,6 @@ class ExpandedRange:
         """Return the range with min = target = max."""
         return cls(corner, corner, corner)
 
-    def as_plain(self) -> VoltageRange:
-        """Return the nearest range of plain corners, none of which is below its own."""
-        return VoltageRange(as_plain(self.min), as_plain(self.target), as_plain(self.max))
-
 
 @attrs.frozen(cache_hash=True)
 class DcvsV3Exp:
@@ -104,17 +100,6 @@ class DcvsV3Exp:
     def dcvs_enable(self) -> bool:
         """Whether DCVS may move the clocks, which a vote in expanded corners implies."""
         return True
-
-    def as_plain(self) -> DcvsV3:
-        """Return the nearest vote for a platform without expanded corners: no corner is lower, the perf modes go."""
-        return DcvsV3(
-            dcvs_enable=True,
-            power_mode=self.power_mode,
-            sleep_latency_us=self.sleep_latency_us,
-            sleep_disable=self.sleep_disable,
-            bus=None if self.bus is None else self.bus.as_plain(),
-            core=None if self.core is None else self.core.as_plain(),
-        )
 
 
 @attrs.frozen(cache_hash=True)
@@ -162,6 +147,22 @@ class CengExp:
     target: ExpandedCorner
     max: ExpandedCorner
     perf_mode: ClkPerfMode
+
+
+def as_plain(vote: DcvsV3Exp) -> DcvsV3:
+    """Return the nearest HVX vote for a platform without expanded corners: no corner is lower, the perf modes go."""
+    bus, core = (
+        None if clock is None else VoltageRange(*map(plain_corner, (clock.min, clock.target, clock.max)))
+        for clock in (vote.bus, vote.core)
+    )
+    return DcvsV3(
+        dcvs_enable=vote.dcvs_enable,
+        power_mode=vote.power_mode,
+        sleep_latency_us=vote.sleep_latency_us,
+        sleep_disable=vote.sleep_disable,
+        bus=bus,
+        core=core,
+    )
 
 
 # Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.

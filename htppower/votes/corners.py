@@ -107,7 +107,7 @@ def as_expanded(corner: int) -> int:
     return EXPANDED_OF_CORE.get(corner, corner)
 
 
-def as_plain(corner: ExpandedCorner) -> VoltageCorner:
+def plain_corner(corner: ExpandedCorner) -> VoltageCorner:
     """Return the lowest plain corner that is not below an expanded one; DISABLE stays DISABLE."""
     return min(plain for plain in VoltageCorner if EXPANDED_OF_CORE[plain] >= corner)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2
+from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2, as_plain
 from htppower.votes.native import NativeConfig, Option
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Limits
 
@@ -94,7 +94,7 @@ class VoteSet:
         """
         left = self.without(*options)
         if self.dcvs_v3_exp is not None and left.hvx is None and Option.DCVS_V3 not in options:
-            left = attrs.evolve(left, dcvs_v3=self.dcvs_v3_exp.as_plain())
+            left = attrs.evolve(left, dcvs_v3=as_plain(self.dcvs_v3_exp))
         if self.hvx is None or left.hvx is not None:
             return left
         return left.without(*(option for option in left.options if VOTE_OPTIONS[option].needs_hvx))

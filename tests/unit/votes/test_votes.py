@@ -6,8 +6,8 @@ import attrs
 import pytest
 from helpers import corners, enumerators, expanded, hmx, hvx, hvx_exp, nothing_set
 
-from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, as_expanded, as_plain
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, as_plain
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, as_expanded, plain_corner
 from htppower.votes.native import NativeConfig, Option
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -321,13 +321,13 @@ PLAIN_OF = {
 @pytest.mark.parametrize("corner", list(ExpandedCorner), ids=lambda each: each.name)
 def test_a_plain_corner_is_never_lower(corner: ExpandedCorner) -> None:
     """The plain corner nearest to an expanded one is as in this table: the same, or the next above."""
-    assert as_plain(corner).name == PLAIN_OF[corner.name]
-    assert as_expanded(as_plain(corner)) >= corner
+    assert plain_corner(corner).name == PLAIN_OF[corner.name]
+    assert as_expanded(plain_corner(corner)) >= corner
 
 
 def test_a_vote_in_expanded_corners_has_a_plain_form() -> None:
     """It keeps power mode, sleep and corners, has DCVS on, and leaves unset what is unset."""
     vote = hvx_exp(sleep_disable=True, core=expanded("LOW_SVS_D1", "SVS_L0", "SUPER_TURBO"), bus=None)
-    assert vote.as_plain() == hvx(
+    assert as_plain(vote) == hvx(
         dcvs_enable=True, sleep_disable=True, core=corners("SVS2", "SVS_PLUS", "MAX_VOLTAGE_CORNER"), bus=None
     )
