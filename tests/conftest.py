@@ -25,8 +25,9 @@ settings.load_profile("htppower")
 # A shell without job control starts what is put in the background with these ignored, and every child inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-if hasattr(signal, "SIGQUIT"):
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+for name in ("SIGQUIT", "SIGHUP"):
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

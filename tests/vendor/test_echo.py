@@ -65,12 +65,12 @@ def _corners(at: Any, numbers: dict[str, int]) -> list[int]:
 def expected(votes: dict[str, Any], power_config_id: int, architecture: int) -> list[tuple[str, dict[str, int]]]:
     """Return what the library must have decoded of the votes of a file, on an architecture.
 
-    Of votes in expanded corners it prints only that they are there. What needs an HVX vote goes with that.
+    Of votes in expanded corners it prints only that they are there. Where it has none, the nearest plain one is cast.
     """
     dcvs = votes["dcvs_v3"]
     own = {"contextId": power_config_id}
     if dcvs == "unset" and architecture < 85:
-        return _settings(votes)
+        dcvs = _plain(votes["dcvs_v3_exp"])
     found = [("DCVS_V3_EXP", own) if dcvs == "unset" else ("DCVS_V3", _of_dcvs(dcvs, power_config_id))]
     hmx = votes["hmx_v2"]
     if hmx != "unset" and 75 <= architecture < 89:
@@ -83,6 +83,15 @@ def expected(votes: dict[str, Any], power_config_id: int, architecture: int) -> 
     if "ceng_exp" in votes and architecture == 85:
         found.append(("CENG_EXP", own))
     return [*found, *_settings(votes)]
+
+
+def _plain(dcvs: dict[str, Any]) -> dict[str, Any]:
+    """Return an HVX vote in expanded corners with the lowest plain corners that are not below them."""
+
+    def plain(at: Any) -> Any:
+        return PLAIN_CORNERS[at] if isinstance(at, str) else {limit: PLAIN_CORNERS[at[limit]] for limit in at}
+
+    return {**dcvs, "dcvs_enable": True, "bus": plain(dcvs["bus"]), "core": plain(dcvs["core"])}
 
 
 def _settings(votes: dict[str, Any]) -> list[tuple[str, dict[str, int]]]:
@@ -171,6 +180,9 @@ def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
         votes[key] = {**votes[key], **value} if key == "dcvs_v3" and value != "unset" else value
     return path, votes
 
+
+# Of the expanded corners below, by hand.
+PLAIN_CORNERS = {"NOM": "NOM", "NOM_L0": "NOM_PLUS", "TUR_L1": "TURBO_PLUS", "TUR_L3": "TURBO_L3"}
 
 OVERRIDES = {
     "explicit HMX": "{hmx_v2: {min: SVS, target: NOM_L1, max: TUR_L2, perf_mode: LOW}}",
