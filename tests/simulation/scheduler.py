@@ -1,0 +1,313 @@
+"""The scheduler: one task goes on at a time, and at every point a choice says which.
+
+A task is a greenlet. It goes on until it comes to a *point* (a lock, a queue, an alarm, the begin or end of a native
+call, and, where lines are instrumented, each statement), or until it *blocks*. Time is virtual: it moves when nobody
+can go on, or by choice, which then means that whoever could go on is slow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import heapq
+import itertools
+import weakref
+from typing import TYPE_CHECKING
+
+from greenlet import GreenletExit, getcurrent, greenlet
+from simulation.tasks import Task, Violation, who_waits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from simulation.choices import Choices
+
+# A run that makes this many steps while time stands still goes round in a circle.
+MOST_STEPS_AT_ONCE = 100_000
+NEVER = 1 << 62
+
+
+class Scheduler:
+    """Runs tasks, one at a time.
+
+    Args:
+        choices: who goes on.
+        fine: whether every instrumented statement is a point, too.
+        coarse: whether giving back is no point: the next taking is, and between the two nothing happens that others
+            see.
+        traced: whether to keep a trace.
+
+    Attributes:
+        now_us: the virtual time.
+        steps: how many points were passed and waits begun.
+        current: the task that runs.
+        ready: the tasks that could go on.
+        collecting: whether an object is being garbage collected: no lock may be taken then.
+        over: whether the run has ended; whatever runs still only unwinds.
+        failure: what went wrong first.
+        prompt: whether nobody is slow: time moves only when nobody can go on.
+        quiet: is called when nobody can go on, before time moves; it may raise ``Violation``. It returns whether the
+            time that goes by then counts as idle.
+        idle_us: the time in which nobody was slow and nothing was under way.
+        trace: who went on and what happened, if it is kept.
+    """
+
+    def __init__(self, choices: Choices, *, fine: bool = False, coarse: bool = False, traced: bool = False) -> None:
+        self.now_us = 0
+        self.steps = 0
+        self.fine = fine
+        self.coarse = coarse
+        self.ready: list[Task] = []
+        self.tasks: list[Task] = []
+        self.collecting = False
+        self.prompt = False
+        self.over = False
+        self.failure: Violation | None = None
+        self.quiet: Callable[[], bool] = lambda: True
+        self.idle_us = 0
+        self.trace: list[str] | None = [] if traced else None
+        self._choices = choices
+        self._hub = getcurrent()
+        self._nobody = Task("nobody", 0, daemon=True)
+        self.current = self._nobody
+        self._timers: list[tuple[int, int, list[Callable[[], None]]]] = []
+        self._numbers = itertools.count(1)
+        self._foreground = 0
+        self._doomed: list[tuple[int, list[object], list[weakref.ref[object]]]] = []
+        self._next_stop = min(choices.next_step, MOST_STEPS_AT_ONCE)
+        self._steps_at_move = 0
+
+    def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False) -> Task:
+        """Make a task, which is ready; the run ends when every task that is no daemon has ended."""
+        task = Task(name, next(self._numbers), daemon=daemon)
+        task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
+        self.tasks.append(task)
+        self._foreground += not daemon
+        self.ready.append(task)
+        return task
+
+    def run(self) -> None:
+        """Run until every task that is no daemon has ended and nobody else can go on, or until something fails."""
+        while not self.over:
+            task = self._take_next()
+            if task is None:
+                break
+            self._enter(task)
+        self.over = True
+        self.current = self._nobody
+        for task in self.tasks:
+            self._kill(task)
+
+    def point(self) -> None:
+        """Let the choices say who goes on."""
+        self.steps += 1
+        task = self.current
+        if task.interrupt_in:
+            self._count_down(task)
+        if self.steps >= self._next_stop:
+            self._decide(task)
+
+    def block(self, on: object, timeout_us: int | None = None) -> bool:
+        """Wait until the task is woken; return False where the time was over before."""
+        task = self.current
+        if self.over:
+            raise GreenletExit
+        if self.collecting:
+            self.fail(Violation("nothing that the collector runs waits", f"{task} waits for {on}"))
+        self.steps += 1
+        if task.interrupt_in:
+            self._count_down(task)
+        timed_out = False
+        task.waits_for = on
+
+        def time_is_over() -> None:
+            nonlocal timed_out
+            timed_out = task.waits_for is on
+            self.wake(task)
+
+        timer = None if timeout_us is None else self.call_at(self.now_us + timeout_us, time_is_over)
+        following = self._take_next()
+        if following is None:
+            self._hub.switch()
+        elif following is not task:
+            self._enter(following)
+        if timer is not None:
+            timer.clear()
+        if self.over:
+            raise GreenletExit
+        return not timed_out
+
+    def wake(self, task: Task) -> None:
+        """Let a task that waits go on."""
+        if task.waits_for is not None:
+            task.waits_for = None
+            self.ready.append(task)
+
+    def sleep(self, duration_us: int) -> None:
+        """Let time go by."""
+        self.point()
+        if duration_us > 0:
+            self.block("time", duration_us)
+
+    def call_at(self, time_us: int, action: Callable[[], None]) -> list[Callable[[], None]]:
+        """Call at a time, as part of nobody's steps; ``clear`` what is returned to take it back."""
+        timer = [action]
+        heapq.heappush(self._timers, (max(time_us, self.now_us), next(self._numbers), timer))
+        return timer
+
+    def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
+        """Drop an object that nobody else refers to in some steps, in whatever task runs then, as a collector does.
+
+        Args:
+            thing: the object.
+            in_steps: in how many.
+            watched: what must be gone then, at the latest when what is in cycles is collected, too.
+        """
+        self._doomed.append((self.steps + in_steps, [thing], [weakref.ref(each) for each in watched]))
+        self._next_stop = 0
+
+    def fail(self, violation: Violation) -> None:
+        """End the run: something does not hold."""
+        if self.over:
+            raise GreenletExit
+        self.failure = violation
+        self.over = True
+        if getcurrent() is self._hub:
+            raise violation
+        self._hub.switch()
+        raise GreenletExit
+
+    def note(self, text: str) -> None:
+        """Add a line to the trace, if one is kept."""
+        if self.trace is not None:
+            self.trace.append(f"{self.now_us:>12,} us  step {self.steps:>7,}  {self.current.name:<22}  {text}")
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look at the program under test without being a part of it: nothing in here is a point."""
+        current, stop, fine = self.current, self._next_stop, self.fine
+        self.current, self._next_stop, self.fine = self._nobody, NEVER, False
+        try:
+            yield
+        finally:
+            self.current, self._next_stop, self.fine = current, stop, fine
+
+    def _run_task(self, task: Task, run: Callable[[], object]) -> None:
+        try:
+            run()
+        except GreenletExit:
+            pass
+        except BaseException as error:  # noqa: BLE001 - a thread that dies is what is looked for
+            if not self.over:
+                self.failure = (
+                    error if isinstance(error, Violation) else Violation("no thread dies", f"{task}: {error!r}")
+                )
+                self.failure.__cause__ = None if error is self.failure else error
+                self.over = True
+        task.done = True
+        self._foreground -= not task.daemon
+        for waiter in tuple(task.waiters):
+            self.wake(waiter)
+
+    def _count_down(self, task: Task) -> None:
+        task.interrupt_in -= 1
+        if not task.interrupt_in and not self.collecting:
+            self.note("KeyboardInterrupt")
+            raise KeyboardInterrupt
+
+    def _decide(self, task: Task) -> None:
+        if self.over or self.collecting or task is self._nobody:
+            return
+        if self._doomed:
+            self._drop(self.steps)
+        if self.steps - self._steps_at_move > MOST_STEPS_AT_ONCE:
+            self.fail(
+                Violation("no livelock", f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {who_waits(self.tasks)}")
+            )
+        self._forget_cancelled()
+        ready, clock = len(self.ready), bool(self._timers) and not self.prompt
+        pick = self._choices.pick(self.steps, ready, clock=clock, forced=False) if ready or clock else 0
+        self._next_stop = 0 if self._doomed else min(self._choices.next_step, self._steps_at_move + MOST_STEPS_AT_ONCE)
+        if not pick:
+            return
+        if pick > ready:
+            self.note("is slow")
+            self._move_on()
+            if not self.ready:
+                return
+            pick = len(self.ready)
+        following = self.ready.pop(pick - 1)
+        self.ready.append(task)
+        self._enter(following)
+        if self.over:
+            raise GreenletExit
+
+    def _take_next(self) -> Task | None:
+        """Choose who goes on where the one that ran can't; move time on where nobody can."""
+        while not self.ready:
+            if self._doomed:
+                self._drop(NEVER)
+                continue
+            try:
+                idle = self.quiet()
+            except Violation as violation:
+                if not self.over:
+                    self.failure, self.over = violation, True
+                return None
+            self._forget_cancelled()
+            if not self._foreground:
+                return None
+            if not self._timers:
+                self.failure, self.over = Violation("no deadlock", who_waits(self.tasks)), True
+                return None
+            began_us = self.now_us
+            self._move_on()
+            self.idle_us += (self.now_us - began_us) * idle
+        count = len(self.ready)
+        pick = self._choices.pick(self.steps, count, clock=False, forced=True) if count > 1 else 0
+        return self.ready.pop(min(pick, count - 1))
+
+    def _move_on(self) -> None:
+        """Move to the next timer, and let all that are due then ring."""
+        self._steps_at_move = self.steps
+        self.now_us = self._timers[0][0]
+        while self._timers and self._timers[0][0] <= self.now_us:
+            timer = heapq.heappop(self._timers)[2]
+            if timer:
+                timer[0]()
+
+    def _forget_cancelled(self) -> None:
+        while self._timers and not self._timers[0][2]:
+            heapq.heappop(self._timers)
+
+    def _enter(self, task: Task) -> None:
+        before = self.current
+        self.current = task
+        assert task.greenlet is not None
+        task.greenlet.switch()
+        # Back in the task, or in the hub, that has left off here.
+        self.current = before
+
+    def _drop(self, up_to: int) -> None:
+        due = [doomed for doomed in self._doomed if doomed[0] <= up_to]
+        self._doomed = [doomed for doomed in self._doomed if doomed[0] > up_to]
+        self.collecting = True
+        try:
+            for _, things, watched in due:
+                self.note("collects")
+                things.clear()
+                if any(ref() is not None for ref in watched):
+                    gc.collect()
+                if any(ref() is not None for ref in watched):
+                    self.fail(Violation("nothing keeps alive what the host has dropped", f"{watched}"))
+        finally:
+            self.collecting = False
+
+    def _kill(self, task: Task) -> None:
+        for _ in range(100):
+            if task.greenlet is None or task.greenlet.dead:
+                break
+            self.current = task
+            task.interrupt_in = 0
+            task.greenlet.throw(GreenletExit)
+        task.greenlet = None
