@@ -1,0 +1,184 @@
+"""The simulated HTP under the scheduler: a native call begins, takes time, takes effect, and ends, each a point.
+
+Calls fail, hang and take long as the program of the run says, by their numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+from htppower.backends import SimulatedHtp
+from htppower.errors import VoteRejected
+from htppower.votes.native_codes import SUCCESS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simulation.scheduler import Scheduler
+    from simulation.tasks import Task
+
+    from htppower.backends.base import Description
+    from htppower.votes.native import NativeConfig
+    from htppower.votes.vote_set import VoteSet
+
+PROCESS_WIDE = frozenset({"RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME", "RPC_CONTROL_LATENCY"})
+
+
+@attrs.frozen
+class Fault:
+    """What happens to a native call.
+
+    Attributes:
+        code: what it fails with; 0 where it does not.
+        applied: how many votes of its list are applied before it fails.
+        before_us, after_us: how long it takes until it takes effect, and from there on.
+    """
+
+    code: int = SUCCESS
+    applied: int = 0
+    before_us: int = 0
+    after_us: int = 0
+
+
+NO_FAULT = Fault()
+
+
+@attrs.define(eq=False)
+class NativeCall:
+    """A native call.
+
+    Attributes:
+        number: counted from 1 over the run.
+        task: who makes it.
+        function: the native function.
+        core: the core of its id.
+        power_config_id: the id; for a create, what it created.
+        configs: what a setPowerConfig carries.
+        begun_us: when it began.
+        code: what it was answered; None before it took effect.
+        fault: what was in store for it.
+        over: whether it has ended, also by an interrupt.
+    """
+
+    number: int
+    task: Task
+    function: str
+    core: int | None
+    power_config_id: int | None
+    configs: tuple[NativeConfig, ...]
+    begun_us: int
+    fault: Fault
+    code: int | None = None
+    over: bool = False
+
+    @property
+    def process_wide(self) -> bool:
+        """Whether it carries a setting of the whole process."""
+        return any(config.option in PROCESS_WIDE for config in self.configs)
+
+    def __str__(self) -> str:
+        """Return number, function, id and code."""
+        on = "" if self.power_config_id is None else f" on id {self.power_config_id}"
+        options = f" {[config.option for config in self.configs]}" if self.configs else ""
+        return f"call {self.number}: {self.function}{on}{options}"
+
+
+class Watcher(Protocol):
+    """Who is told of calls."""
+
+    def call_begins(self, call: NativeCall) -> None:
+        """Take in that a call begins."""
+
+    def call_applied(self, call: NativeCall) -> None:
+        """Take in that it has taken effect: its code is known to the library."""
+
+    def call_ended(self, call: NativeCall, *, interrupted: bool) -> None:
+        """Take in that it has returned, or that an exception has gone through it."""
+
+
+class SimulatedBackend:
+    """A backend whose calls are points.
+
+    Args:
+        scheduler: lets others go on, and time go by, during a call.
+        cores: how many there are.
+        faults: what happens to calls, by number.
+    """
+
+    def __init__(self, scheduler: Scheduler, cores: int, faults: Mapping[int, Fault]) -> None:
+        self.htp = SimulatedHtp(arch=75, cores=cores)
+        self.calls = 0
+        self.watcher: Watcher | None = None
+        self.spared = False
+        self._scheduler = scheduler
+        self._faults = faults
+        self._cores: dict[int, int] = {}
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create an id."""
+        call = self._call("createPowerConfigId", core_id, None)
+
+        def native() -> int:
+            code, created = self.htp.native_create(device_id, core_id)
+            if code == SUCCESS:
+                call.power_config_id = created
+                self._cores[created] = core_id
+            return code
+
+        self._make(call, native)
+        if call.code:
+            raise VoteRejected(call.code, function=call.function, core=(device_id, core_id))
+        assert call.power_config_id is not None
+        return call.power_config_id
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Send votes."""
+        configs = votes.native(power_config_id)
+        call = self._call("setPowerConfig", self._cores.get(power_config_id), power_config_id, configs)
+        self._make(call, lambda: self.htp.native_set(power_config_id, configs))
+        if call.code:
+            raise VoteRejected(call.code, votes, power_config_id=power_config_id)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy an id."""
+        call = self._call("destroyPowerConfigId", self._cores.get(power_config_id), power_config_id)
+        self._make(call, lambda: self.htp.native_destroy(power_config_id))
+        if call.code:
+            raise VoteRejected(call.code, function=call.function, power_config_id=power_config_id)
+
+    def describe(self) -> Description:
+        """Return what is simulated."""
+        return self.htp.describe()
+
+    def close(self) -> None:
+        """Do nothing: what stays behind is to be seen."""
+
+    def _call(
+        self, function: str, core: int | None, power_config_id: int | None, configs: tuple[NativeConfig, ...] = ()
+    ) -> NativeCall:
+        self.calls += 1
+        scheduler = self._scheduler
+        fault = NO_FAULT if self.spared else self._faults.get(self.calls, NO_FAULT)
+        return NativeCall(
+            self.calls, scheduler.current, function, core, power_config_id, configs, scheduler.now_us, fault
+        )
+
+    def _make(self, call: NativeCall, native: Callable[[], int]) -> None:
+        scheduler, watcher, fault = self._scheduler, self.watcher, call.fault
+        assert watcher is not None
+        watcher.call_begins(call)
+        interrupted = True
+        try:
+            scheduler.sleep(fault.before_us)
+            if fault.code:
+                self.htp.fail_next(fault.code, call.function, applied=fault.applied)
+            call.code = native()
+            watcher.call_applied(call)
+            scheduler.sleep(fault.after_us)
+            interrupted = False
+        finally:
+            call.over = True
+            if not scheduler.over:
+                watcher.call_ended(call, interrupted=interrupted)

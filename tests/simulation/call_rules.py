@@ -1,0 +1,124 @@
+"""What must hold of single native calls: on which ids, how many at a time, how often to a dead DSP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.troubles import LONGEST_BACKOFF_US
+
+if TYPE_CHECKING:
+    from simulation.backend import NativeCall
+    from simulation.demand import Client
+    from simulation.situation import Situation
+
+INVALID_INPUT, DEAD = 13001, 1011
+# DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
+LEAST_BETWEEN_FAILURES_US = 1_000_000
+
+
+class CallRules:
+    """The calls of a run, and what must hold of them."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.made: list[NativeCall] = []
+        self.orphans: dict[int, int] = {}
+        self._situation = situation
+        self._scheduler = situation.scheduler
+        self._destroyed: set[int] = set()
+        self._unknown: set[int] = set()
+        self._dead_us: int | None = None
+        self._dead_known = False
+
+    def begins(self, call: NativeCall) -> None:
+        """Take in that a call begins."""
+        situation, power_config_id = self._situation, call.power_config_id
+        if situation.controller_closed:
+            self._situation.fail("a closed controller makes no call", f"{call}")
+        if self._scheduler.collecting:
+            self._situation.fail("nothing that the collector runs makes a call", f"{call}")
+        if power_config_id is not None:
+            if power_config_id in self._destroyed:
+                self._situation.fail("no call on a destroyed id", f"{call}")
+            if any(other.power_config_id == power_config_id for other in self._situation.under_way):
+                self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
+            client = self.client_of(call)
+            in_use = client is not None and not client.closing and power_config_id not in self.orphans
+            if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
+                self._situation.fail("an id that the library does not know is not used again", f"{call}")
+        if self._situation.under_way and not situation.promises.side_by_side:
+            self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
+        self._situation.under_way.append(call)
+        self.made.append(call)
+
+    def applied(self, call: NativeCall) -> Client | None:
+        """Take in that a call has taken effect; return the session whose id it was made on."""
+        client = self.client_of(call)
+        if call.function == "createPowerConfigId" and not call.code:
+            assert call.power_config_id is not None
+            if client is not None:
+                client.power_config_ids.append(call.power_config_id)
+        elif call.function == "destroyPowerConfigId" and not call.code:
+            assert call.power_config_id is not None
+            self._destroyed.add(call.power_config_id)
+        elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
+            self._unknown.add(call.power_config_id)
+        if call.code == DEAD:
+            self._dead_answered(call)
+        else:
+            self._dead_us, self._dead_known = None, False
+        return client
+
+    def ended(self, call: NativeCall) -> Client | None:
+        """Take in that a call has returned; return the session whose id it was made on."""
+        self._situation.under_way.remove(call)
+        client = self.client_of(call)
+        if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
+            if call.code == 0:
+                self.orphans.pop(call.power_config_id, None)
+            else:
+                self.orphans[call.power_config_id] = self._scheduler.idle_us
+            return None if client is None or client.closing else client
+        return client
+
+    def quiet(self) -> None:
+        """Take in that nobody can go on: whoever was told that the DSP is dead has taken it in."""
+        self._dead_known = self._dead_us is not None
+
+    def check_destroyed(self, client: Client) -> None:
+        """Fail where an id of a closed session lives on, though destroying it has not failed."""
+        alive = self._situation.htp._clients
+        left = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
+        if left:
+            self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")
+
+    def look_at_orphans(self) -> None:
+        """Fail where an id that could not be destroyed is not tried again in time."""
+        alive = self._situation.htp._clients
+        for power_config_id, failed_us in self.orphans.items():
+            late = self._scheduler.idle_us - failed_us > LONGEST_BACKOFF_US
+            if late and power_config_id in alive and not self._situation.controller_closed:
+                self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
+
+    def _dead_answered(self, call: NativeCall) -> None:
+        operation = self._situation.operations.get(call.task)
+        kind = None if operation is None else operation.kind
+        now_us = self._scheduler.now_us
+        if kind in ("begin", "end") and self._dead_known and self._dead_us is not None:
+            gap_us = call.begun_us - self._dead_us
+            if gap_us < LEAST_BETWEEN_FAILURES_US:
+                self._situation.fail(
+                    "1011 costs at most one failed call a second", f"{call}, {gap_us} us after the one before"
+                )
+        if kind in ("begin", "end", None):
+            self._dead_us, self._dead_known = now_us, False
+
+    def client_of(self, call: NativeCall) -> Client | None:
+        """Return the session whose id a call is made on, or on whose core an id is created."""
+        for client in self._situation.clients:
+            if call.power_config_id in client.power_config_ids:
+                return client
+        if call.function == "createPowerConfigId":
+            for client in self._situation.clients:
+                if not client.closed and call.core in client.cores:
+                    return client
+        return None

@@ -1,0 +1,126 @@
+"""Profiles, holds and caps, as the host changes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.demand import Claim, Use
+from simulation.expectations import expected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.demand import Client
+    from simulation.program import Op
+    from simulation.public_calls import PublicCalls
+    from simulation.specification import Specification
+
+
+class Owner:
+    """What a hold may end with."""
+
+
+class Changes:
+    """Changes which profiles sessions use, and keeps account of which are possible.
+
+    Args:
+        specification: keeps the caps.
+        public: calls the public API.
+        run: does what is done while a hold or a cap stands.
+    """
+
+    def __init__(
+        self, specification: Specification, public: PublicCalls, run: Callable[[tuple[Op, ...]], None]
+    ) -> None:
+        self._situation = specification.situation
+        self._scheduler = specification.situation.scheduler
+        self._public = public
+        self._run = run
+
+    def end_sustains(self, client: Client | None) -> None:
+        """Take in that a profile may change, of one session or of all: pending sustains end."""
+        for each in self._situation.clients if client is None else (client,):
+            each.must_until_us = 0
+
+    def use(self, client: Client, op: Op) -> None:
+        """Change a session's own profile."""
+        begun_at = self._scheduler.steps
+        use = Use(op.name)
+        client.uses.append(use)
+        self.end_sustains(client)
+        error = self._public.call("use", client, lambda: client.session.use(expected()[op.name].profile), op.interrupt)
+        if error is None:
+            client.used(use, self._scheduler.steps, begun_at)
+        else:
+            use.returned_at = self._scheduler.steps
+
+    def hold(self, client: Client, op: Op) -> None:
+        """Hold a profile for a while."""
+        scheduler = self._scheduler
+        claim, owner = Claim(op.name), Owner() if op.how == "owner" else None
+        timeout_us = max(op.us, 1) if op.how == "timeout" else None
+        client.holds.append(claim)
+        self.end_sustains(client)
+        if timeout_us is not None:
+            scheduler.call_at(scheduler.now_us + timeout_us, lambda: self._runs_out(client, claim))
+        begun_us = scheduler.now_us
+
+        def hold() -> None:
+            profile = expected()[op.name].profile
+            claim.handle = client.session.hold(profile, reason="simulated", timeout_us=timeout_us, owner=owner)
+
+        error = self._public.call("hold", client, hold, op.interrupt)
+        if error is not None:
+            claim.certain = False
+            claim.until_us = scheduler.now_us
+            if not isinstance(error, KeyboardInterrupt) and claim in client.holds:
+                client.holds.remove(claim)
+            return
+        claim.certain = timeout_us is None or scheduler.now_us < begun_us + timeout_us
+        claim.until_us = None if timeout_us is None else scheduler.now_us + timeout_us
+        if op.how == "timeout":
+            claim.handle = None
+        scheduler.sleep(op.us)
+        self._run(op.inner)
+        self._end_hold(client, claim, owner, op)
+
+    def _end_hold(self, client: Client, claim: Claim, owner: Owner | None, op: Op) -> None:
+        if op.how == "timeout":
+            return
+        claim.certain = False
+        self.end_sustains(client)
+        if op.how == "release":
+            while self._public.call("release", client, claim.handle.release) is not None and claim.handle.active:
+                pass
+            if claim in client.holds:
+                client.holds.remove(claim)
+            return
+        claim.until_us = self._scheduler.now_us
+        handle, claim.handle = claim.handle, None
+        # Nothing but the list of what is to be collected may refer to them any more.
+        self._scheduler.collect((handle, owner), op.us % 7 + 1, [handle] if owner is None else [owner])
+
+    def _runs_out(self, client: Client, claim: Claim) -> None:
+        claim.certain = False
+        self.end_sustains(client)
+
+    def cap(self, _client: Client, op: Op) -> None:
+        """Cap all sessions for a while."""
+        claim = Claim(op.name)
+        self._situation.caps.append(claim)
+        self.end_sustains(None)
+
+        def cap() -> None:
+            claim.handle = self._situation.controller.cap(expected()[op.name].profile, reason="simulated")
+
+        if self._public.call("cap", None, cap, op.interrupt) is not None:
+            return
+        claim.certain = True
+        self._scheduler.sleep(op.us)
+        self._run(op.inner)
+        claim.certain = False
+        self.end_sustains(None)
+        while self._public.call("lift", None, claim.handle.lift) is not None and claim.handle.active:
+            pass
+        if claim in self._situation.caps:
+            self._situation.caps.remove(claim)

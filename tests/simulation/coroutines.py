@@ -1,0 +1,119 @@
+"""An event loop on a task: coroutines infer there, and are cancelled at odd moments."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from simulation.locks import SimpleQueue
+
+import htppower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.demand import Client
+    from simulation.phases import Phases
+    from simulation.program import Op
+    from simulation.scheduler import Scheduler
+    from simulation.specification import Specification
+
+
+class Loop:
+    """As much of an event loop as futures and tasks need.
+
+    Args:
+        scheduler: on whose task it runs.
+        specification: is told what is in use.
+    """
+
+    def __init__(self, scheduler: Scheduler, specification: Specification) -> None:
+        self._scheduler = scheduler
+        self._specification = specification
+        self._due = SimpleQueue(scheduler)
+        self._started = False
+        # Futures and tasks take what has these few methods.
+        self._as_loop = cast("asyncio.AbstractEventLoop", self)
+
+    def infer(self, phases: Phases, client: Client, op: Op) -> None:
+        """Let a coroutine infer; it is cancelled after a while."""
+        if not self._started:
+            self._started = True
+            self._scheduler.spawn("loop", self._work, daemon=True)
+        self._due.put(lambda: self._begin(phases, client, op))
+        self._scheduler.sleep(op.us)
+
+    def get_debug(self) -> bool:
+        """Return False."""
+        return False
+
+    def is_closed(self) -> bool:
+        """Return False."""
+        return False
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Return a future of this loop."""
+        return asyncio.Future(loop=self._as_loop)
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        """Call on the loop's task."""
+        run = callback if context is None else context.run
+        arguments = args if context is None else (callback, *args)
+        self._due.put(lambda: run(*arguments))
+
+    call_soon_threadsafe = call_soon
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Raise what nobody has taken; a run that has ended leaves its tasks where they are."""
+        if not self._scheduler.over:
+            raise RuntimeError(f"the loop was told of {context}")
+
+    def _work(self) -> None:
+        asyncio._set_running_loop(self._as_loop)
+        try:
+            while True:
+                self._due.get()()
+        finally:
+            asyncio._set_running_loop(None)
+
+    def _begin(self, phases: Phases, client: Client, op: Op) -> None:
+        task = asyncio.Task(self._infer(phases, client, op), loop=self._as_loop)
+        self._scheduler.call_at(self._scheduler.now_us + op.steps, lambda: self._cancel(task))
+
+    def _cancel(self, task: asyncio.Task[None]) -> None:
+        with self._scheduler.watching():
+            self._due.put(task.cancel)
+
+    async def _infer(self, phases: Phases, client: Client, op: Op) -> None:
+        inference = client.session.ainference()
+        client.unsettled += 1
+        try:
+            await inference.__aenter__()
+        except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
+            # A raise that is under way goes on, and is lowered after it.
+            client.endings.append(lambda: phases.end_done(client, "infer"))
+            return
+        client.unsettled -= 1
+        client.inferences += 1
+        self._specification.begun(client)
+        cancelled = False
+        try:
+            future = self.create_future()
+            self._scheduler.call_at(self._scheduler.now_us + op.us, lambda: self._wake(future))
+            await future
+        except asyncio.CancelledError:
+            cancelled = True
+        phases.end_asked(client, "infer")
+        if cancelled:
+            client.must_until_us = 0
+        client.inferences -= 1
+        try:
+            await inference.__aexit__(None, None, None)
+        except (asyncio.CancelledError, htppower.VoteRejected):
+            pass
+        finally:
+            phases.end_done(client, "infer")
+
+    def _wake(self, future: asyncio.Future[None]) -> None:
+        with self._scheduler.watching():
+            self._due.put(lambda: None if future.done() else future.set_result(None))

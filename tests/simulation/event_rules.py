@@ -1,0 +1,64 @@
+"""What must hold of events: every one, in order, and as the native calls were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower.events import CallMade, Event, Transition
+
+if TYPE_CHECKING:
+    from simulation.specification import Specification
+
+
+class EventRules:
+    """The events of a controller, kept, and what must hold of them in the end."""
+
+    def __init__(self, specification: Specification) -> None:
+        self._specification = specification
+        self._events: list[Event] = []
+
+    def take(self, event: Event) -> None:
+        """Take an event in; subscribed with the first."""
+        self._events.append(event)
+
+    def check(self, controller: Any) -> None:
+        """Fail where an event is missing, out of order, or not as the calls were."""
+        events, interrupted = self._events, self._specification.situation.interrupted
+        if controller.status().events_lost:
+            return
+        orders = [event.order for event in events]
+        if orders != sorted(orders) or (not interrupted and orders != list(range(1, len(orders) + 1))):
+            self._fail(f"orders are {orders[:50]}")
+        times = [event.time_us for event in events]
+        if times != sorted(times):
+            self._fail("times go back")
+        states: dict[int, str] = {}
+        for event in events:
+            if isinstance(event, Transition):
+                before = states.get(event.session, "UNVOTED")
+                if str(event.source) != before:
+                    self._fail(f"{event} follows {before}")
+                states[event.session] = str(event.dest)
+        if interrupted:
+            return
+        if any(state != "DESTROYED" for state in states.values()):
+            self._fail(f"the sessions end as {states}")
+        self._check_calls()
+
+    def _check_calls(self) -> None:
+        told: dict[object, list[object]] = {}
+        made: dict[object, list[object]] = {}
+        for event in self._events:
+            if isinstance(event, CallMade):
+                told.setdefault(event.power_config_id, []).append((event.function, event.code))
+        for call in self._specification.calls.made:
+            failed_create = call.function == "createPowerConfigId" and call.code
+            on = None if failed_create else call.power_config_id
+            made.setdefault(on, []).append((call.function, call.code))
+        if told != made:
+            differing = {on for on in {*told, *made} if told.get(on) != made.get(on)}
+            details = {on: (told.get(on), made.get(on)) for on in differing}
+            self._fail(f"told, and made: {details}")
+
+    def _fail(self, details: str) -> None:
+        self._specification.situation.fail("events tell what happened, in order", details)

@@ -1,0 +1,164 @@
+"""The phases of sessions as the host runs them: in a thread, in a generator that is dropped, in a coroutine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simulation.coroutines import Loop
+    from simulation.demand import Client
+    from simulation.program import Op
+    from simulation.public_calls import PublicCalls
+    from simulation.specification import Specification
+
+
+class Phases:
+    """Runs phases, and tells the specification what is in use.
+
+    Args:
+        specification: is told.
+        public: calls the public API.
+        loop: the event loop of the host's coroutines.
+        run: does what is done during a phase.
+    """
+
+    def __init__(
+        self,
+        specification: Specification,
+        public: PublicCalls,
+        loop: Loop,
+        run: Callable[[tuple[Op, ...]], None],
+    ) -> None:
+        self._specification = specification
+        self._situation = specification.situation
+        self._scheduler = specification.situation.scheduler
+        self._public = public
+        self._loop = loop
+        self._run = run
+
+    def infer(self, client: Client, op: Op) -> None:
+        """Run an inference."""
+        self._phase(client, client.session.inference(), op, preparing=False)
+
+    def prepare(self, client: Client, op: Op) -> None:
+        """Run INIT or DE-INIT."""
+        phase = client.session.init() if op.kind == "init" else client.session.deinit()
+        self._phase(client, phase, op, preparing=True)
+
+    def _phase(self, client: Client, phase: Any, op: Op, *, preparing: bool) -> None:
+        """Run a phase."""
+        at_begin = op.interrupt if op.interrupt % 2 else 0
+        if not self.begin(client, phase.__enter__, at_begin, preparing=preparing):
+            return
+        self._scheduler.sleep(op.us)
+        self._run(op.inner)
+        # An exception that went through the phase by itself is no other matter to the count.
+        self.end(client, op, lambda: phase.__exit__(None, None, None), preparing=preparing)
+
+    def begin(
+        self, client: Client, enter: Callable[[], object], interrupt: int = 0, *, preparing: bool = False
+    ) -> bool:
+        """Begin a phase; return whether it has begun."""
+        client.unsettled += 1
+        error = self._public.call("begin", client, enter, interrupt)
+        client.unsettled -= 1
+        if error is not None:
+            client.may_until_us = max(client.may_until_us, self._scheduler.now_us)
+            return False
+        self._count(client, 1, preparing=preparing)
+        self._specification.begun(client)
+        return True
+
+    def end(self, client: Client, op: Op, leave: Callable[[], object], *, preparing: bool = False) -> None:
+        """End a phase."""
+        self.end_asked(client, op.kind)
+        self._count(client, -1, preparing=preparing)
+        asked, alone = client.asked, client.unsettled == 1 and not client.busy
+        self._public.call("end", client, leave, 0 if op.interrupt % 2 else op.interrupt)
+        # Nothing else was asked meanwhile: from now on its votes may stay up for this long, and no longer.
+        alone = alone and client.asked == asked + 1 and client.unsettled == 1
+        self.end_done(client, op.kind, alone=alone and not self._situation.operations)
+
+    def end_asked(self, client: Client, kind: str) -> None:
+        """Take in that a phase is about to end: from now on its votes must stay up for the sustain time."""
+        situation, now_us = self._situation, self._scheduler.now_us
+        possible = client.possible(situation.caps)
+        alone = not any(other.client in (client, None) for other in situation.operations.values())
+        claims = (*client.holds, *situation.caps)
+        steady = alone and not client.unsettled and not client.closing and all(claim.certain for claim in claims)
+        steady = steady and client not in self._specification.troubles
+        if kind == "deinit" or not steady:
+            client.must_until_us = 0
+        elif kind == "init":
+            client.must_until_us = max(client.must_until_us, now_us + min(each.after_init_us for each in possible))
+        else:
+            client.must_until_us = now_us + min(each.sustain_us for each in possible)
+        client.unsettled += 1
+
+    def end_done(self, client: Client, kind: str, *, alone: bool = False) -> None:
+        """Take in that a phase has ended.
+
+        Args:
+            client: on which session.
+            kind: which phase.
+            alone: whether nothing else was asked of the session meanwhile.
+        """
+        client.unsettled -= 1
+        kept_us = 0
+        if kind != "deinit":
+            kept_us = max(
+                each.after_init_us if kind == "init" else each.sustain_us
+                for each in client.possible(self._situation.caps)
+            )
+        until_us = self._scheduler.now_us + kept_us
+        # The end of INIT lets a sustain go on; that of an inference and of DE-INIT sets the time anew.
+        client.may_until_us = until_us if alone and kind != "init" else max(client.may_until_us, until_us)
+        # Look then, also where nothing else happens.
+        self._scheduler.call_at(client.may_until_us, _nothing)
+
+    @staticmethod
+    def _count(client: Client, change: int, *, preparing: bool) -> None:
+        if preparing:
+            client.preparations += change
+        else:
+            client.inferences += change
+
+    def stream(self, client: Client, op: Op) -> None:
+        """Run an inference in a generator that is dropped half-way, and collected in whatever task runs then."""
+        session = client.session
+
+        def tokens() -> Iterator[int]:
+            with session.inference():
+                yield 1
+                yield 2
+
+        stream = tokens()
+        if not self.begin(client, lambda: next(stream), op.interrupt):
+            return
+        self._scheduler.sleep(op.us)
+        self.end_asked(client, "infer")
+        client.must_until_us = 0
+        client.inferences -= 1
+        ended = _Collected(lambda: client.endings.append(lambda: self.end_done(client, "infer")))
+        # A tuple lets go of its last element first: the generator is closed, then what waits for it is told.
+        self._scheduler.collect((ended, stream), op.steps)
+
+    def coroutine(self, client: Client, op: Op) -> None:
+        """Run an inference in a coroutine."""
+        self._loop.infer(self, client, op)
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class _Collected:
+    """Calls when it is garbage collected."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+
+    def __del__(self) -> None:
+        self._call()

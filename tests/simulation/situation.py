@@ -1,0 +1,125 @@
+"""What the host has asked for and what is in force, side by side: what every rule of the specification looks at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from simulation.expectations import DOWN, in_force
+from simulation.tasks import Violation
+
+if TYPE_CHECKING:
+    from simulation.backend import NativeCall
+    from simulation.demand import Claim, Client
+    from simulation.scheduler import Scheduler
+
+    from htppower.backends import SimulatedHtp
+
+
+@attrs.frozen
+class Promises:
+    """What the core under test promises beyond the rest.
+
+    Attributes:
+        side_by_side: calls of different sessions run at the same time; one that hangs keeps nobody else waiting.
+        in_flight_first: after 1007, sessions with an inference in flight are voted again first.
+        told_to_anybody: 1007 restores all, whoever was told, and whatever back-off is running.
+        heartbeat_us: how long a restart may stay unnoticed while a session is up; None where no call need notice it.
+    """
+
+    side_by_side: bool = False
+    in_flight_first: bool = False
+    told_to_anybody: bool = True
+    heartbeat_us: int | None = None
+
+
+@attrs.define(eq=False)
+class Operation:
+    """A call of the public API that has not returned.
+
+    Attributes:
+        kind: which, such as ``begin``.
+        client: on which session; None for what is the controller's.
+    """
+
+    kind: str
+    client: Client | None
+
+
+class Situation:
+    """What is asked for, and what is in force.
+
+    Args:
+        scheduler: tells the time.
+        htp: what is in force.
+        promises: what is asked of the core under test beyond the rest.
+
+    Attributes:
+        clients, caps: every session that was opened, and the caps.
+        operations: the calls of the public API that have not returned, by task.
+        under_way: the native calls that have not returned.
+        controller: what is under test; None until it is made.
+        controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
+    """
+
+    def __init__(self, scheduler: Scheduler, htp: SimulatedHtp, promises: Promises) -> None:
+        self.scheduler = scheduler
+        self.htp = htp
+        self.promises = promises
+        self.clients: list[Client] = []
+        self.caps: list[Claim] = []
+        self.operations: dict[object, Operation] = {}
+        self.under_way: list[NativeCall] = []
+        self.controller: Any = None
+        self.controller_closed = False
+        self.interrupted = False
+
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether the DSP is dead, or has restarted and nobody was told: nothing can be expected of any vote."""
+        return self.htp._dead or self.htp._unnoticed
+
+    def must_be_up(self, client: Client) -> bool:
+        """Return whether a session's votes must be in force, failures aside."""
+        if client.closing or not (client.busy or self.scheduler.now_us < client.must_until_us):
+            return False
+        return all(each.raised is not None for each in client.possible(self.caps))
+
+    def may_be_up(self, client: Client) -> bool:
+        """Return whether a session's votes may be in force, failures aside."""
+        return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
+
+    def lacking(self, client: Client) -> list[int]:
+        """Return the cores on which the votes of none of the profiles that a session may be using are in force."""
+        raised = {each.raised for each in client.possible(self.caps)}
+        found = self.htp._clients.values()
+        return [
+            core
+            for core in client.cores
+            if not any(each.core_id == core and in_force(each) in raised for each in found)
+        ]
+
+    def is_down(self, client: Client) -> bool:
+        """Return whether nothing but the votes of a power state is in force on a session's ids."""
+        alive = self.htp._clients
+        return all(in_force(alive[each]) in DOWN for each in client.power_config_ids if each in alive)
+
+    def waits_for(self, call: NativeCall, client: Client) -> bool:
+        """Return whether a session may have to wait for a native call."""
+        return not self.promises.side_by_side or call.process_wide or call.core in client.cores
+
+    def fail(self, rule: str, details: str) -> None:
+        """End the run: a rule is broken."""
+        self.scheduler.fail(Violation(rule, details))
+
+    def tell(self, client: Client) -> str:
+        """Return how a session is, in a line."""
+        names = [each.profile.name for each in client.possible(self.caps)]
+        alive = self.htp._clients
+        votes = {each: alive[each].core[1] for each in client.power_config_ids if each in alive}
+        return (
+            f"session {client.place} ({getattr(client.session, 'state', None)}, {'/'.join(names)}): "
+            f"{client.inferences} inferences, {client.preparations} preparations, {client.unsettled} unsettled, "
+            f"must be up until {client.must_until_us} us, may until {client.may_until_us} us, core targets {votes}, "
+            f"now {self.scheduler.now_us} us"
+        )
