@@ -1,0 +1,118 @@
+"""Small cases, run in every order of steps in which at most so many tasks are made to wait that could go on."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+from simulation.backend import Fault
+from simulation.choices import Enumerated
+from simulation.program import Op, Program
+from simulation.simulate import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.simulate import Result
+    from simulation.situation import Promises
+
+# Two sessions on a core each, of a profile that sustains and of one that lowers at once.
+_CORES = ((0,), (2,))
+_SUSTAINED = ("brisk", "steady")
+_AT_ONCE = ("balanced", "balanced")
+_LATER = Op("rest", us=20_000)
+
+
+def _infer(place: int, *inner: Op) -> Op:
+    return Op("infer", place, inner=inner)
+
+
+# What two threads do beside each other.
+_PAIRS: dict[str, tuple[tuple[Op, ...], tuple[Op, ...]]] = {
+    "two inferences of one session": ((_infer(0),), (_infer(0),)),
+    "inferences of two sessions": ((_infer(0),), (_infer(1),)),
+    "an inference, and another after the sustain time": ((_infer(0),), (_LATER, _infer(0))),
+    "an inference and a close": ((_infer(0),), (Op("close", 0, name="balanced"),)),
+    "an inference and another profile": ((_infer(0),), (Op("use", 0, name="power_saver"),)),
+    "an inference under a hold, and a cap": (
+        (Op("hold", 0, name="burst", how="release", inner=(_infer(0),)),),
+        (Op("cap", name="balanced"),),
+    ),
+    "INIT and an inference": ((Op("init", 0),), (_infer(0),)),
+    "an inference and DE-INIT": ((_infer(0),), (Op("deinit", 0),)),
+}
+# One fault, at each of the first calls after the two sessions were opened; and what happens to the subsystem.
+_FAULTY_CALLS = (3, 4, 5)
+_SUBSYSTEM: dict[str, tuple[Op, ...]] = {
+    "a restart": (Op("restart"),),
+    "a restart in which ids are forgotten": (Op("forget"),),
+    "a DSP that dies and comes back": (Op("die"), _LATER, Op("restart")),
+}
+
+
+@attrs.frozen
+class Case:
+    """A small program.
+
+    Attributes:
+        name: what it is.
+        program: the program.
+    """
+
+    name: str
+    program: Program
+
+
+def cases() -> Iterator[Case]:
+    """Yield every small case: each pair of threads, without a fault, with one, with each fate of the subsystem."""
+    for what, threads in _PAIRS.items():
+        for profiles in (_SUSTAINED, _AT_ONCE):
+            plain = Program(_CORES, profiles, threads, subscribed=False)
+            name = f"{what}, {profiles[0]}"
+            yield Case(name, plain)
+            for number in _FAULTY_CALLS:
+                faults = {number: Fault(13006, applied=1)}
+                yield Case(f"{name}, call {number} fails", attrs.evolve(plain, faults=faults))
+            for fate, ops in _SUBSYSTEM.items():
+                yield Case(f"{name}, {fate}", attrs.evolve(plain, threads=(*threads, ops)))
+
+
+@attrs.frozen
+class Explored:
+    """How a small case went.
+
+    Attributes:
+        runs, steps: how many there were.
+        complete: whether every order was run.
+        failed: the first run that failed, None where none has.
+    """
+
+    runs: int
+    steps: int
+    complete: bool
+    failed: Result | None
+
+
+def explore(program: Program, promises: Promises, most_preemptions: int, end_s: float) -> Explored:
+    """Run a program in every order, until one fails or the time is over.
+
+    Args:
+        program: the program.
+        promises: what the core promises.
+        most_preemptions: how many times a task that could go on may be made to wait.
+        end_s: when to give up, by the monotonic clock.
+    """
+    beginning: list[int] | None = []
+    runs = steps = 0
+    while beginning is not None:
+        if time.monotonic() > end_s:
+            return Explored(runs, steps, complete=False, failed=None)
+        choices = Enumerated(beginning, most_preemptions)
+        result = simulate(program, choices, promises, coarse=True)
+        runs += 1
+        steps += result.steps
+        if result.violation is not None:
+            return Explored(runs, steps, complete=False, failed=result)
+        beginning = choices.following()
+    return Explored(runs, steps, complete=True, failed=None)

@@ -1,0 +1,160 @@
+"""Deterministic simulation: ``python tests/simulation/run.py [--seed N] [--steps M] [--seconds S] [--exhaustive]``.
+
+The controller, unchanged, under a scheduler that decides at every lock, queue, alarm and native call who goes on, and
+when calls fail, hang, and the subsystem restarts. After every step that changes anything an independent specification
+is compared with the simulated HTP. A failure prints its seed; ``--seed N`` alone replays that run, makes it smaller,
+and prints what happened in it. The exit code is 1 where something broke.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+if __name__ == "__main__":
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # The order of sets must not change from process to process.
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from simulation import lines
+
+# Before anything imports the controller: its statements are to be points.
+lines.instrument("htppower.control", without=("htppower.control.time", "htppower.control.status"))
+
+from simulation.choices import Random, Replayed  # noqa: E402 - see above
+from simulation.exhaustive import cases, explore  # noqa: E402
+from simulation.program import draw  # noqa: E402
+from simulation.shrink import Failing, shrink  # noqa: E402
+from simulation.simulate import Result, simulate, warm_up  # noqa: E402
+from simulation.situation import Promises  # noqa: E402
+
+MOST_SHOWN = 120
+
+
+def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
+    """Run what a seed says."""
+    program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts)
+    result = simulate(program, Random(f"choices {seed}"), promises)
+    failing = None if result.violation is None else Failing(program, result.made, result.violation.rule)
+    return failing, result
+
+
+def show(failing: Failing, promises: Promises, *, seconds: float, coarse: bool = False) -> None:
+    """Make a failing run smaller, and print what happens in it."""
+    smaller = shrink(failing, lambda program, choices: simulate(program, choices, promises, coarse=coarse), seconds)
+    result = simulate(smaller.program, Replayed(smaller.made), promises, coarse=coarse, traced=True)
+    program = smaller.program
+    print(f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}; fine {program.fine}")
+    for number, thread in enumerate(program.threads):
+        print(f"thread {number}: {'; '.join(map(str, thread))}")
+    for number, fault in sorted(program.faults.items()):
+        print(f"call {number}: {fault}")
+    print(f"choices {list(smaller.made)}")
+    print("\n".join(result.trace[-MOST_SHOWN:]))
+    print(f"BROKEN {result.violation}")
+
+
+def run_random(given: argparse.Namespace, promises: Promises) -> int:
+    """Run at random, from a seed on, until the steps or the seconds are over; return how many runs failed."""
+    seed = random.SystemRandom().randrange(10**9) if given.seed is None else given.seed
+    print(f"seed {seed}", flush=True)
+    begun_s = time.monotonic()
+    runs = steps = calls = 0
+    broken: dict[str, list[tuple[int, int, Failing]]] = collections.defaultdict(list)
+    while steps < given.steps and time.monotonic() - begun_s < given.seconds:
+        failing, result = run_seed(seed + runs, given, promises)
+        steps, calls = steps + result.steps, calls + result.calls
+        if failing is not None and not failing.rule.startswith(tuple(given.known)):
+            assert result.violation is not None
+            if failing.rule not in broken:
+                print(f"BROKEN seed {seed + runs}: {result.violation}", flush=True)
+            broken[failing.rule].append((failing.program.size, seed + runs, failing))
+            if given.first:
+                runs += 1
+                break
+        runs += 1
+    elapsed_s = time.monotonic() - begun_s
+    print(
+        f"{runs:,} runs, {steps:,} steps, {calls:,} native calls in {elapsed_s:.1f} s: "
+        f"{steps / elapsed_s:,.0f} steps a second"
+    )
+    for rule, found in sorted(broken.items()):
+        found.sort(key=lambda one: one[:2])
+        print(f"{len(found):>6} {rule}: seeds {', '.join(str(seed) for _, seed, _ in found[:8])}")
+    for _, found in sorted(broken.items()) if given.shrink else ():
+        print()
+        show(found[0][2], promises, seconds=given.shrink)
+    print("broken" if broken else "nothing broke")
+    return sum(map(len, broken.values()))
+
+
+def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
+    """Run every small case in every order; return how many failed."""
+    end_s = time.monotonic() + given.seconds
+    broken = runs = steps = complete = 0
+    chosen = [case for case in cases() if given.case in case.name]
+    for case in chosen:
+        explored = explore(case.program, promises, given.preemptions, end_s)
+        runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
+        print(f"{explored.runs:>8,} runs  {'' if explored.complete else 'not all '}{case.name}", flush=True)
+        if explored.failed is not None:
+            assert explored.failed.violation is not None
+            broken += not explored.failed.violation.rule.startswith(tuple(given.known))
+            failing = Failing(case.program, explored.failed.made, explored.failed.violation.rule)
+            print(f"BROKEN {explored.failed.violation}")
+            if given.shrink:
+                show(failing, promises, seconds=given.shrink, coarse=True)
+    print(f"{complete} of {len(chosen)} cases in every order, {runs:,} runs, {steps:,} steps, {broken} broken")
+    print("broken" if broken else "nothing broke")
+    return broken
+
+
+def replay(given: argparse.Namespace, promises: Promises) -> int:
+    """Run what one seed says, twice; return whether it failed."""
+    failing, result = run_seed(given.seed, given, promises)
+    again = run_seed(given.seed, given, promises)[1]
+    alike = (result.steps, result.calls, result.made) == (again.steps, again.calls, again.made)
+    print(
+        f"seed {given.seed}: {result.steps:,} steps, {result.calls} native calls"
+        f"{'' if alike else ', NOT THE SAME AGAIN'}"
+    )
+    if failing is not None:
+        show(failing, promises, seconds=given.shrink or 20.0)
+    print("nothing broke" if failing is None and alike else "broken")
+    return int(failing is not None or not alike)
+
+
+def main() -> int:
+    """Run it from the command line, and return the exit code."""
+    parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
+    parser.add_argument("--seed", type=int, default=None, help="the first run's; alone, that run is replayed and shown")
+    parser.add_argument("--steps", type=int, default=None, help="how many at least, at random; no limit unless told")
+    parser.add_argument("--seconds", type=float, default=None, help="how long; 60 unless told or steps are")
+    parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
+    parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
+    parser.add_argument("--case", default="", help="only the small cases with this in their names")
+    parser.add_argument(
+        "--shrink", type=float, default=0.0, help="seconds for making each failure smaller; 0 shows none"
+    )
+    parser.add_argument("--first", action="store_true", help="end with the first failure")
+    parser.add_argument("--no-interrupts", dest="interrupts", action="store_false", help="draw no KeyboardInterrupt")
+    parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
+    parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
+    given = parser.parse_args()
+    promises = Promises()
+    alone = given.seed is not None and given.steps is None and given.seconds is None and not given.exhaustive
+    given.seconds = given.seconds or (60.0 if given.steps is None else 1e9)
+    given.steps = given.steps or 1 << 62
+    warm_up()
+    run = run_exhaustive if given.exhaustive else replay if alone else run_random
+    return 1 if run(given, promises) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
