@@ -1,7 +1,7 @@
 """Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
 
 Today the modules of ``htppower.control`` use ``threading`` and ``queue``: these names are replaced in each of them.
-A core that makes its locks with ``htppower.control.locks.make_lock`` is bound there, with the ranks that it gives.
+A core that makes its locks with ``make_lock(rank)`` is bound there instead, with the ranks that it gives.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import functools
 import importlib
 import pkgutil
-import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +44,8 @@ def _places() -> tuple[tuple[types.ModuleType, str], ...]:
     return tuple(
         (module, name)
         for module in modules
-        for name in ("threading", "queue", "atexit")
-        if isinstance(module.__dict__.get(name), types.ModuleType)
+        for name in ("threading", "queue", "atexit", "make_lock")
+        if name in module.__dict__
     )
 
 
@@ -57,12 +56,10 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
         "threading": fake_threading(scheduler),
         "queue": fake_queue(scheduler),
         "atexit": _NoProcess(),
+        "make_lock": lambda rank: _ranked(scheduler, rank),
     }
     replaced = [(module, name, fakes[name]) for module, name in _places()]
     replaced.append((importlib.import_module("htppower.backends.forks"), "os", _NoProcess()))
-    locks = sys.modules.get(f"{PACKAGE}.locks")
-    if locks is not None and hasattr(locks, "make_lock"):
-        replaced.append((locks, "make_lock", lambda rank: _ranked(scheduler, rank)))
     saved = [(module, name, module.__dict__[name]) for module, name, _ in replaced]
     for module, name, fake in replaced:
         module.__dict__[name] = fake

@@ -36,6 +36,10 @@ class CallRules:
             self._situation.fail("a closed controller makes no call", f"{call}")
         if self._scheduler.collecting:
             self._situation.fail("nothing that the collector runs makes a call", f"{call}")
+        highest = situation.promises.highest_rank_over_calls
+        ranks = [getattr(lock, "rank", None) for lock in call.task.held]
+        if highest is not None and any(rank is not None and rank > highest for rank in ranks):
+            situation.fail("no native call under a lock that forbids it", f"{call} under {call.task.held}")
         if power_config_id is not None:
             if power_config_id in self._destroyed:
                 self._situation.fail("no call on a destroyed id", f"{call}")

@@ -24,12 +24,14 @@ class Promises:
         side_by_side: calls of different sessions run at the same time; one that hangs keeps nobody else waiting.
         in_flight_first: after 1007, sessions with an inference in flight are voted again first.
         told_to_anybody: 1007 restores all, whoever was told, and whatever back-off is running.
+        highest_rank_over_calls: of the locks that may be held over a native call; None where locks have no ranks.
         heartbeat_us: how long a restart may stay unnoticed while a session is up; None where no call need notice it.
     """
 
     side_by_side: bool = False
     in_flight_first: bool = False
     told_to_anybody: bool = True
+    highest_rank_over_calls: int | None = None
     heartbeat_us: int | None = None
 
 

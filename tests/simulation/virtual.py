@@ -85,6 +85,37 @@ class SimulatedWorker:
             del action
 
 
+class SimulatedPool:
+    """Runs actions side by side, each on a task of its own.
+
+    Args:
+        scheduler: whose tasks.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._tasks: list[Task] = []
+        self._closed = False
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action soon; nothing once it is closed."""
+        if not self._closed:
+            self._tasks = [task for task in self._tasks if not task.done]
+            self._tasks.append(self._scheduler.spawn(f"pool {len(self._tasks)}", action, daemon=True))
+        self._scheduler.point()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until everything that was posted has run; return whether it has within the time."""
+        end_us = self._scheduler.now_us + round(timeout_s * 1_000_000)
+        for task in tuple(self._tasks):
+            join(self._scheduler, task, max(0, end_us - self._scheduler.now_us))
+        return all(task.done for task in self._tasks)
+
+    def close(self) -> None:
+        """Run what was posted, and nothing from then on."""
+        self._closed = True
+
+
 class SimulatedTime:
     """A clock that the scheduler moves, with alarms that run one after the other on one task, as the real ones do."""
 
@@ -124,6 +155,10 @@ class SimulatedTime:
     def worker(self, name: str) -> SimulatedWorker:
         """Return a worker with a task of its own."""
         return SimulatedWorker(self._scheduler, name)
+
+    def pool(self) -> SimulatedPool:
+        """Return what runs actions side by side."""
+        return SimulatedPool(self._scheduler)
 
     def sleep(self, duration_s: float) -> None:
         """Let time go by."""
