@@ -1,7 +1,7 @@
 """Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
 
-Today the modules of ``htppower.control`` use ``threading`` and ``queue``: these names are replaced in each of them.
-A core that makes its locks with ``make_lock(rank)`` is bound there instead, with the ranks that it gives.
+The modules of ``htppower.control`` import ``threading``, ``queue`` and ``atexit``, and get the stand-ins for them. A
+core that makes its locks with ``htppower.control.locks.make_lock(rank)`` gets locks of the scheduler of that rank.
 """
 
 from __future__ import annotations
@@ -10,67 +10,58 @@ import contextlib
 import functools
 import importlib
 import pkgutil
-import types
 from typing import TYPE_CHECKING, Any
 
-from simulation import lines
-from simulation.locks import Lock
-from simulation.threads import fake_queue, fake_threading
+from simulation import lines, stand_ins
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Iterator
 
     from simulation.scheduler import Scheduler
 
 PACKAGE = "htppower.control"
+# These have no points between their statements: real time is not used, and a status is read whole.
+WITHOUT_POINTS = (f"{PACKAGE}.time", f"{PACKAGE}.status")
 
 
-class _NoProcess:
-    """In the place of ``atexit`` and ``os``: what a run makes ends with it, and not with the process."""
+class _NoForks:
+    """In the place of ``os`` where what is called in forked children is registered: that can't be taken back."""
 
-    def register(self, *_: object) -> None:
-        """Do nothing."""
 
-    def unregister(self, *_: object) -> None:
-        """Do nothing."""
+def bind() -> None:
+    """Let the package be imported with stand-ins and points from now on.
+
+    Raises:
+        RuntimeError: it is imported already, without.
+    """
+    lines.instrument(PACKAGE, without=WITHOUT_POINTS, adapt=_adapt)
+
+
+def _adapt(module: types.ModuleType) -> None:
+    if module.__name__ == f"{PACKAGE}.locks" and hasattr(module, "make_lock"):
+        module.__dict__["make_lock"] = stand_ins.ranked(module.make_lock)
 
 
 @functools.cache
-def _places() -> tuple[tuple[types.ModuleType, str], ...]:
-    """Import every module of the package, and return where in them one of the names is that are replaced."""
+def _forks() -> Any:
+    """Import every module of the package, so that none is imported in a run; return the module on forks."""
     package = importlib.import_module(PACKAGE)
-    names = [found.name for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")]
-    modules = [package, *(importlib.import_module(name) for name in names)]
-    return tuple(
-        (module, name)
-        for module in modules
-        for name in ("threading", "queue", "atexit", "make_lock")
-        if name in module.__dict__
-    )
+    for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
+        importlib.import_module(found.name)
+    return importlib.import_module("htppower.backends.forks")
 
 
 @contextlib.contextmanager
 def installed(scheduler: Scheduler) -> Iterator[None]:
-    """Let the controllers that are made meanwhile run under the scheduler."""
-    fakes: dict[str, Any] = {
-        "threading": fake_threading(scheduler),
-        "queue": fake_queue(scheduler),
-        "atexit": _NoProcess(),
-        "make_lock": lambda rank: _ranked(scheduler, rank),
-    }
-    replaced = [(module, name, fakes[name]) for module, name in _places()]
-    replaced.append((importlib.import_module("htppower.backends.forks"), "os", _NoProcess()))
-    saved = [(module, name, module.__dict__[name]) for module, name, _ in replaced]
-    for module, name, fake in replaced:
-        module.__dict__[name] = fake
+    """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
+    forks = _forks()
+    real_os, forks.os = forks.os, _NoForks()
+    stand_ins.follow(scheduler)
     lines.follow(scheduler)
     try:
         yield
     finally:
         lines.follow(None)
-        for module, name, real in saved:
-            module.__dict__[name] = real
-
-
-def _ranked(scheduler: Scheduler, rank: Any) -> Lock:
-    return Lock(scheduler, f"lock {getattr(rank, 'name', rank)}", rank=int(getattr(rank, "value", rank)))
+        stand_ins.follow(None)
+        forks.os = real_os

@@ -1,5 +1,7 @@
 """Points between statements: the modules under test are compiled with a call of ``point`` before each of them.
 
+They import the stand-ins in the place of ``threading``, ``queue`` and ``atexit``.
+
 So a preemption, an interrupt or a collection may come also where no lock is taken, and a count that is read by one
 statement and written by the next can be lost. ``x += 1`` on an attribute is read, a point, and written.
 """
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from simulation.scheduler import Scheduler
 
@@ -33,6 +35,18 @@ def point() -> None:
     scheduler = _scheduler
     if scheduler is not None and scheduler.fine:
         scheduler.point()
+
+
+class _StandIns(ast.NodeTransformer):
+    """Imports the stand-ins in the place of the modules that they stand in for."""
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        names = [alias.name for alias in node.names]
+        if not set(names) & {"threading", "queue", "atexit"}:
+            return node
+        if len(names) > 1:
+            raise SyntaxError(f"one import a line: {names}")
+        return ast.copy_location(ast.ImportFrom("simulation.stand_ins", node.names, 0), node)
 
 
 class _Instrumenter(ast.NodeTransformer):
@@ -86,25 +100,40 @@ def _split(statement: ast.stmt) -> list[ast.stmt]:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Compiles a module with points; keeps nothing of it."""
+    """Compiles a module with stand-ins and points; keeps nothing of it.
+
+    Args:
+        fullname, path: the module's.
+        points: whether there are any.
+        adapt: is called with the module once it is executed.
+    """
+
+    def __init__(self, fullname: str, path: str, *, points: bool, adapt: Callable[[types.ModuleType], None]) -> None:
+        super().__init__(fullname, path)
+        self._points = points
+        self._adapt = adapt
 
     def get_code(self, fullname: str) -> types.CodeType:
         path = self.get_filename(fullname)
-        tree = _Instrumenter().visit(ast.parse(self.get_data(path), path))
+        tree = _StandIns().visit(ast.parse(self.get_data(path), path))
+        if self._points:
+            tree = _Instrumenter().visit(tree)
         code: types.CodeType = compile(tree, path, "exec", dont_inherit=True)
         return code
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__dict__[_POINT] = point
         super().exec_module(module)
+        self._adapt(module)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the modules of a package as ever, and loads them with points."""
 
-    def __init__(self, package: str, without: tuple[str, ...]) -> None:
+    def __init__(self, package: str, without: tuple[str, ...], adapt: Callable[[types.ModuleType], None]) -> None:
         self._package = package
         self._without = without
+        self._adapt = adapt
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
@@ -112,17 +141,23 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname != self._package and not fullname.startswith(f"{self._package}."):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.origin is not None and not fullname.startswith(self._without):
-            spec.loader = _Loader(fullname, spec.origin)
+        if spec is not None and spec.origin is not None:
+            points = not fullname.startswith(self._without)
+            spec.loader = _Loader(fullname, spec.origin, points=points, adapt=self._adapt)
         return spec
 
 
-def instrument(package: str, without: tuple[str, ...]) -> None:
-    """Compile the modules of a package with points from now on, but for those whose names begin so.
+def instrument(package: str, *, without: tuple[str, ...], adapt: Callable[[types.ModuleType], None]) -> None:
+    """Compile the modules of a package with stand-ins and points from now on.
+
+    Args:
+        package: its name.
+        without: no points are in those whose names begin so.
+        adapt: is called with each once it is executed.
 
     Raises:
         RuntimeError: one of them is imported already.
     """
     if any(name == package or name.startswith(f"{package}.") for name in sys.modules):
         raise RuntimeError(f"{package} is imported already, without points")
-    sys.meta_path.insert(0, _Finder(package, without))
+    sys.meta_path.insert(0, _Finder(package, without, adapt))

@@ -22,10 +22,10 @@ if __name__ == "__main__":
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from simulation import lines
+from simulation import binding
 
-# Before anything imports the controller: its statements are to be points.
-lines.instrument("htppower.control", without=("htppower.control.time", "htppower.control.status"))
+# Before anything imports the controller: it is to import the stand-ins, and its statements are to be points.
+binding.bind()
 
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.exhaustive import cases, explore  # noqa: E402

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # It plants tasks, and returns what looks at them in the end.
 Plant = Callable[[Scheduler], Callable[[], None]]
-RUN = Path(__file__).parent / "simulation" / "run.py"
+RUN = Path(__file__).parents[1] / "simulation" / "run.py"
 # What the core is known to break, until it is mended.
 KNOWN = ("--known", "nothing keeps alive", "--known", "each core is tried, though an id")
 SEEDS = range(200)
