@@ -75,7 +75,8 @@ def cases() -> Iterator[Case]:
                 faults = {number: Fault(13006, applied=1)}
                 yield Case(f"{name}, call {number} fails", attrs.evolve(plain, faults=faults))
             for fate, ops in _SUBSYSTEM.items():
-                yield Case(f"{name}, {fate}", attrs.evolve(plain, threads=(*threads, ops)))
+                second = (*ops, *threads[1])
+                yield Case(f"{name}, {fate} before the second", attrs.evolve(plain, threads=(threads[0], second)))
 
 
 @attrs.frozen
