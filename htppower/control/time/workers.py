@@ -8,6 +8,8 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from htppower.control.locks import Rank, make_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,6 +32,10 @@ class Worker(Protocol):
     def close(self) -> None:
         """Run what was posted, and nothing from then on."""
 
+    @property
+    def inline(self) -> bool:
+        """Whether actions run on the thread that posts them, before ``post`` returns."""
+
 
 class ThreadWorker:
     """Runs actions on a daemon thread of its own, which starts with the first of them.
@@ -39,13 +45,23 @@ class ThreadWorker:
         logger: is told what an action raises.
     """
 
-    def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
+    def __init__(
+        self,
+        name: str,
+        logger: logging.Logger = _LOGGER,
+        run: Callable[[Callable[[], object]], object] | None = None,
+    ) -> None:
         self._name = name
         self._logger = logger
+        self._carry_out = run
         self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        # A C function: safe while an object is garbage collected, and nothing can interrupt it.
+        self.post_unlocked = self._actions.put
+        self._lock = make_lock(Rank.WORKER)
         self._thread: threading.Thread | None = None
         self._closed = False
+
+    inline = False
 
     @property
     def pending(self) -> int:
@@ -96,10 +112,6 @@ class ThreadWorker:
                 return
         _run(action, self._logger)
 
-    def post_unlocked(self, action: Callable[[], object]) -> None:
-        """Post without taking a lock or starting the thread: safe while an object is garbage collected."""
-        self._actions.put(action)
-
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything that was posted has run; not on the thread itself, which would wait for itself."""
         thread = self._thread
@@ -120,25 +132,99 @@ class ThreadWorker:
 
     def disown(self) -> None:
         """In a forked child: the thread is the parent's. What is posted is not run, or run at once."""
-        self._lock = threading.Lock()
+        self._lock = make_lock(Rank.WORKER)
         self._thread = None
         self._closed = True
 
     def _work(self) -> None:
         while (action := self._actions.get()) is not None:
-            try:
-                _run(action, self._logger)
-            except BaseException:
-                # Nobody else would take it, and the thread must live on, also where the log itself raises.
-                with contextlib.suppress(BaseException):
-                    self._logger.exception("%r failed", action)
+            if self._carry_out is None:
+                _run_whatever(action, self._logger)
+            else:
+                self._carry_out(action)
             # A frame that waits must keep nothing of what it ran alive.
             del action
+
+
+class ThreadPool:
+    """Runs actions side by side, each on a daemon thread that is free; one is started where none is.
+
+    A thread that has nothing to do for ``IDLE_S`` ends.
+
+    Args:
+        name: the threads'.
+        logger: is told what an action raises.
+    """
+
+    MOST_THREADS = 64
+    IDLE_S = 10.0
+
+    def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
+        self._name = name
+        self._logger = logger
+        self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._lock = make_lock(Rank.WORKER)
+        self._threads = 0
+        # How many threads wait for an action, less those for which one was posted.
+        self._free = 0
+        self._closed = False
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action soon; at once where no thread can be started, or the pool is closed."""
+        with self._lock:
+            if not self._closed:
+                if self._free > 0:
+                    self._free -= 1
+                    self._actions.put(action)
+                    return
+                if self._threads >= self.MOST_THREADS:
+                    self._actions.put(action)
+                    return
+                self._threads += 1
+                try:
+                    threading.Thread(target=self._work, args=(action,), name=self._name, daemon=True).start()
+                except RuntimeError:
+                    # As at the very end of a process.
+                    self._threads -= 1
+                else:
+                    return
+        _run(action, self._logger)
+
+    def close(self) -> None:
+        """Run what was posted, then end the threads; they are not waited for."""
+        with self._lock:
+            self._closed = True
+            for _ in range(self._threads):
+                self._actions.put(None)
+
+    def _work(self, action: Callable[[], object] | None) -> None:
+        while action is not None:
+            _run_whatever(action, self._logger)
+            # A frame that waits must keep nothing of what it ran alive.
+            del action
+            action = self._next()
+
+    def _next(self) -> Callable[[], object] | None:
+        with self._lock:
+            with contextlib.suppress(queue.Empty):
+                return self._actions.get_nowait()
+            self._free += 1
+        try:
+            return self._actions.get(timeout=self.IDLE_S)
+        except queue.Empty:
+            with self._lock:
+                if self._free > 0:
+                    self._free -= 1
+                    self._threads -= 1
+                    return None
+            # An action was posted for this thread in the last moment.
+            return self._actions.get()
 
 
 class InlineWorker:
     """Runs actions at once, on the thread that posts them: for time that is driven by hand."""
 
+    inline = True
     pending = 0
 
     def post(self, action: Callable[[], object]) -> None:
@@ -151,6 +237,15 @@ class InlineWorker:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
+    """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises."""
+    try:
+        _run(action, logger)
+    except BaseException:
+        with contextlib.suppress(BaseException):
+            logger.exception("%r failed", action)
 
 
 def _run(action: Callable[[], object], logger: logging.Logger) -> None:
