@@ -277,14 +277,14 @@ def _simulate(*arguments: str) -> tuple[int, str]:
 
 def test_a_short_run_breaks_nothing() -> None:
     """Runs at random, without restarts and interrupts, in which the core is not yet what it is to be."""
-    code, output = _simulate("--seed", "1", "--seconds", "10", "--no-interrupts", "--no-restarts")
+    code, output = _simulate("--seed", "1", "--seconds", "5", "--no-interrupts", "--no-restarts")
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
 def test_small_cases_in_every_order_break_nothing() -> None:
     """Two threads on one session, each order with at most one preemption."""
     case = ("--case", "two inferences of one session, balanced")
-    code, output = _simulate("--exhaustive", "--preemptions", "1", "--seconds", "15", *case)
+    code, output = _simulate("--exhaustive", "--preemptions", "1", "--seconds", "5", *case)
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 

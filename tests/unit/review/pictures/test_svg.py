@@ -174,7 +174,7 @@ def test_a_thousand_inferences_are_drawn_as_one(profile: str) -> None:
     assert "1000 x INFERENCE" in _words(svg)
 
 
-@pytest.mark.parametrize("inferences", [0, 1, 10, 100, 300, 1000, 3000])
+@pytest.mark.parametrize("inferences", [0, 1, 10, 300, 1000])
 @pytest.mark.parametrize("profile", ["burst", "balanced"])
 def test_the_size_is_bounded(profile: str, inferences: int) -> None:
     """No number of inferences makes a picture that is slow to open."""

@@ -55,7 +55,7 @@ _RELAX = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(_VOTES, _RELAX, st.sampled_from((68, 75, 81, 89)), st.tuples(*[st.integers(0, n) for n in (4, 900, 900)]))
 def test_the_lanes_are_what_is_in_force(votes: VoteSet, relax: Relax, arch: int, work: tuple[int, int, int]) -> None:
     """After every call the target of each lane is the one in force on the simulated HTP, whatever the profile votes."""
