@@ -12,12 +12,13 @@ May import control and what control may.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
-import threading
-from collections import deque
+import queue
 from typing import TYPE_CHECKING
 
+from htppower.control.locks import Rank, make_lock
 from htppower.control.time.workers import InlineWorker
 
 if TYPE_CHECKING:
@@ -35,11 +36,12 @@ class VirtualTime:
 
     def __init__(self, now_us: int = 0) -> None:
         self._now_us = now_us
-        self._lock = threading.Lock()
+        self._lock = make_lock(Rank.TIME)
         self._order = itertools.count()
         self._alarms: list[tuple[int, int]] = []
-        self._actions: dict[int, Callable[[], None]] = {}
-        self._soon: deque[Callable[[], None]] = deque()
+        self._actions: dict[int, Callable[[], object]] = {}
+        self._soon: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        self.call_soon = self._soon.put
 
     @property
     def now_us(self) -> int:
@@ -85,9 +87,9 @@ class VirtualTime:
     def start(self) -> None:
         """Do nothing: there is no thread to start."""
 
-    def call_soon(self, action: Callable[[], None]) -> None:
-        """Run the action when time next moves on, even by 0 us."""
-        self._soon.append(action)
+    def spawn(self, action: Callable[[], object]) -> None:
+        """Run the action at once, on the thread that asks for it."""
+        action()
 
     def worker(self, name: str) -> Worker:  # noqa: ARG002 - the protocol's
         """Return a worker that runs everything at once, in the caller's thread."""
@@ -95,15 +97,14 @@ class VirtualTime:
 
     def close(self) -> None:
         """Run no alarm from now on."""
-        self._soon.clear()
         with self._lock:
             self._actions.clear()
             self._alarms.clear()
 
-    def _due(self, end_us: int) -> Callable[[], None] | None:
+    def _due(self, end_us: int) -> Callable[[], object] | None:
         """Take the next alarm that is due by then, and move on to its deadline."""
-        if self._soon:
-            return self._soon.popleft()
+        with contextlib.suppress(queue.Empty):
+            return self._soon.get_nowait()
         with self._lock:
             while self._alarms and self._alarms[0][0] <= end_us:
                 deadline_us, alarm = heapq.heappop(self._alarms)

@@ -13,6 +13,7 @@ from checkout import TESTS
 from command import Command
 from gates import Gate
 from hypothesis import settings
+from ranked_locks import Ranks, ranked_locks
 from sides import write_sides
 
 if TYPE_CHECKING:
@@ -82,6 +83,13 @@ def gate() -> Iterator[Gate]:
     made = Gate()
     yield made
     made.close()
+
+
+@pytest.fixture
+def ranks() -> Iterator[Ranks]:
+    """Give the controllers of a test locks that know their ranks, and assert that no rule of theirs was broken."""
+    with ranked_locks() as made:
+        yield made
 
 
 @pytest.fixture

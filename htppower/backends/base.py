@@ -46,6 +46,7 @@ class Description:
         devices: the devices that the library reports.
         path: the library's file, or its bare name where the system's loader found it.
         tried: the steps of the search for it, in order; the last found it.
+        one_call_at_a_time: whether it takes no calls for different ids at the same time.
     """
 
     name: str
@@ -56,14 +57,15 @@ class Description:
     devices: tuple[Device, ...] = ()
     path: str = ""
     tried: tuple[Step, ...] = ()
+    one_call_at_a_time: bool = False
 
 
 class Backend(Protocol):
     """What the controller calls.
 
     A backend must have all of these methods, answer from any thread, and raise ``VoteRejected`` with the native code
-    for every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering. The
-    controller makes one call at a time.
+    for every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering.
+    Calls for different ids come at the same time, unless its description says that it takes one at a time.
     """
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:

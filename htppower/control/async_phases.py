@@ -5,7 +5,6 @@ Inside a sustain window entering and leaving never suspend: a lock that no nativ
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from htppower.control.gate import Token
     from htppower.control.phases import Phases
-    from htppower.control.time.workers import ThreadWorker
+    from htppower.control.time.base import Time
 
 
 class AsyncInference:
@@ -25,125 +25,119 @@ class AsyncInference:
     lowered after it, too. A coroutine that is dropped with its inference ends it when it is collected.
     """
 
-    __slots__ = ("_inside", "_phases", "_taken", "_worker")
+    __slots__ = ("_held", "_phases")
 
-    def __init__(self, phases: Phases, worker: ThreadWorker) -> None:
+    def __init__(self, phases: Phases) -> None:
         self._phases = phases
-        self._worker = worker
-        self._taken = False
-        self._inside = False
+        # The token while it runs; whoever pops it ends the inference: the coroutine, or the thread that finds its loop
+        # closed.
+        self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
-        if self._taken:
+        if self._held:
             raise RuntimeError("this inference is being run: call ainference() for each")
-        self._taken = True
-        phases = self._phases
-        gate = phases.gate
-        with gate.lock:
-            if gate.ready:
-                gate.in_flight += 1
-                gate.begun += 1
-                self._inside = True
-                return
+        gate = self._phases.gate
         try:
-            await _AwaitedAction(phases.begin_inference, begins=phases).run_on(self._worker)
-        except BaseException:
-            self._taken = False
+            token: Token = gate.idle.pop()
+        except IndexError:
+            token = gate.token()
+        self._held.append(token)
+        if gate.open:
+            return
+        wait = functools.partial(self._phases.wait_for_votes, token)
+        try:
+            await _AwaitedAction(wait, unheard=self._end).run_on(gate.time)
+        except GeneratorExit:
+            self.end_soon()
             raise
-        self._inside = True
+        except BaseException:
+            if (token := self._take()) is not None:
+                gate.put_back(token)
+                self._phases.look_again()
+            raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if kind is GeneratorExit or not self._inside:
+        if kind is GeneratorExit:
             self.end_soon()
             return
-        self._inside = self._taken = False
+        token = self._take()
+        if token is None:
+            return
         phases = self._phases
-        if phases.gate.finish():
-            lower = functools.partial(phases.lower, quiet=error is not None)
-            await _AwaitedAction(lower).run_on(self._worker)
+        try:
+            if phases.gate.end(token):
+                lower = functools.partial(phases.lower, quiet=error is not None)
+                await _AwaitedAction(lower).run_on(phases.gate.time)
+        except BaseException:
+            phases.look_again()
+            raise
 
     def end_soon(self) -> None:
         """End the inference on another thread, without waiting and without a lock, unless it has ended.
 
-        It has where it was collected in a cycle with its generator, which is closed after that.
+        One that is dropped is ended without this, when it is collected: its token is.
         """
-        if self._inside:
-            self._inside = self._taken = False
-            self._phases.end_inference_soon()
+        if (token := self._take()) is not None:
+            self._phases.end_inference_soon(token)
 
-    def __del__(self) -> None:
-        # A closed loop doesn't close the asynchronous generators that it leaves behind: their frames just go.
-        self.end_soon()
+    def _end(self) -> None:
+        if (token := self._take()) is not None:
+            self._phases.end_inference(token)
+
+    def _take(self) -> Token | None:
+        try:
+            return self._held.pop()
+        except IndexError:
+            return None
 
 
 class _AwaitedAction:
-    """An action on a worker, and the coroutine that waits for it.
-
-    Whoever of the two is first takes ``_turn``, and the other knows by that. An inference that was begun for nobody is
-    ended by whoever takes ``_owed``. ``pop`` is atomic and takes no lock, so that the coroutine may be garbage
-    collected.
+    """An action on another thread, and the coroutine that waits for it. It is carried out even if nobody waits.
 
     Args:
-        action: what may wait for a native call. It is carried out even if the coroutine no longer waits.
-        begins: the phases of which it begins an inference, to be ended where nobody waits for it any more, and not to
-            be begun where nobody does from the outset.
+        action: what may wait for a native call; left out where nobody waits any more before it begins.
+        unheard: called where the loop was closed, so that nobody hears of the end.
     """
 
-    __slots__ = ("_action", "_answer", "_begins", "_error", "_loop", "_owed", "_turn")
+    __slots__ = ("_action", "_answer", "_error", "_loop", "_unheard", "_waited_for")
 
-    def __init__(self, action: Callable[[], object], begins: Phases | None = None) -> None:
+    def __init__(self, action: Callable[[], object], unheard: Callable[[], object] | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
 
         self._action = action
-        self._begins = begins
+        self._unheard = unheard
         self._error: BaseException | None = None
-        self._turn = [None]
-        self._owed = [None]
+        self._waited_for = True
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()
 
-    async def run_on(self, worker: ThreadWorker) -> None:
+    async def run_on(self, time: Time) -> None:
         """Run the action, wait for it, and raise what it raises."""
-        worker.post_or_run(self._run)
+        time.spawn(self._run)
         try:
             await self._answer
         except BaseException:
-            # Cancelled, or closed. Where the action is over already, the thread may see to nothing any more.
-            if not _takes(self._turn) and (begun := self._take_begun()) is not None:
-                begun.end_inference_soon()
+            self._waited_for = False
             raise
         if self._error is not None:
             raise self._error
 
     def _run(self) -> None:
-        if self._begins is not None and not self._turn:
+        if not self._waited_for:
             return
         try:
             self._action()
         except BaseException as error:  # noqa: BLE001 - raised in the coroutine
             self._error = error
-        if _takes(self._turn):
+        try:
+            self._loop.call_soon_threadsafe(self._deliver)
+        except RuntimeError:
             # A loop that was closed resumes nobody, and the coroutine may be kept for as long as its host likes.
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._deliver)
-                return
-        if (begun := self._take_begun()) is not None:
-            begun.end_inference()
+            if self._unheard is not None:
+                self._unheard()
 
     def _deliver(self) -> None:
         if not self._answer.done():
             self._answer.set_result(None)
-
-    def _take_begun(self) -> Phases | None:
-        """Return the phases of which the action has begun an inference, to the first who asks once it is over."""
-        return self._begins if self._error is None and _takes(self._owed) else None
-
-
-def _takes(token: list[None]) -> bool:
-    try:
-        token.pop()
-    except IndexError:
-        return False
-    return True

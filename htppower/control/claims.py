@@ -12,7 +12,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.precedence import Claim, in_use
-from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded, State
+from htppower.control.side_by_side import run_side_by_side
+from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:
     import os
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
     from htppower.control.reconciler import Reconciler
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
@@ -28,15 +30,17 @@ if TYPE_CHECKING:
 
 
 class Claims:
-    """The holds of all sessions and the caps. The controller's lock protects it, and every method takes it.
+    """The holds of all sessions and the caps. The registry's lock protects them; the profiles follow without it.
 
     Args:
-        reconciler, planner, events, time: changes plans, makes them, is told, and gives clock and alarms.
+        registry, reconciler, planner, events, time: the open sessions, what changes plans, makes them, is told, and
+            gives clock and alarms.
         profiles: reads the profiles of names and paths.
     """
 
     def __init__(
         self,
+        registry: Registry,
         reconciler: Reconciler,
         planner: Planner,
         profiles: ProfileCache,
@@ -45,6 +49,7 @@ class Claims:
     ) -> None:
         self.caps: tuple[Claim, ...] = ()
         self.profiles = profiles
+        self._registry = registry
         self._reconciler = reconciler
         self._planner = planner
         self._events = events
@@ -63,8 +68,8 @@ class Claims:
             SessionClosed: the controller is closed.
         """
         loaded = self.profiles.load(profile)
-        with self._reconciler.lock:
-            self._reconciler.require_open()
+        with self._registry.lock:
+            self._registry.require_open()
             self._planner.plan(loaded)
         return loaded
 
@@ -74,7 +79,7 @@ class Claims:
         Raises:
             RuleBreach: a rule refuses the profile, or the cap's, on this platform.
         """
-        with self._reconciler.lock:
+        with self._registry.lock:
             self._planner.plan(profile)
             chosen, cap = in_use(profile, (), self.caps)
             return self._planner.plan(chosen), cap
@@ -86,11 +91,11 @@ class Claims:
             ProfileError, SessionClosed, VoteRejected: as ``Session.use`` says.
         """
         loaded = self.profiles.load(profile)
-        with self._reconciler.lock:
-            self._reconciler.require_live(session)
+        with self._registry.lock:
+            self._registry.require_live(session)
             self._planner.plan(loaded)
             session.own = loaded
-            error = self._choose(session, Cause.PROFILE_CHANGED, None)
+        error = self._follow(session, Cause.PROFILE_CHANGED, None)
         self._reconciler.raise_failure(session, error)
 
     def hold(
@@ -103,29 +108,31 @@ class Claims:
             VoteRejected: a call failed and the controller has ``on_error="raise"``; the hold has then not begun.
         """
         loaded = self.profiles.load(profile)
-        with self._reconciler.lock:
-            self._reconciler.require_live(session)
+        with self._registry.lock:
+            self._registry.require_live(session)
             claim = self._claim("hold", loaded, reason, timeout_us)
-            if session.state is State.DESTROYED:
+            if session.gone:
                 # The process is being ended, or is a forked child: let it pass, without effect.
                 return claim
-            session.holds = (*session.holds, claim)
-            self._events.tell(HoldBegan, session.identity, held=loaded.name, reason=reason, until_us=claim.until_us)
-            try:
-                error = self._choose(session, Cause.HOLD_BEGAN, reason)
-                self._reconciler.raise_failure(session, error)
-                if claim.until_us is not None:
-                    end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
+        try:
+            with self._registry.lock:
+                session.holds = (*session.holds, claim)
+                self._events.tell(HoldBegan, session.identity, held=loaded.name, reason=reason, until_us=claim.until_us)
+            error = self._follow(session, Cause.HOLD_BEGAN, reason)
+            self._reconciler.raise_failure(session, error)
+            if claim.until_us is not None:
+                end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
+                with self._registry.lock:
                     self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
-            except BaseException:
-                # Nobody gets the handle, so nobody would end it.
-                self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
-                raise
-            return claim
+        except BaseException:
+            # Nobody gets the handle, so nobody would end it.
+            self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
+            raise
+        return claim
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:
         """End a hold soon after an object is garbage collected."""
-        with self._reconciler.lock:
+        with self._registry.lock:
             if claim not in session.holds:
                 return
             action = functools.partial(self.end_hold, session, claim, end, quiet=True)
@@ -135,22 +142,22 @@ class Claims:
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
-        with self._reconciler.lock:
+        with self._registry.lock:
             if claim not in session.holds:
                 return
             session.holds = tuple(other for other in session.holds if other is not claim)
             self._ended(session, claim, end)
-            error = self._choose(session, Cause.HOLD_ENDED, claim.reason)
+        error = self._follow(session, Cause.HOLD_ENDED, claim.reason)
         if not quiet:
             self._reconciler.raise_failure(session, error)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """End every hold of a session, then close it; return the failures."""
-        with self._reconciler.lock:
+        with self._registry.lock:
             holds, session.holds = session.holds, ()
             for claim in holds:
                 self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-            return self._reconciler.close(session)
+        return self._reconciler.close(session)
 
     def set_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Limit every session, and return the cap.
@@ -159,28 +166,29 @@ class Claims:
             ProfileError, SessionClosed: as ``VoteController.cap`` says.
         """
         loaded = self.profiles.load(profile)
-        with self._reconciler.lock:
-            self._reconciler.require_open()
+        with self._registry.lock:
+            self._registry.require_open()
             self._time.start()
             claim = self._claim("cap", loaded, reason, None)
-            self.caps = (*self.caps, claim)
-            self._events.tell(CapSet, None, cap=loaded.name, reason=reason)
-            try:
-                self._choose_for_all(Cause.CAP_SET, reason)
-            except BaseException:
-                # Nobody gets the handle, so nobody would lift it.
-                self.lift_cap(claim)
-                raise
-            return claim
+        try:
+            with self._registry.lock:
+                self.caps = (*self.caps, claim)
+                self._events.tell(CapSet, None, cap=loaded.name, reason=reason)
+            self._all_follow(Cause.CAP_SET, reason)
+        except BaseException:
+            # Nobody gets the handle, so nobody would lift it.
+            self.lift_cap(claim)
+            raise
+        return claim
 
     def lift_cap(self, claim: Claim) -> None:
         """Lift a cap, if it was not lifted before."""
-        with self._reconciler.lock:
+        with self._registry.lock:
             if claim not in self.caps:
                 return
             self.caps = tuple(other for other in self.caps if other is not claim)
             self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
-            self._choose_for_all(Cause.CAP_LIFTED, claim.reason)
+        self._all_follow(Cause.CAP_LIFTED, claim.reason)
 
     def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)
@@ -198,17 +206,17 @@ class Claims:
             next(self._numbers), kind, profile, reason, now_us, None if timeout_us is None else now_us + timeout_us
         )
 
-    def _choose(self, session: SessionRecord, cause: Cause, reason: str | None) -> VoteRejected | None:
-        chosen, session.decided_by = in_use(session.own, session.holds, self.caps)
-        return self._reconciler.use(session, self._planner.plan(chosen), cause, reason)
+    def _follow(self, session: SessionRecord, cause: Cause, reason: str | None) -> VoteRejected | None:
+        """Let a session use what its own profile, its holds and the caps come to; return the call that failed."""
+        return self._reconciler.use(session, functools.partial(self._choose, session), cause, reason)
 
-    def _choose_for_all(self, cause: Cause, reason: str) -> None:
-        """Choose for every session, also where an exception such as Ctrl-C passes through; it is raised then."""
-        interrupt: BaseException | None = None
-        for session in tuple(self._reconciler.sessions.values()):
-            try:
-                self._choose(session, cause, reason)
-            except BaseException as error:  # noqa: BLE001 - raised below, when it was chosen for every session
-                interrupt = interrupt or error
-        if interrupt is not None:
-            raise interrupt
+    def _all_follow(self, cause: Cause, reason: str) -> None:
+        """Let every session follow, side by side, also where an exception such as Ctrl-C passes through."""
+        follow = [functools.partial(self._follow, session, cause, reason) for session in self._registry.all()]
+        run_side_by_side(self._time, follow)
+        self._reconciler.after_turn()
+
+    def _choose(self, session: SessionRecord) -> Plan:
+        with self._registry.lock:
+            chosen, session.decided_by = in_use(session.own, session.holds, self.caps)
+            return self._planner.plan(chosen)

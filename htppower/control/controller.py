@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
@@ -15,11 +16,15 @@ from htppower.control.holds import Cap
 from htppower.control.native_calls import NativeCalls
 from htppower.control.plans import Planner
 from htppower.control.process_exit import ProcessExit
+from htppower.control.process_settings import ProcessSettings
 from htppower.control.reconciler import Reconciler
+from htppower.control.recovery import Recovery
+from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
+from htppower.control.session_transitions import SessionTransitions
+from htppower.control.side_by_side import run_side_by_side
 from htppower.control.status.controller_status import ControllerStatus, controller_status
-from htppower.control.time.workers import ThreadWorker
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -74,18 +79,34 @@ class VoteController(ContextManager):
         planner = Planner(self._description.platform, strict=strict)
         self._events = EventBus(self._time)
         self._events.add(log.log_event, log.wants)
-        calls = NativeCalls(self._backend, self._events, self._time)
-        self._executor = Executor(calls, planner.missing, strict=strict)
-        raises = on_error == "raise"
-        self._reconciler = Reconciler(self._executor, planner, self._events, self._time, raises=raises)
+        self._registry = Registry()
+        self._settings = ProcessSettings(self._registry.lock, planner.missing)
+        self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
+        calls = NativeCalls(
+            self._backend,
+            self._events,
+            self._time,
+            self._recovery.link_lost,
+            one_at_a_time=self._description.one_call_at_a_time,
+        )
+        executor = Executor(calls, self._registry, self._settings, planner.missing, strict=strict)
+        transitions = SessionTransitions(self._registry, executor, self._events, self._time)
+        self._reconciler = Reconciler(
+            self._registry,
+            executor,
+            transitions,
+            self._recovery,
+            self._events,
+            self._time,
+            planner,
+            raises=on_error == "raise",
+        )
         profiles = ProfileCache(folders)
-        self._claims = Claims(self._reconciler, planner, profiles, self._events, self._time)
+        self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)
         # Made once: a bound method for each session would weigh 64 bytes.
         self._ring = self._reconciler.alarm_rang
-        self._worker = ThreadWorker("htppower-async")
         self._companions = Companions()
         self._status_files = Companions()
-        self._opened = 0
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown, handle_sigterm=handle_sigterm)
 
@@ -120,16 +141,15 @@ class VoteController(ContextManager):
         if owner is not None and not isinstance(owner, str):
             raise TypeError(f"owner is {owner!r}: a text, or None")
         own = self._claims.profiles.load(profile)
-        with self._reconciler.lock:
-            self._reconciler.require_open()
-            plan, cap = self._claims.plan(own)
-            self._time.start()
-            self._opened += 1
-            record = SessionRecord(self._opened, owner, device_id, cores, own, plan, self._time, self._ring)
-            record.decided_by = cap
-            session = Session(record, self._reconciler, self._claims, self._time, self._worker)
-            self._reconciler.open(record)
-            return session
+        self._registry.require_open()
+        plan, cap = self._claims.plan(own)
+        self._time.start()
+        number = self._registry.next_number()
+        record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring)
+        record.decided_by = cap
+        session = Session(record, self._reconciler, self._claims, self._time)
+        self._reconciler.open(record)
+        return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
         """Limit every session, also those to come, until the cap is lifted; the lowest of several counts.
@@ -184,15 +204,15 @@ class VoteController(ContextManager):
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed."""
-        with self._reconciler.lock:
-            return controller_status(
-                self._time.now_us,
-                self._description,
-                tuple(self._reconciler.sessions.values()),
-                self._executor,
-                self._claims.caps,
-                self._events.lost,
-            )
+        return controller_status(
+            self._time.now_us,
+            self._description,
+            self._registry.all(),
+            self._settings,
+            self._claims.caps,
+            tuple(self._registry.orphans),
+            self._events.lost,
+        )
 
     def serve_status(self, path: str | os.PathLike[str]) -> StatusFile:
         """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
@@ -207,7 +227,7 @@ class VoteController(ContextManager):
         """
         from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
 
-        self._reconciler.require_open()
+        self._registry.require_open()
         return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
 
     def close(self) -> None:
@@ -219,27 +239,18 @@ class VoteController(ContextManager):
         Raises:
             VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
         """
+        if self._ended:
+            return
+        self._registry.closed = True
         failures: list[VoteRejected] = []
-        interrupt: BaseException | None = None
-        with self._reconciler.lock:
-            if self._ended:
-                return
-            self._reconciler.closed = True
-            for session in tuple(self._reconciler.sessions.values()):
-                try:
-                    failures += self._claims.close(session)
-                except BaseException as error:  # noqa: BLE001 - raised below, when every session was tried
-                    interrupt = interrupt or error
-            stopped = False
-            try:
-                stopped = self._reconciler.stop()
-            except BaseException as error:  # noqa: BLE001 - raised below, as those of the sessions
-                interrupt = interrupt or error
-            self._ended = stopped or interrupt is None
+
+        def close(record: SessionRecord) -> None:
+            failures.extend(self._claims.close(record))
+
+        run_side_by_side(self._time, [partial(close, record) for record in self._registry.all()])
+        self._ended = self._reconciler.stop()
         if self._ended:
             self._end()
-        if interrupt is not None:
-            raise interrupt
         self._reconciler.raise_first(failures)
 
     def _leave(self) -> None:
@@ -248,14 +259,16 @@ class VoteController(ContextManager):
     def _leave_soon(self) -> None:
         self._time.call_soon(self.close)
 
+    def _retry(self) -> None:
+        self._reconciler.retry()
+
     def _subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
-        return self._events.subscribe(lambda: self._reconciler.lock, subscriber, wants)
+        return self._events.subscribe(subscriber, wants)
 
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""
         self._process_exit.end()
         self._companions.close()
-        self._worker.close()
         self._status_files.close()
         self._events.flush(LONGEST_FLUSH_S)
         self._events.close()
@@ -266,17 +279,17 @@ class VoteController(ContextManager):
 
     def _end_process(self) -> None:
         """Close because the process is being ended: phases that still begin are let pass without votes."""
-        self._reconciler.ending = True
+        self._registry.ending = True
         self.close()
 
     def _disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._ended = True
-        self._worker.disown()
         self._status_files.disown()
         self._companions.disown()
         self._events.disown()
-        self._reconciler.disown()
+        self._registry.disown()
+        self._recovery.disown()
 
 
 def _system_time() -> Time:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections import deque
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.locks import Rank, make_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
@@ -35,6 +37,7 @@ class Subscription:
     """
 
     def __init__(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool], worker: Worker) -> None:
+        self.inline = worker.inline
         self._subscriber = subscriber
         self._wants = wants
         self._worker = worker
@@ -49,10 +52,10 @@ class Subscription:
                 return
             full = self._worker.pending >= MOST_PENDING
             if not full:
-                self._worker.post(lambda: self._tell(event))
+                self._worker.post(functools.partial(self._tell, event))
         except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
             full = True
-        # Told by the worker: the controller's lock is held here, and a log may be what is slow.
+        # Told by the worker: a lock is held here, and a log may be what is slow.
         self.lost += full
 
     def flush(self, timeout_s: float) -> bool:
@@ -80,10 +83,10 @@ class EventBus:
         self._time = time
         self._order = 0
         self._subscriptions: tuple[Subscription, ...] = ()
-        # With virtual time a subscriber is called at once, and may cause events itself: they wait for the one before.
-        self._waiting: deque[Event] = deque()
-        self._handing = False
+        self._lock = make_lock(Rank.EVENTS)
         self._lost_before = 0
+        self._undelivered: deque[tuple[Subscription, Event]] = deque()
+        self._delivering = False
 
     @property
     def lost(self) -> int:
@@ -94,37 +97,29 @@ class EventBus:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"))
-        self._subscriptions = (*self._subscriptions, made)
+        with self._lock:
+            self._subscriptions = (*self._subscriptions, made)
         return made
 
-    def subscribe(
-        self,
-        lock: Callable[[], AbstractContextManager[object]],
-        subscriber: Callable[[Event], object],
-        wants: Callable[[Event], bool],
-    ) -> Callable[[], None]:
-        """Add a subscriber under the controller's lock; return what removes it, and waits until it was told.
-
-        The lock is asked for each time: a forked child has another.
-        """
-        with lock():
-            subscription = self.add(subscriber, wants)
+    def subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
+        """Add a subscriber; return what removes it, and waits until it was told."""
+        subscription = self.add(subscriber, wants)
 
         def unsubscribe() -> None:
-            with lock():
-                if subscription not in self._subscriptions:
-                    return
-                self.remove(subscription)
-            subscription.flush(LONGEST_FLUSH_S)
+            if self.remove(subscription):
+                subscription.flush(LONGEST_FLUSH_S)
 
         return unsubscribe
 
-    def remove(self, subscription: Subscription) -> None:
-        """Hand it no event any more; what it was handed before is still delivered."""
-        if subscription in self._subscriptions:
+    def remove(self, subscription: Subscription) -> bool:
+        """Hand it no event any more, and return whether it was; what it was handed before is still delivered."""
+        with self._lock:
+            if subscription not in self._subscriptions:
+                return False
             self._lost_before += subscription.lost
-        self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
+            self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
         subscription.close()
+        return True
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until every subscriber has been told everything; return whether that was so within the time."""
@@ -141,20 +136,36 @@ class EventBus:
 
     def disown(self) -> None:
         """In a forked child: the subscribers' threads are the parent's."""
+        self._lock = make_lock(Rank.EVENTS)
         self._subscriptions = ()
 
     def tell(self, kind: Callable[..., Event], identity: Mapping[str, Any] | None, **details: object) -> None:
         """Make an event of what has this identity, a session or, with None, the controller itself, and hand it out."""
-        self._order += 1
         whose = _OF_CONTROLLER if identity is None else identity
-        self._waiting.append(kind(order=self._order, time_us=self._time.now_us, **whose, **details))
-        if self._handing:
-            return
-        self._handing = True
-        try:
-            while self._waiting:
-                told = self._waiting.popleft()
-                for subscription in self._subscriptions:
-                    subscription.hand(told)
-        finally:
-            self._handing = False
+        with self._lock:
+            self._order += 1
+            event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
+            for subscription in self._subscriptions:
+                if subscription.inline:
+                    self._undelivered.append((subscription, event))
+                else:
+                    subscription.hand(event)
+
+    def deliver(self) -> None:
+        """Deliver what was told to subscribers without a thread of their own; no lock is held.
+
+        Such a subscriber may cause events itself: these are delivered when it is done with the one before.
+        """
+        while self._undelivered and self._may_deliver():
+            try:
+                while self._undelivered:
+                    subscription, event = self._undelivered.popleft()
+                    subscription.hand(event)
+            finally:
+                self._delivering = False
+
+    def _may_deliver(self) -> bool:
+        """Let this thread deliver, unless one does already."""
+        with self._lock:
+            delivering, self._delivering = self._delivering, True
+            return not delivering

@@ -1,49 +1,88 @@
-"""Casting: from the votes that a session should have to native calls."""
+"""Casting: from a step that a session is to make to native calls, and to what came of them."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
 
-from htppower.control.ledger import Ledger
-from htppower.control.process_settings import ProcessSettings
+import attrs
+
+from htppower.control.ledger import NOTHING
+from htppower.control.locks import is_held
+from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, kept
-from htppower.events import Degradation
-from htppower.profiles.profile import NO_VOTES
+from htppower.events import Degradation, Trigger
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.clock_votes import HVX_REMOVED
-from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION_FATAL
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from htppower.control.desired import Step
+    from htppower.control.ledger import Ledger
     from htppower.control.native_calls import NativeCalls
+    from htppower.control.process_settings import ProcessSettings
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.votes.native import Option
 
+
+# Whoever makes these goes on only when the settings of the process are in force, too.
+_IN_TIME = frozenset({Trigger.RAISE, Trigger.REVISE})
 _ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
+@attrs.frozen
+class Outcome:
+    """What came of a step.
+
+    Attributes:
+        error: the first call that failed, where the step failed with it.
+        not_given_back: the calls that failed while ids were given back, with the ids; the step is done nevertheless.
+    """
+
+    error: VoteRejected | None = None
+    not_given_back: tuple[tuple[int, VoteRejected], ...] = ()
+
+
+DONE = Outcome()
+
+
 class Executor:
-    """Sends what differs between the ledger and what a session should have. The controller's lock protects it.
+    """Sends what differs between what is known and what a session should have. A session's turn is held.
 
     Args:
-        calls: makes them.
+        calls, registry, settings: makes the calls, has the ids that no session has, and what the process is to have.
         missing: where to note the options that the library refuses as not on this platform.
         strict: take no 13002 or 13004 as "this platform does not have it".
     """
 
-    def __init__(self, calls: NativeCalls, missing: dict[Option, Degradation], *, strict: bool) -> None:
+    def __init__(
+        self,
+        calls: NativeCalls,
+        registry: Registry,
+        settings: ProcessSettings,
+        missing: dict[Option, Degradation],
+        *,
+        strict: bool,
+    ) -> None:
         self._calls = calls
+        self._registry = registry
+        self._settings = settings
+        self._missing = missing
         self._strict = strict
-        self.missing = missing
-        self.ledger = Ledger()
-        self.process_settings = ProcessSettings()
-        # Ids that could not be destroyed, with what may still be voted on them. They are used for nothing else.
-        self.orphans: list[int] = []
-        # Where the last id was, for a call that needs one when no session has any.
-        self._where = (0, 0)
+
+    def run(self, session: SessionRecord, step: Step) -> Outcome:
+        """Make the calls of a step."""
+        if step.votes is None:
+            return Outcome(not_given_back=tuple(self._give_back(session)))
+        try:
+            self._cast(session, step.votes, in_time=step.trigger in _IN_TIME)
+        except VoteRejected as error:
+            return Outcome(kept(error))
+        return DONE
 
     def create_ids(self, session: SessionRecord) -> None:
         """Create the power config ids that a session lacks.
@@ -52,200 +91,234 @@ class Executor:
             VoteRejected: of the first that can't be created; those before it stay.
         """
         for core_id in session.core_ids:
-            if core_id not in session.power_config_ids:
-                session.power_config_ids[core_id] = self._calls.create(session, session.device_id, core_id)
-
-    def wish(self, session: SessionRecord, votes: VoteSet | None) -> None:
-        """Take a session's votes into the process-wide settings, or, with None, out of them."""
-        self.process_settings.replace(session.wish, votes)
-        session.wish = votes
+            self._create_id(session, core_id)
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
-        """Take these votes as the session's wish, and return whether anything must be sent for them to be in force."""
-        self.wish(session, votes)
-        ids = session.power_config_ids
-        return len(ids) < len(session.core_ids) or any(
-            self.ledger.difference(power_config_id, self._wanted(votes)) for power_config_id in ids.values()
+        """Return whether anything must be sent for a session's votes to be in force."""
+        votes = votes.where_absent(*self._missing)
+        ledgers = session.ledgers
+        return (
+            len(ledgers) < len(session.core_ids)
+            or any(ledger.difference(votes) for ledger in ledgers.values())
+            or not self._settings.asks_for(session.number, votes)
+            or bool(self._settings.difference())
         )
 
-    def cast(self, session: SessionRecord, votes: VoteSet) -> None:
-        """Send what differs, one call per core; process-wide settings go with the first.
+    def cast_settings(self, session: SessionRecord | None = None, *, wait: bool = False) -> VoteRejected | None:
+        """Send the settings of the process that differ; return the call that failed.
+
+        Args:
+            session: on an id of which; an id is made for the call, and destroyed, where there is none.
+            wait: whether to wait where they are just being cast. Whoever casts them looks again afterwards, so it is
+                not needed for what others are to see.
+        """
+        turn = self._settings.turn
+        while self._settings.difference() and not is_held(turn):
+            try:
+                if not turn.acquire(blocking=wait):
+                    return None
+                settings = self._settings.difference()
+                if settings:
+                    self._cast_on_any_id(session, settings)
+            except VoteRejected as error:
+                return kept(error)
+            finally:
+                try:
+                    turn.release()
+                except RuntimeError:
+                    pass  # noqa: S110 - another thread has it: see locks.py
+        return None
+
+    def destroy_orphans(self) -> VoteRejected | None:
+        """Destroy the ids that no session has any more, as long as the DSP is there; return the last failure."""
+        failed = None
+        for power_config_id in tuple(self._registry.orphans):
+            failed = self._destroy(None, power_config_id) or failed
+            if failed is not None and failed.code == SYSTEM_COMMUNICATION_FATAL:
+                break
+        return failed
+
+    def _create_id(self, session: SessionRecord, core_id: int) -> None:
+        if core_id not in session.ledgers:
+            session.take_id(core_id, self._calls.create(session, session.device_id, core_id))
+
+    def _cast_on_any_id(self, session: SessionRecord | None, settings: VoteSet) -> None:
+        if session is not None and session.ledgers:
+            self._set(session, next(iter(session.ledgers)), NOTHING, settings)
+            return
+        made = self._calls.create(None, *self._registry.last_core)
+        self._registry.orphans[made] = None
+        try:
+            since = self._settings.sending(settings)
+            self._calls.set(None, made, settings)
+            self._settings.sent(settings, since)
+        finally:
+            self._destroy(None, made)
+
+    def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
+        """Destroy an orphan, for the session that has given it up where there is one; return the call that failed.
+
+        Where another thread is about to destroy it, nothing is done.
+        """
+        with self._registry.lock:
+            if power_config_id not in self._registry.orphans:
+                return None
+            del self._registry.orphans[power_config_id]
+        gone = False
+        try:
+            self._calls.destroy(session, power_config_id)
+            gone = True
+        except VoteRejected as error:
+            if error.code not in LINK_LOST:
+                # The clocks' vote at least, as far as the library does that.
+                with contextlib.suppress(VoteRejected):
+                    self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
+            return kept(error)
+        finally:
+            if not gone:
+                self._registry.orphans[power_config_id] = None
+        return None
+
+    def _cast(self, session: SessionRecord, votes: VoteSet, *, in_time: bool) -> None:
+        """Send what differs, one call per core; settings of the process go with the first.
 
         Raises:
             VoteRejected: of the first call that fails. The other cores are tried nevertheless, unless the link is lost.
         """
-        self.wish(session, votes)
-        self.create_ids(session)
+        asks = self._settings.ask(session.number, votes)
         first: VoteRejected | None = None
         for core_id in session.core_ids:
             try:
-                self._cast_on(session, core_id, votes)
+                self._create_id(session, core_id)
+                self._cast_on(session, core_id, votes, asks=asks)
             except VoteRejected as error:
-                first = first or error
                 if error.code in LINK_LOST:
-                    break
+                    raise
+                first = first or error
+        if first is None and asks:
+            # Where another session was just casting them.
+            first = self.cast_settings(session, wait=in_time)
         if first is not None:
             raise first
-        session.ids_doubted = False
 
-    def release(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
-        """Give back the process-wide settings, destroy the ids; return the calls that failed, with their ids.
-
-        Every step is tried even if the one before failed; afterwards no id is used again.
-        """
-        self.wish(session, None)
-        ids = tuple(session.power_config_ids.values())
-        failures = []
-        if ids:
-            self._where = (session.device_id, session.core_ids[0])
-            error = self.settle_process(session, None if session.ids_doubted else ids[0])
-            failures = [] if error is None else [(ids[0], error)]
-        self.orphans += ids
-        session.power_config_ids.clear()
-        for power_config_id in ids:
-            self.ledger.drop(power_config_id)
-        return failures + self.destroy_orphans(session, ids)
-
-    @property
-    def process_differs(self) -> bool:
-        """Whether the process-wide settings that are wanted are not known to be in force."""
-        return bool(self._process_difference())
-
-    def settle_process(
-        self, session: SessionRecord | None = None, power_config_id: int | None = None
-    ) -> VoteRejected | None:
-        """Send the process-wide settings that differ, on any id, and for a session where one asks; return the failure.
-
-        Where no session has an id left, one is made for the call and destroyed.
-        """
-        settings = self._process_difference()
-        if not settings:
-            return None
+    def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         try:
-            if power_config_id is not None:
-                self._set(session, power_config_id, settings)
-                return None
-            made = self._calls.create(session, *self._where)
-            self.orphans.append(made)
-            self._set(session, made, settings)
+            self._send(session, core_id, votes, asks=asks)
         except VoteRejected as error:
-            return kept(error)
-        finally:
-            if power_config_id is None:
-                self.destroy_orphans()
-        return None
-
-    def destroy_orphans(
-        self, session: SessionRecord | None = None, ids: tuple[int, ...] = ()
-    ) -> list[tuple[int, VoteRejected]]:
-        """Destroy the ids that no session has any more; return the calls that failed, with their ids.
-
-        Args:
-            session: the one that has just given up the ``ids``; other ids are nobody's.
-            ids: see there.
-        """
-        failures = []
-        for power_config_id in tuple(self.orphans):
-            try:
-                self._calls.destroy(session if power_config_id in ids else None, power_config_id)
-            except VoteRejected as error:
-                failures.append((power_config_id, kept(error)))
-                if error.code not in LINK_LOST:
-                    self._remove_votes(power_config_id)
-            else:
-                self.orphans.remove(power_config_id)
-        return failures
-
-    def _remove_votes(self, power_config_id: int) -> None:
-        """Take the clocks' vote from an id that can't be destroyed, as far as the library does that."""
-        with contextlib.suppress(VoteRejected):
-            self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
-
-    def take_link_error(self) -> VoteRejected | None:
-        """Return the call that last told that the link to the DSP was lost, once."""
-        return self._calls.take_link_error()
-
-    def forget(self, session: SessionRecord) -> None:
-        """Know no longer what is in force for a session."""
-        for power_config_id in session.power_config_ids.values():
-            self.ledger.forget(power_config_id)
-
-    def doubt(self, session: SessionRecord) -> None:
-        """Know no longer what is in force for a session, process-wide settings included."""
-        self.forget(session)
-        self.ledger.forget_process()
-
-    def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
-        try:
-            self._send(session, core_id, votes)
-        except VoteRejected as error:
-            if error.code != INVALID_INPUT or not session.ids_doubted:
+            if error.code != INVALID_INPUT or core_id not in session.doubted:
                 raise
             # After a restart of the subsystem the library may know the id no longer.
             self._replace_id(session, core_id)
-            self._send(session, core_id, votes)
+            self._send(session, core_id, votes, asks=asks)
 
-    def _send(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
-        power_config_id = session.power_config_ids[core_id]
-        differing = self.ledger.difference(power_config_id, self._wanted(votes))
-        if differing:
-            self._set(session, power_config_id, differing)
+    def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
+        own = session.ledgers[core_id].difference(votes.where_absent(*self._missing))
+        turn = self._settings.turn
+        if not asks or is_held(turn) or not self._settings.difference():
+            if own:
+                self._set(session, core_id, own, NOTHING)
+            return
+        try:
+            taken = turn.acquire(blocking=False)
+            settings = self._settings.difference() if taken else NOTHING
+            if own or settings:
+                self._set(session, core_id, own, settings)
+        finally:
+            try:
+                turn.release()
+            except RuntimeError:
+                pass  # noqa: S110 - another thread has it: see locks.py
 
-    def _wanted(self, votes: VoteSet) -> VoteSet:
-        """Return a session's votes with the process's settings, without what the platform has turned out to lack."""
-        return self.process_settings.arbitrate(votes).where_absent(*self.missing)
-
-    def _process_difference(self) -> VoteSet:
-        return self.ledger.process_difference(self._wanted(NO_VOTES))
-
-    def _set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
+    def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
-        self._check(power_config_id, votes)
-        self.ledger.sending(power_config_id, votes)
+        ledger, power_config_id = session.ledgers[core_id], session.power_config_ids[core_id]
+        votes = merged(own, settings) if settings else own
+        _check(ledger.now.known, votes, power_config_id)
+        ledger.sending(own)
+        since = self._settings.sending(settings) if settings else None
         try:
             self._calls.set(session, power_config_id, votes)
         except VoteRejected as error:
             if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
                 raise
-            self._set_one_by_one(session, power_config_id, votes, error)
+            self._set_one_by_one(session, core_id, votes, error)
         else:
-            self.ledger.sent(power_config_id, votes)
+            session.doubted -= {core_id}
+            ledger.sent(own)
+            if since is not None:
+                self._settings.sent(settings, since)
 
-    def _set_one_by_one(
-        self, session: SessionRecord | None, power_config_id: int, votes: VoteSet, error: VoteRejected
-    ) -> None:
+    def _set_one_by_one(self, session: SessionRecord, core_id: int, votes: VoteSet, error: VoteRejected) -> None:
         """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
-        options = votes.options
+        ledger, options = session.ledgers[core_id], votes.options
         if len(options) > 1:
             for option in options:
-                if option not in self.missing:
-                    self._set(session, power_config_id, VoteSet.of({option: votes.get(option)}))
+                # What needs an HVX vote can't be sent where that has just turned out to be missing.
+                lacks_hvx = VOTE_OPTIONS[option].needs_hvx and ledger.now.known.hvx is None
+                if option in self._missing or lacks_hvx:
+                    self._refused(ledger, option)
+                else:
+                    self._set_in_part(session, core_id, VoteSet.of({option: votes.get(option)}))
             return
         (option,) = options
-        # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
         rule = VOTE_OPTIONS[option].rule_if_missing
-        if not rule or self.ledger.was_accepted(power_config_id, option):
+        known = self._settings.now if option in PROCESS_WIDE else ledger.now
+        # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
+        if not rule or option in known.accepted:
             raise error
         instead = votes.where_absent(option)
         cast = f", and {instead} is cast" if instead else ""
         message = f"the library answered {error.code} to {option.name}: this platform does not have it{cast}"
-        self.missing[option] = Degradation(rule, message, option)
-        self.ledger.refused(power_config_id, option)
+        self._missing[option] = Degradation(rule, message, option)
+        self._refused(ledger, option)
         if instead:
-            self._set(session, power_config_id, instead)
+            self._set_in_part(session, core_id, instead)
 
-    def _check(self, power_config_id: int, votes: VoteSet) -> None:
-        """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""
-        if not any(VOTE_OPTIONS[option].needs_hvx for option in votes.options):
-            return
-        case = Case(votes, in_force=self.ledger.in_force(power_config_id))
-        if rules.check(case, _ASKED_AT_THE_CALL):
-            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
+    def _set_in_part(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
+        """Make a call with what was part of one that failed."""
+        settings = votes.without(*(option for option in votes.options if option not in PROCESS_WIDE))
+        self._set(session, core_id, votes.without(*PROCESS_WIDE), settings)
+
+    def _refused(self, ledger: Ledger, option: Option) -> None:
+        if option in PROCESS_WIDE:
+            self._settings.refused(option)
+        else:
+            ledger.refused(option)
+
+    def _give_back(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
+        """Give back the settings of the process, destroy the ids; return the calls that failed, with their ids.
+
+        Every step is tried even if the one before failed; afterwards no id is used again.
+        """
+        asked = self._settings.ask(session.number, None)
+        failures = []
+        ids = session.power_config_ids
+        failed: VoteRejected | None = None
+        if ids:
+            core_id = next(iter(ids))
+            self._registry.last_core = (session.device_id, core_id)
+            failed = self.cast_settings(session if core_id not in session.doubted else None) if asked else None
+            if failed is not None:
+                failures.append((ids[core_id], failed))
+        for core_id, power_config_id in ids.items():
+            self._registry.orphans[power_config_id] = None
+            session.give_up_id(core_id)
+            failed = self._destroy(session, power_config_id)
+            if failed is not None:
+                failures.append((power_config_id, failed))
+        return failures
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
-        old = session.power_config_ids.pop(core_id)
-        self.ledger.drop(old)
-        self.orphans.append(old)
-        self.destroy_orphans()
-        self.create_ids(session)
+        old = session.power_config_ids[core_id]
+        self._registry.orphans[old] = None
+        session.give_up_id(core_id)
+        self._destroy(None, old)
+        self._create_id(session, core_id)
+
+
+def _check(in_force: VoteSet, votes: VoteSet, power_config_id: int) -> None:
+    """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""
+    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
+    if needs_hvx and rules.check(Case(votes, in_force=in_force), _ASKED_AT_THE_CALL):
+        raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)

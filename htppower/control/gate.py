@@ -1,33 +1,66 @@
 """The gate of a session: what its phases count, when its votes come down, and whether a phase may begin without a call.
 
 An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
-takes no lock that a native call is made under. Everything else goes through the reconciler, which asks ``decide`` what
-the session should have, and compares that with what is in force.
+takes no lock that a native call is made under. Everything else goes through the reconciler.
+
+A running phase holds a token. The tokens that no phase holds are idle; where all are, the session is. A phase whose end
+never runs, since an exception such as Ctrl-C hit it in the wrong place, or since it was dropped, loses its token when
+it is collected: the gate counts that as its end.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
-import sys
-import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.events import Cause, Phase, State
+from htppower.control.locks import Rank, make_lock
+from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
 
-_NEVER_US = sys.maxsize
+
+class Token:
+    """Stands for one phase that runs.
+
+    Args:
+        home: where it is put when no inference holds it.
+
+    Attributes:
+        home: likewise.
+        waited: whether the inference that holds it has waited for a call when it began.
+    """
+
+    __slots__ = ("__weakref__", "home", "waited")
+
+    def __init__(self, home: list[Token]) -> None:
+        self.home = home
+        self.waited = False
 
 
-@attrs.define(eq=False, repr=False, weakref_slot=False)
+@attrs.frozen
+class Use:
+    """What is made of a session.
+
+    Attributes:
+        closing: whether it is being closed.
+        busy: whether a phase runs.
+        deadline_us: when its votes come down while no phase runs.
+    """
+
+    closing: bool
+    busy: bool
+    deadline_us: int
+
+
 class Gate:
     """Counts the phases of one session, and arms the alarm that ends its sustain.
 
@@ -37,38 +70,85 @@ class Gate:
     Args:
         session: the record of the session, which is handed to ``ring``.
         time: clock and alarms.
-        ring: called with the session and the cause when its alarm rings.
+        ring: called with the session and the cause when its votes are to be looked at.
 
     Attributes:
-        lock: protects the others.
-        ready: whether a phase may begin without a call.
-        in_flight: how many inferences are running.
-        preparing: how many INIT and DE-INIT phases are.
-        begun: how many inferences have begun without waiting for a call.
+        lock: protects the others, except that a phase takes an idle token without it.
+        open: whether a phase may begin without a call.
+        idle: the tokens that no inference holds; the home of every token that is not gone.
+        gone: the references to the tokens that are gone and not counted as that yet. One may be given back
+            nevertheless, by what the collector runs, even after it was counted: its home is not ``idle`` then.
+        made: how many tokens there are.
+        preparing: the tokens of the INIT and DE-INIT phases that run.
+        saved: how many inferences have ended that had not waited for a call when they began.
         deadline_us: when the votes of an idle session come down.
-        alarm, alarm_us: the alarm that is armed, or None, and when it rings, far ahead where there is none.
+        alarm, alarm_us: the alarm that is armed, or None, and when it rings.
         voting: whether the session casts votes at all.
         after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
         background: whether they are lowered by an alarm where sustain_us is 0.
         closing: whether the session is being closed.
     """
 
-    _session: object
-    time: Time
-    _ring: Callable[[Any, Cause], None]
-    lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
-    ready: bool = attrs.field(default=False, init=False)
-    in_flight: int = attrs.field(default=0, init=False)
-    preparing: int = attrs.field(default=0, init=False)
-    begun: int = attrs.field(default=0, init=False)
-    deadline_us: int = attrs.field(default=0, init=False)
-    alarm: Any = attrs.field(default=None, init=False)
-    alarm_us: int = attrs.field(default=_NEVER_US, init=False)
-    voting: bool = attrs.field(default=False, init=False)
-    after_init_us: int = attrs.field(default=0, init=False)
-    sustain_us: int = attrs.field(default=0, init=False)
-    background: bool = attrs.field(default=False, init=False)
-    closing: bool = attrs.field(default=False, init=False)
+    __slots__ = (
+        "_ring",
+        "_session",
+        "_sweep_soon",
+        "_watched",
+        "after_init_us",
+        "alarm",
+        "alarm_us",
+        "background",
+        "closing",
+        "deadline_us",
+        "gone",
+        "idle",
+        "lock",
+        "made",
+        "open",
+        "preparing",
+        "saved",
+        "sustain_us",
+        "time",
+        "voting",
+    )
+
+    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None]) -> None:
+        self._session = session
+        self._ring = ring
+        self.time = time
+        self.lock = make_lock(Rank.GATE)
+        self.idle: list[Token] = []
+        self.gone: list[weakref.ref[Token]] = []
+        self.made = 0
+        self.preparing: tuple[weakref.ref[Token], ...] = ()
+        self.saved = 0
+        self.deadline_us = 0
+        self.alarm: Any = None
+        self.alarm_us = 0
+        self.closing = False
+        # What sees to it that a token that is gone is counted as that, and the references that watch for that, two for
+        # each token; made with the first one.
+        self._sweep_soon: Callable[[weakref.ref[Token]], object] | None = None
+        self._watched: tuple[weakref.ref[Token], ...] = ()
+        self.follow(voting=False, after_init_us=0, sustain_us=0, background=False)
+
+    @property
+    def in_flight(self) -> int:
+        """How many inferences are running."""
+        return self.made - len(self.idle)
+
+    @property
+    def begun(self) -> int:
+        """How many inferences have begun without waiting for a call."""
+        with self.lock:
+            idle = {id(token) for token in self.idle}
+            running = (token for token in self._live() if id(token) not in idle)
+            return self.saved + sum(not token.waited for token in running)
+
+    def use(self) -> Use:
+        """Return what is made of the session."""
+        with self.lock:
+            return Use(self.closing, self._is_busy(), self.deadline_us)
 
     def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
         """Go by another plan from now on, and shut."""
@@ -77,66 +157,79 @@ class Gate:
             self.after_init_us = after_init_us
             self.sustain_us = sustain_us
             self.background = background
-            self.ready = False
+            self.open = False
 
-    def set_ready(self, ready: bool) -> None:
-        """Open or shut the hot path: open while the profile's votes are known to be in force, or there are none."""
+    def token(self) -> Token:
+        """Return a new token; the inference that holds it is counted from now on."""
         with self.lock:
-            self.ready = ready and not self.closing
+            made = Token(self.idle)
+            self._watched = (*self._watched, *self._watch(made))
+            self.made += 1
+            return made
 
-    def decide(self, state: State, *, has_ids: bool) -> State:
-        """Return the state that the session should be in, and see to it that an alarm is armed where it needs one.
-
-        From the moment that it says LOWERED, a beginning inference is settled instead of taking the hot path.
-
-        Args:
-            state: the session's state.
-            has_ids: whether it has power config ids.
-        """
+    def prepare(self) -> Token:
+        """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
-            if self.closing:
-                return State.LOWERED if state in (State.RAISED, State.UNKNOWN) and has_ids else state
-            if not self.voting:
-                return State.UNVOTED
-            if self.in_flight or self.preparing:
-                return State.RAISED
-            if state is State.UNVOTED:
-                return State.UNVOTED
-            if self.time.now_us < self.deadline_us and state is not State.LOWERED and self._arm():
-                return State.RAISED
-            self.ready = False
-            return State.LOWERED
+            made = Token([])
+            self.preparing = (*self.preparing, self._watch(made)[0])
+            return made
 
-    def finish(self) -> bool:
-        """End an inference without a native call; return whether the votes are to be lowered now.
-
-        ``phases.Inference`` does the same on the hot path, without this call: change both.
-        """
+    def put_back(self, token: Token) -> None:
+        """Take back the token of an inference that does not begin."""
         with self.lock:
-            self.in_flight -= 1
-            if self.in_flight:
-                return False
-            self.deadline_us = self.time.now_us + self.sustain_us
-        return self.must_lower()
+            if self._is_live(token):
+                token.waited = False
+                self.idle.append(token)
 
-    def must_lower(self) -> bool:
-        """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
+    def end(self, token: Token) -> bool:
+        """End an inference; return whether the votes are to be looked at now."""
         with self.lock:
-            if self.in_flight or self.preparing:
-                return False
-            if (self.sustain_us and self._arm()) or (self.background and self._arm(Cause.INFERENCE_ENDED)):
-                return False
-            return self.voting or not self.ready
+            self._end(token)
+            return self.must_lower()
 
-    def finish_preparation(self, phase: Phase) -> None:
-        """End INIT or DE-INIT without a native call."""
+    def end_preparation(self, token: Token, phase: Phase) -> None:
+        """End INIT or DE-INIT."""
         with self.lock:
-            self.preparing -= 1
+            self.preparing = tuple(other for other in self.preparing if other() is not token)
             now_us = self.time.now_us
             if phase is Phase.INIT:
                 self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)
             else:
                 self.deadline_us = now_us
+
+    def must_lower(self) -> bool:
+        """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
+        with self.lock:
+            if self._is_busy():
+                return False
+            if self.sustain_us and self.arm():
+                return False
+            if self.background and self.arm(Cause.INFERENCE_ENDED):
+                return False
+            return self.voting or not self.open
+
+    def set_open(self) -> None:
+        """Let phases begin without a call, until ``shut``."""
+        with self.lock:
+            self.open = not self.closing
+
+    def shut(self) -> None:
+        """Let no phase begin without a call."""
+        with self.lock:
+            self.open = False
+
+    def shut_if_idle(self) -> bool:
+        """Let no phase begin without a call, unless one runs; return whether none does.
+
+        A phase takes its token first and looks whether the gate is open then; here it is the other way round. So one
+        of the two sees the other.
+        """
+        with self.lock:
+            was_open, self.open = self.open, False
+            if self._is_busy():
+                self.open = was_open
+                return False
+            return True
 
     @property
     def sustained_until_us(self) -> int | None:
@@ -150,42 +243,90 @@ class Gate:
             self.deadline_us = 0
             self._disarm()
 
-    def shut(self) -> None:
+    def close(self) -> None:
         """Begin no phase from now on, and run no timer."""
         with self.lock:
             self.closing = True
-            self.ready = False
+            self.open = False
             self._disarm()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
-        self.lock = threading.Lock()
-        self.ready = True
+        self.lock = make_lock(Rank.GATE)
+        self.open = True
         self.alarm, self.alarm_us = self, 0  # an alarm that never rings, so that none is armed again
 
-    def _arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
+    def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
-        deadline_us = self.deadline_us
-        if self.closing or self.alarm_us <= deadline_us:
+        with self.lock:
+            deadline_us = self.deadline_us
+            if self.closing or (self.alarm is not None and self.alarm_us <= deadline_us):
+                return True
+            self._disarm()
+            try:
+                self.alarm = self.time.call_at(deadline_us, functools.partial(self._rang, deadline_us, cause))
+            except Exception:
+                # No thread can be started, as at the very end of a process: better lowered too early than never.
+                _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
+                self.deadline_us = min(deadline_us, self.time.now_us)
+                return False
+            self.alarm_us = deadline_us
             return True
-        self._disarm()
-        try:
-            self.alarm = self.time.call_at(deadline_us, functools.partial(self._rang, deadline_us, cause))
-        except Exception:
-            # No thread can be started, as at the very end of a process: better lowered too early than never.
-            _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
-            self.deadline_us = min(deadline_us, self.time.now_us)
-            return False
-        self.alarm_us = deadline_us
-        return True
+
+    def _is_busy(self) -> bool:
+        return len(self.idle) < self.made or bool(self.preparing)
+
+    def _end(self, token: Token) -> None:
+        if not self._is_live(token):
+            return
+        self.saved += not token.waited
+        token.waited = False
+        if len(self.idle) + 1 >= self.made:
+            self.deadline_us = self.time.now_us + self.sustain_us
+        self.idle.append(token)
+
+    def _is_live(self, token: Token) -> bool:
+        """Return False for one to which the collector has cleared the references: the gate is told that it is gone."""
+        return any(other is token for other in self._live())
+
+    def _live(self) -> Iterator[Token]:
+        return (token for watch in self._watched[::2] if (token := watch()) is not None)
+
+    def _watch(self, token: Token) -> tuple[weakref.ref[Token], weakref.ref[Token]]:
+        if self._sweep_soon is None:
+            # C functions from end to end: no exception can hit them, nor be lost in them.
+            self._sweep_soon = functools.partial(self.time.call_soon, self._sweep)
+        return weakref.ref(token, self._sweep_soon), weakref.ref(token, self.gone.append)
+
+    def _sweep(self) -> None:
+        """Count the phases as ended whose tokens are gone."""
+        with self.lock:
+            before, live = self.made, list(self._live())
+            self._watched = tuple(watch for watch in self._watched if watch() is not None)
+            self.made = len(live)
+            # A phase that begins may take a token from the one list or from the other, and each only once.
+            earlier, self.idle = self.idle, []
+            for token in live:
+                token.home = self.idle
+            while earlier:
+                token = earlier.pop()
+                if token.home is self.idle:
+                    self.idle.append(token)
+            self.gone.clear()
+            self.preparing = tuple(watch for watch in self.preparing if watch() is not None)
+            if self.made < before and not self._is_busy():
+                self.deadline_us = self.time.now_us + self.sustain_us
+            must_lower = self.must_lower()
+        if must_lower:
+            self._ring(self._session, Cause.INFERENCE_ENDED)
 
     def _disarm(self) -> None:
         if self.alarm is not None:
             self.time.cancel(self.alarm)
-            self.alarm, self.alarm_us = None, _NEVER_US
+            self.alarm = None
 
     def _rang(self, deadline_us: int, cause: Cause) -> None:
         with self.lock:
-            if self.alarm_us == deadline_us:
-                self.alarm, self.alarm_us = None, _NEVER_US
+            if self.alarm is not None and self.alarm_us == deadline_us:
+                self.alarm = None
         self._ring(self._session, cause)

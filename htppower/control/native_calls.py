@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
+from htppower.control.locks import Rank, make_lock
 from htppower.errors import VoteRejected
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
@@ -21,19 +23,32 @@ if TYPE_CHECKING:
 
 
 class NativeCalls:
-    """Makes native calls for a session, or, with None, for the controller itself. The controller's lock protects it.
+    """Makes native calls for a session, or, with None, for the controller itself.
 
     Args:
         backend: what receives them.
         events: is told of each.
         clock: what times them.
+        link_lost: called with a call that told that the link to the DSP was lost.
+        one_at_a_time: whether the backend takes no calls side by side.
     """
 
-    def __init__(self, backend: Backend, events: EventBus, clock: Clock) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        events: EventBus,
+        clock: Clock,
+        link_lost: Callable[[VoteRejected], None],
+        *,
+        one_at_a_time: bool,
+    ) -> None:
         self._backend = backend
         self._events = events
         self._clock = clock
-        self._link_error: VoteRejected | None = None
+        self._link_lost = link_lost
+        self._alone: AbstractContextManager[object] = (
+            make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
+        )
 
     def create(self, session: SessionRecord | None, device_id: int, core_id: int) -> int:
         """Create a power config id.
@@ -41,9 +56,9 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed.
         """
-        with self._made(session, "createPowerConfigId", None) as outcome:
-            created = self._backend.create_power_config_id(device_id, core_id)
-            outcome.append(created)
+        created: int = self._make(
+            session, "createPowerConfigId", None, None, self._backend.create_power_config_id, device_id, core_id
+        )
         return created
 
     def set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
@@ -52,8 +67,8 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed.
         """
-        with self._made(session, "setPowerConfig", power_config_id, votes):
-            self._backend.set_power_config(power_config_id, votes)
+        set_votes = self._backend.set_power_config
+        self._make(session, "setPowerConfig", power_config_id, votes, set_votes, power_config_id, votes)
 
     def destroy(self, session: SessionRecord | None, power_config_id: int) -> None:
         """Destroy an id.
@@ -61,40 +76,35 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed.
         """
-        with self._made(session, "destroyPowerConfigId", power_config_id):
-            self._backend.destroy_power_config_id(power_config_id)
+        destroy = self._backend.destroy_power_config_id
+        self._make(session, "destroyPowerConfigId", power_config_id, None, destroy, power_config_id)
 
-    def take_link_error(self) -> VoteRejected | None:
-        """Return the call that last told that the link to the DSP was lost, once."""
-        error, self._link_error = self._link_error, None
-        return error
-
-    @contextlib.contextmanager
-    def _made(
-        self, session: SessionRecord | None, function: str, power_config_id: int | None, votes: VoteSet | None = None
-    ) -> Iterator[list[int]]:
-        """Time the call that is made within, and tell of it when it has returned.
-
-        A call that is interrupted, as by Ctrl-C, has an unknown result, and is not told.
-        """
-        created: list[int] = []
-        began_us = self._clock.now_us
+    def _make(
+        self,
+        session: SessionRecord | None,
+        function: str,
+        power_config_id: int | None,
+        votes: VoteSet | None,
+        call: Callable[..., Any],
+        *arguments: Any,
+    ) -> Any:
+        """Make a call and tell of it. Nothing is told of one that an exception such as Ctrl-C has interrupted."""
         failed: VoteRejected | None = None
-        try:
-            yield created
-        except VoteRejected as error:
-            failed = error
-        except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
-            failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
-            failed.__cause__ = error
-        ended_us = self._clock.now_us
+        made = None
+        with self._alone:
+            began_us = self._clock.now_us
+            try:
+                made = call(*arguments)
+            except VoteRejected as error:
+                failed = error
+            except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
+                failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
+                failed.__cause__ = error
+            ended_us = self._clock.now_us
         code = SUCCESS if failed is None else failed.code
-        if failed is not None and code in LINK_LOST:
-            self._link_error = failed
-        on = created[0] if created else power_config_id
-        call = LastCall(ended_us, function, on, code, ended_us - began_us)
+        on = made if power_config_id is None else power_config_id
         if session is not None:
-            session.history.called(call, failed)
+            session.history.called(LastCall(ended_us, function, on, code, ended_us - began_us), failed)
         self._events.tell(
             CallMade,
             None if session is None else session.identity,
@@ -102,7 +112,10 @@ class NativeCalls:
             power_config_id=on,
             votes=votes,
             code=code,
-            duration_us=call.duration_us,
+            duration_us=ended_us - began_us,
         )
         if failed is not None:
+            if code in LINK_LOST:
+                self._link_lost(failed)
             raise failed
+        return made

@@ -6,13 +6,16 @@ reconciler settles the session.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
+from htppower.errors import VoteRejected
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from htppower.control.gate import Token
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
 
@@ -27,112 +30,150 @@ class Phases:
         self._session = session
         self._reconciler = reconciler
 
-    def begin(self, cause: Cause, phase: Phase, *, preparing: bool) -> None:
-        """Begin a phase: return when the votes are in force."""
-        gate, counted = self.gate, 0
-        try:
-            with gate.lock:
-                if preparing:
-                    gate.preparing += 1
-                else:
-                    gate.in_flight += 1
-                counted = 1
-                if gate.ready:
-                    gate.begun += not preparing
-                    return
-            self._reconciler.settle(self._session, cause, phase)
-        except BaseException:
-            # The phase does not begin, so nobody will end it.
-            with gate.lock:
-                if preparing:
-                    gate.preparing -= counted
-                else:
-                    gate.in_flight -= counted
-            self._reconciler.settle(self._session, cause, phase, quiet=True)
-            raise
+    def wait_for_votes(self, token: Token) -> None:
+        """Return when the votes of the inference that holds a token are in force."""
+        token.waited = True
+        self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
 
-    def begin_inference(self) -> None:
-        """Begin an inference: return when the votes are in force."""
-        self.begin(Cause.INFERENCE_BEGAN, Phase.INFERENCE, preparing=False)
+    def look_again(self) -> None:
+        """Settle the session on another thread: a begin or an end was interrupted."""
+        self._reconciler.settle_soon(self._session, Cause.INFERENCE_ENDED)
 
-    def end_inference(self) -> None:
+    def end_inference(self, token: Token) -> None:
         """End an inference; raise nothing."""
-        if self.gate.finish():
+        if self.gate.end(token):
             self.lower(quiet=True)
 
-    def end_inference_soon(self) -> None:
+    def end_inference_soon(self, token: Token) -> None:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
-        self.gate.time.call_soon(self.end_inference)
+        self.gate.time.call_soon(functools.partial(self.end_inference, token))
 
     def lower(self, *, quiet: bool) -> None:
         """Lower the votes of a session that is idle still."""
         self._reconciler.settle(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
 
-    def end_preparation(self, phase: Phase, *, quiet: bool) -> None:
+    def begin_preparation(self, phase: Phase) -> None:
+        """Return when the votes of INIT or DE-INIT are in force."""
+        cause = Cause.INIT_BEGAN if phase is Phase.INIT else Cause.DEINIT_BEGAN
+        self._reconciler.settle(self._session, cause, phase)
+
+    def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         """End INIT or DE-INIT."""
-        self.gate.finish_preparation(phase)
+        self.gate.end_preparation(token, phase)
         doubt = phase is Phase.INIT
         cause = Cause.INIT_ENDED if doubt else Cause.DEINIT_ENDED
         self._reconciler.settle(self._session, cause, phase, quiet=quiet, doubt=doubt)
 
-    def end_preparation_soon(self, phase: Phase) -> None:
+    def end_preparation_soon(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT on another thread, as ``end_inference_soon``."""
-        self.gate.time.call_soon(lambda: self.end_preparation(phase, quiet=True))
+        self.gate.time.call_soon(functools.partial(self.end_preparation, token, phase, quiet=True))
 
 
 class Inference:
-    """The context manager of an inference; one serves all of a session, since it keeps nothing of its own."""
+    """The context manager of one inference; it may be used again when it was left."""
 
-    __slots__ = ("_gate", "_phases")
+    __slots__ = ("_gate", "_phases", "_token")
 
     def __init__(self, phases: Phases) -> None:
         self._gate = phases.gate
         self._phases = phases
+        self._token: Token | None = None
 
     def __enter__(self) -> None:
-        gate = self._gate
-        with gate.lock:
-            if gate.ready:
-                gate.in_flight += 1
-                gate.begun += 1
+        gate, token = self._gate, None
+        try:
+            try:
+                token = gate.idle.pop()
+            except IndexError:
+                token = gate.token()
+            if self._token is not None:
+                gate.put_back(token)
+                raise RuntimeError("this inference is being run: call inference() for each")
+            self._token = token
+            if gate.open:
                 return
-        self._phases.begin_inference()
+            self._phases.wait_for_votes(token)
+        except BaseException as error:
+            # The inference does not begin, so nobody will end it.
+            if token is not None and self._token is token:
+                self._token = None
+                gate.put_back(token)
+                if not isinstance(error, VoteRejected):
+                    self._phases.look_again()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        gate = self._gate
+        gate, token = self._gate, self._token
+        if token is None:
+            raise RuntimeError("this inference does not run: its end has no begin")
+        self._token = None
         if kind is GeneratorExit:
-            self._phases.end_inference_soon()
+            self._phases.end_inference_soon(token)
             return
-        with gate.lock:
-            gate.in_flight -= 1
-            if gate.in_flight:
-                return
-            gate.deadline_us = deadline_us = gate.time.now_us + gate.sustain_us
-            if gate.alarm_us <= deadline_us:
-                return
-        if gate.must_lower():
-            self._phases.lower(quiet=error is not None)
+        try:
+            with gate.lock:
+                if not gate.gone:
+                    idle = token.home
+                    if len(idle) + 1 == gate.made:
+                        gate.deadline_us = gate.time.now_us + gate.sustain_us
+                    idle.append(token)
+                    if token.waited:
+                        token.waited = False
+                    else:
+                        gate.saved += 1
+                    if len(idle) < gate.made:
+                        return
+                    if gate.alarm is not None and gate.alarm_us <= gate.deadline_us:
+                        return
+                    must_lower = gate.must_lower()
+                else:
+                    must_lower = gate.end(token)
+            if must_lower:
+                self._phases.lower(quiet=error is not None)
+        except VoteRejected:
+            raise
+        except BaseException:
+            # A token that was not given back is counted when it is collected with this frame.
+            self._phases.look_again()
+            raise
+
+    def end_soon(self) -> None:
+        """End the inference on another thread, without waiting and without a lock."""
+        token, self._token = self._token, None
+        if token is not None:
+            self._phases.end_inference_soon(token)
 
 
 class Preparation:
     """The context manager of INIT or DE-INIT."""
 
-    __slots__ = ("_phase", "_phases")
+    __slots__ = ("_phase", "_phases", "_token")
 
     def __init__(self, phases: Phases, phase: Phase) -> None:
         self._phases = phases
         self._phase = phase
+        self._token: Token | None = None
 
     def __enter__(self) -> None:
-        cause = Cause.INIT_BEGAN if self._phase is Phase.INIT else Cause.DEINIT_BEGAN
-        self._phases.begin(cause, self._phase, preparing=True)
+        token = self._token = self._phases.gate.prepare()
+        try:
+            self._phases.begin_preparation(self._phase)
+        except BaseException:
+            # The phase does not begin, so nobody will end it.
+            self._token = None
+            self._phases.gate.end_preparation(token, Phase.DEINIT)
+            self._phases.lower(quiet=True)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        token, self._token = self._token, None
+        if token is None:
+            raise RuntimeError("this phase does not run: its end has no begin")
         if kind is GeneratorExit:
-            self._phases.end_preparation_soon(self._phase)
+            self._phases.end_preparation_soon(token, self._phase)
         else:
-            self._phases.end_preparation(self._phase, quiet=error is not None)
+            self._phases.end_preparation(token, self._phase, quiet=error is not None)

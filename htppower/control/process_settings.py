@@ -1,48 +1,130 @@
-"""Process-wide settings: one value out of the wishes of all sessions.
+"""The settings of the process: one value out of the wishes of all sessions, and what is known to be in force.
 
 RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So what
-is sent is never one session's wish, but the largest polling time and the smallest non-zero latency that any session's
-votes ask for (``VoteOption.aggregate``); the last session to lower takes them back.
+is sent is never one session's wish, but what the wishes of all sessions that are voted come to; the last session to
+lower takes them back.
+
+Whoever changes a wish sees to it that the settings follow: it takes the turn, looks what differs, and casts that. So
+each change is cast by one, and who needs a setting that is just being cast waits for that call only.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
-import attrs
-
+from htppower.control.ledger import InForce, Ledger
+from htppower.control.locks import Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from htppower.control.locks import Lock
     from htppower.votes.native import Option
-    from htppower.votes.vote_set import VoteSet
 
 
 class ProcessSettings:
-    """The wishes of all sessions, counted by value: a change costs the same for one session and for thousands."""
+    """What sessions ask of the settings of the process, and what is known of these.
 
-    def __init__(self) -> None:
-        self._wishes: dict[Option, Counter[int]] = {option: Counter() for option in PROCESS_WIDE}
+    Args:
+        lock: the registry's, which protects all but ``turn``.
+        missing: the options that the library has refused as not on this platform.
 
-    def replace(self, earlier: VoteSet | None, later: VoteSet | None) -> None:
-        """Put one session's votes in the place of those it had."""
-        if earlier is later:
-            return
-        for option, wishes in self._wishes.items():
-            before = None if earlier is None else earlier.get(option)
-            after = None if later is None else later.get(option)
-            if before is not None:
-                wishes[before] -= 1
-                if not wishes[before]:
-                    del wishes[before]
-            if after is not None:
-                wishes[after] += 1
+    Attributes:
+        turn: held over the call that changes the settings.
+    """
 
-    def arbitrate(self, votes: VoteSet) -> VoteSet:
-        """Return a session's votes with the process's settings in the place of its wishes."""
-        settings: dict[str, Any] = {}
-        for option, wishes in self._wishes.items():
-            about = VOTE_OPTIONS[option]
-            settings[about.field] = about.aggregate(wishes) if wishes and about.aggregate else None
-        return attrs.evolve(votes, **settings)
+    def __init__(self, lock: Lock, missing: Collection[Option]) -> None:
+        self.turn = make_lock(Rank.PROCESS)
+        self._lock = lock
+        self._missing = missing
+        # By value, the numbers of the sessions that ask for it. Adding and removing may be done twice: what an
+        # exception has interrupted is put right by doing it again.
+        self._wishes: dict[Option, dict[int, set[int]]] = {option: {} for option in PROCESS_WIDE}
+        self._ledger = Ledger(PROCESS_WIDE)
+        self._wanted: VoteSet | None = None
+
+    @property
+    def now(self) -> InForce:
+        """What is known to be in force."""
+        return self._ledger.now
+
+    def ask(self, number: int, votes: VoteSet | None) -> bool:
+        """Take a session's votes into the settings, in the place of those it had; with None, take it out of them.
+
+        Return whether the session asks for any setting, or did.
+        """
+        asks = False
+        with self._lock:
+            self._wanted = None
+            for option, wishes in self._wishes.items():
+                wish = None if votes is None else votes.get(option)
+                for value in tuple(wishes):
+                    asks |= number in wishes[value]
+                    if value != wish:
+                        wishes[value].discard(number)
+                        if not wishes[value]:
+                            del wishes[value]
+                if wish is not None:
+                    wishes.setdefault(wish, set()).add(number)
+                    asks = True
+        return asks
+
+    def asks_for(self, number: int, votes: VoteSet) -> bool:
+        """Return whether a session asks for just what its votes say."""
+        with self._lock:
+            return all(
+                (number in numbers) == (value == votes.get(option))
+                for option, wishes in self._wishes.items()
+                for value, numbers in {votes.get(option): (), **wishes}.items()
+                if value is not None
+            )
+
+    def holders(self, option: Option, value: int) -> tuple[int, ...]:
+        """Return the numbers of the sessions that ask for a value."""
+        with self._lock:
+            return tuple(sorted(self._wishes[option].get(value, ())))
+
+    def difference(self) -> VoteSet:
+        """Return what must be sent, on any id, so that the settings that are wanted are in force."""
+        with self._lock:
+            if self._wanted is None:
+                self._wanted = VoteSet.of(
+                    {
+                        option: VOTE_OPTIONS[option].aggregate(wishes)  # type: ignore[misc]
+                        for option, wishes in self._wishes.items()
+                        if wishes and option not in self._missing
+                    }
+                )
+            return self._ledger.difference(self._wanted).without(*self._missing)
+
+    def sending(self, votes: VoteSet) -> InForce:
+        """Note that a call is about to carry these votes; return what was known then, for ``sent``."""
+        with self._lock:
+            self._ledger.sending(votes)
+            return self._ledger.now
+
+    def sent(self, votes: VoteSet, since: InForce) -> None:
+        """Note that the call returned 0, unless what is known was changed meanwhile."""
+        with self._lock:
+            if self._ledger.now is since:
+                self._ledger.sent(votes)
+
+    def refused(self, option: Option) -> None:
+        """Note that the platform does not have an option."""
+        with self._lock:
+            self._wanted = None
+            self._ledger.refused(option)
+
+    def forget(self) -> None:
+        """Know no longer which settings are in force."""
+        with self._lock:
+            self._ledger.forget()
+
+
+@functools.lru_cache(maxsize=256)
+def merged(own: VoteSet, settings: VoteSet) -> VoteSet:
+    """Return the votes of a call on an id that carries settings of the process besides."""
+    return VoteSet.of({**dict(own.items()), **dict(settings.items())})

@@ -1,88 +1,72 @@
 """The reconciler: it keeps what is in force in line with what every session should have.
 
 ``settle`` is the one place where states change. It compares what a session should have with its state, and makes the
-transition between them. Phases that begin and end, alarms, changes of profile, a restart of the DSP and retries all
-come here, so that none of them needs rules of its own.
+transitions between them. Phases that begin and end, alarms, changes of profile, a restart of the DSP and retries all
+come here, so that none of them needs rules of its own. It holds the session's turn and looks at no other session: who
+else is concerned joins a queue, and is settled when the turn is given back.
 """
 
 from __future__ import annotations
 
-import threading
+import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.recovery import Recovery
-from htppower.control.retry import Retry
-from htppower.control.state_machine import StateMachine
-from htppower.errors import SessionClosed, VoteRejected, kept, to_raise
+from htppower.control.desired import Step, desired, next_step
+from htppower.control.locks import is_held
+from htppower.errors import VoteRejected, kept, to_raise
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
-from htppower.votes.native_codes import LINK_LOST, TRANSPORT
+from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.plans import Plan, Planner
+    from htppower.control.recovery import Recovery
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
+    from htppower.control.session_transitions import SessionTransitions
     from htppower.control.time.base import Time
     from htppower.events import Phase
-    from htppower.votes.vote_set import VoteSet
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
+# A session that is where it should be after so many transitions never will be.
+MOST_STEPS = 16
 
 
 class Reconciler:
-    """The sessions of a controller, and the lock under which their states change.
+    """Settles sessions.
 
     Args:
-        executor, planner, events, time: make the calls, say what a profile casts, are told, and give clock and alarms.
+        registry, executor, transitions, recovery, events, time: the open sessions, what makes calls and transitions,
+            what is left to put right, who is told, and clock, alarms and threads.
         raises: whether a failed vote raises where a phase begins or ends.
-
-    Attributes:
-        lock: see ``htppower.control``.
-        sessions: the open sessions by number.
-        closed: whether the controller is closed: no session is opened and no cap is set any more.
-        ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
     """
 
-    def __init__(self, executor: Executor, planner: Planner, events: EventBus, time: Time, *, raises: bool) -> None:
-        self.lock = threading.RLock()
-        self.closed = False
-        self.ending = False
+    def __init__(
+        self,
+        registry: Registry,
+        executor: Executor,
+        transitions: SessionTransitions,
+        recovery: Recovery,
+        events: EventBus,
+        time: Time,
+        planner: Planner,
+        *,
+        raises: bool,
+    ) -> None:
+        self._planner = planner
+        self._known_missing = len(planner.missing)
+        self._registry = registry
         self._executor = executor
+        self._transitions = transitions
+        self._recovery = recovery
         self._events = events
+        self._time = time
         self._raises = raises
-        self._machine = StateMachine(executor, events, time)
-        self.sessions = self._machine.sessions
-        self._retry = Retry(time, self._retry_rang)
-        self._recovery = Recovery(executor, planner, self._machine, self._retry, self._settle_again)
-
-    def open(self, session: SessionRecord) -> None:
-        """Create a session's ids and take it in.
-
-        Raises:
-            VoteRejected: an id can't be created although the DSP is in reach.
-        """
-        error = self._retry.error if self._retry.waiting else None
-        if session.plan.raised and error is None:
-            try:
-                self._executor.create_ids(session)
-            except VoteRejected as rejected:
-                if rejected.code not in _DSP_OUT_OF_REACH:
-                    self._executor.release(session)
-                    self._recovery.after(None)
-                    raise
-                error = kept(rejected)
-            except BaseException:
-                self._executor.release(session)
-                raise
-        self.sessions[session.number] = session
-        self._events.tell(SessionOpened, session.identity, power_config_ids=tuple(session.power_config_ids.values()))
-        self._machine.tell_degradations(session, ())
-        session.gate.set_ready(not session.plan.raised)
-        if error is not None and session.plan.raised:
-            self._machine.lose(session, error, Cause.SESSION_OPENED)
-            self._recovery.after(error)
 
     def settle(
         self,
@@ -102,55 +86,69 @@ class Reconciler:
             VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
             SessionClosed: a phase begins on a closed session.
         """
-        with self.lock:
-            if self._is_gone(session, cause, quiet=quiet):
-                return
-            try:
-                error = self._settle(session, cause, phase)
-            finally:
-                if doubt:
-                    self._executor.doubt(session)
-                    session.gate.set_ready(not session.plan.raised)
+        if session.gone:
+            if cause in _BEGINNINGS and not quiet:
+                self._registry.require_live(session)
+            return
+        error = self._in_turn(session, cause, phase, doubt=doubt)
         self.raise_failure(session, error, quiet=quiet)
 
     def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session whose alarm rings."""
-        self.settle(session, cause, quiet=True)
+        self._settle_when_free(session, cause)
 
-    def require_open(self) -> None:
-        """Refuse a controller that is closed.
+    def settle_soon(self, session: SessionRecord, cause: Cause) -> None:
+        """Settle a session on another thread, without waiting for it."""
+        self._time.spawn(functools.partial(self._settle_when_free, session, cause))
 
-        Raises:
-            SessionClosed: it is.
-        """
-        if self.closed:
-            raise SessionClosed("the controller is closed: make a new one")
-
-    def require_live(self, session: SessionRecord) -> None:
-        """Refuse a session that is closed.
+    def open(self, session: SessionRecord) -> None:
+        """Create a session's ids and take it in.
 
         Raises:
-            SessionClosed: it is, and the process is not being ended.
+            VoteRejected: an id can't be created although the DSP is in reach.
         """
-        with self.lock:
-            self._is_gone(session, Cause.PROFILE_CHANGED, quiet=False)
+        try:
+            self._take_in(session)
+        finally:
+            self.after_turn()
 
-    def use(self, session: SessionRecord, plan: Plan, cause: Cause, reason: str | None) -> VoteRejected | None:
-        """Let a session use another profile: at once if votes are raised, otherwise at the next raise.
+    def _take_in(self, session: SessionRecord) -> None:
+        with session.turn:
+            session.epoch = self._registry.epoch
+            error = self._create_ids(session) if session.plan.raised else None
+            with self._registry.lock:
+                self._registry.sessions[session.number] = session
+            ids = tuple(session.power_config_ids.values())
+            self._events.tell(SessionOpened, session.identity, power_config_ids=ids)
+            self._transitions.tell_degradations(session, ())
+            if not session.plan.raised:
+                session.gate.set_open()
+            elif error is not None:
+                self._transitions.lose(session, error, Cause.SESSION_OPENED)
+                self._recovery.failed(session, error)
+
+    def use(
+        self, session: SessionRecord, choose: Callable[[], Plan], cause: Cause, reason: str | None
+    ) -> VoteRejected | None:
+        """Let a session use the profile that is chosen: at once if votes are raised, otherwise at the next raise.
 
         Return the call that failed.
         """
-        with self.lock:
-            if self._is_gone(session, cause, quiet=True) or plan == session.plan:
-                return None
-            before = session.plan
-            self._machine.tell_saves(session)
-            session.follow(plan)
-            session.history.saves_told = session.gate.begun
-            session.gate.end_sustain()
-            self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
-            self._machine.tell_degradations(session, before.degradations)
-            return self._settle(session, cause, None)
+        with session.turn:
+            changes = self._follow(session, choose(), cause, reason)
+        if changes:
+            return self._in_turn(session, cause, None)
+        self.after_turn()
+        return None
+
+    def close(self, session: SessionRecord) -> list[VoteRejected]:
+        """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
+        if session.gone:
+            return []
+        session.gate.close()
+        failures: list[VoteRejected] = []
+        self._in_turn(session, Cause.SESSION_CLOSED, None, failures=failures)
+        return failures
 
     def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:
         """Raise what a call failed with, where the controller has ``on_error="raise"``.
@@ -171,99 +169,211 @@ class Reconciler:
         if failures and self._raises:
             raise failures[0]
 
-    def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
-        with self.lock:
-            if session.number not in self.sessions:
-                return []
-            session.gate.shut()
-            failures = []
-            try:
-                error = self._settle(session, Cause.SESSION_CLOSED, None)
-                if error is not None and session.state is State.UNKNOWN:
-                    failures.append(error)
-            finally:
-                failures += self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
-            return failures
-
-    def stop(self) -> bool:
-        """Destroy what could not be destroyed before, and retry nothing from now on; return whether nothing is left."""
-        self._recovery.settle_process()
-        self._executor.destroy_orphans()
-        self._retry.close()
-        return not self.sessions and not self._executor.orphans
-
-    def disown(self) -> None:
-        """In a forked child: the ids are the parent's, and nothing is cast here."""
-        self.lock = threading.RLock()
-        self.closed = self.ending = True
-        self._retry.disown()
-        for session in self.sessions.values():
-            session.disown()
-        self.sessions.clear()
-
-    def _is_gone(self, session: SessionRecord, cause: Cause, *, quiet: bool) -> bool:
-        if session.state is not State.DESTROYED:
+    def _follow(self, session: SessionRecord, plan: Plan, cause: Cause, reason: str | None) -> bool:
+        """Let a session cast by another plan; return whether that changes anything."""
+        if session.gone or plan == session.plan:
             return False
-        if cause in _BEGINNINGS and not quiet and not self.ending:
-            raise SessionClosed(f"{session!r} is closed: open a new session")
+        before = session.plan
+        self._transitions.tell_saves(session)
+        session.follow(plan)
+        session.history.saves_told = session.gate.begun
+        session.gate.end_sustain()
+        self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
+        self._transitions.tell_degradations(session, before.degradations)
         return True
 
-    def _settle(self, session: SessionRecord, cause: Cause, phase: Phase | None) -> VoteRejected | None:
-        """Make the transition to what a session should have, if there is one; return the call that failed."""
-        gate, state, plan = session.gate, session.state, session.plan
-        target = gate.decide(state, has_ids=bool(session.power_config_ids))
-        if self._retry.waiting and plan.raised and not gate.closing:
-            return self._retry.error
-        if target is State.RAISED:
-            if state is not State.RAISED:
-                return self._cast(session, Trigger.RAISE, plan.raised, cause, phase)
-            if not gate.ready and self._executor.differs(session, plan.raised):
-                return self._cast(session, Trigger.REVISE, plan.raised, cause, phase)
-            gate.set_ready(True)
-        elif target is State.LOWERED and state is not State.LOWERED:
-            return self._cast(session, Trigger.LOWER, plan.lowered, cause, phase)
-        elif target is State.UNVOTED and not plan.raised:
-            voted = state is not State.UNVOTED or session.power_config_ids
-            failures = self._release(session, Trigger.RELEASE, cause) if voted else []
-            gate.set_ready(True)
-            return next(iter(failures), None)
-        return None
-
-    def _cast(
-        self, session: SessionRecord, trigger: Trigger, votes: VoteSet, cause: Cause, phase: Phase | None
+    def _in_turn(
+        self,
+        session: SessionRecord,
+        cause: Cause,
+        phase: Phase | None,
+        *,
+        doubt: bool = False,
+        failures: list[VoteRejected] | None = None,
     ) -> VoteRejected | None:
+        """Settle a session in its turn; return the call that failed."""
+        error: VoteRejected | None = None
         try:
-            error = self._machine.cast(session, trigger, votes, cause, phase)
+            if is_held(session.turn):
+                # A signal handler, in the middle of this very turn.
+                session.again = cause
+                return None
+            with session.turn:
+                try:
+                    error = self._settle(session, cause, phase, [] if failures is None else failures)
+                finally:
+                    if doubt:
+                        session.forget()
+                        self._recovery.doubt_settings()
+                        session.gate.shut()
+                        if not session.plan.raised:
+                            session.gate.set_open()
+            self._look_again(session)
         except BaseException:
-            self._retry.failed(None)
+            # Ctrl-C, most of all. What is left is settled by whoever comes next, and by the back-off at the latest.
+            self._recovery.interrupted(session)
             raise
-        self._recovery.after(error)
-        if error is None:
-            self._recovery.end_if_done()
+        self.after_turn()
         return error
 
-    def _release(self, session: SessionRecord, trigger: Trigger, cause: Cause) -> list[VoteRejected]:
-        if session.state is State.DESTROYED:
-            return []
+    def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:
+        """Settle a session now, or let whoever has its turn settle it: no thread of ours waits for another's call."""
+        if session.gone:
+            return
+        session.again = cause
         try:
-            failures = self._machine.release(session, trigger, cause)
+            self._look_again(session)
         except BaseException:
-            self._retry.failed(None)
+            self._recovery.interrupted(session)
             raise
-        self._recovery.after(failures[-1] if failures else None)
-        return failures
+        self.after_turn()
 
-    def _settle_again(self, session: SessionRecord, cause: Cause) -> VoteRejected | None:
-        """Settle a session if it lacks votes, and finish a closing that was interrupted; return the call that failed.
+    def _look_again(self, session: SessionRecord) -> None:
+        """Settle what was asked for while another thread, or this one, had the turn."""
+        turn = session.turn
+        while session.again is not None and not is_held(turn):
+            try:
+                if not turn.acquire(blocking=False):
+                    return
+                cause, session.again = session.again, None
+                if cause is not None:
+                    self._settle(session, cause, None, [])
+            finally:
+                try:
+                    turn.release()
+                except RuntimeError:
+                    pass  # noqa: S110 - another thread has it: see locks.py
 
-        A session that is UNVOTED may have begun an inference while the DSP was left alone.
+    def retry(self) -> None:
+        """Try again what is left."""
+        failed = self._executor.destroy_orphans()
+        self.after_turn()
+        if not self._recovery.lacking:
+            failed = self._executor.cast_settings() or failed
+        self._recovery.retried(failed)
+        self.after_turn()
+
+    def stop(self) -> bool:
+        """Try once more what is left, and nothing from then on; return whether nothing is left."""
+        self._executor.cast_settings(wait=True)
+        self._executor.destroy_orphans()
+        self._recovery.stop()
+        self.after_turn()
+        return not self._registry.sessions and not self._registry.orphans
+
+    def after_turn(self) -> None:
+        """Settle the sessions that what happened in a turn concerns, and deliver the events of it."""
+        if len(self._planner.missing) != self._known_missing:
+            self._known_missing = len(self._planner.missing)
+            for session in self._registry.all():
+                self.settle_soon(session, Cause.RETRIED)
+        for session, cause in self._recovery.take_queue():
+            self.settle_soon(session, cause)
+        self._events.deliver()
+
+    def _settle(
+        self, session: SessionRecord, cause: Cause, phase: Phase | None, failures: list[VoteRejected]
+    ) -> VoteRejected | None:
+        """Make the transitions to what a session should have; return the call that failed.
+
+        Args:
+            session, cause, phase: which, why, and in which phase.
+            failures: where to note the failures of a session that is being closed.
         """
-        if session.gate.closing:
-            self._release(session, Trigger.DESTROY, Cause.SESSION_CLOSED)
-            return None
-        return self._settle(session, cause, None) if session.state in (State.UNKNOWN, State.UNVOTED) else None
+        error: VoteRejected | None = None
+        for _ in range(MOST_STEPS):
+            self._take_in_losses(session, cause)
+            self._leave_out_missing(session)
+            plan, epoch = session.plan, self._registry.epoch
+            step = self._next_step(session, plan, close_now=bool(failures))
+            if step is None:
+                return error
+            if self._recovery.puts_off(cause) and plan.raised and not session.gate.closing:
+                self._recovery.left_alone(session)
+                return self._recovery.error
+            session.epoch = epoch
+            outcome = self._transitions.make(session, step, cause, phase)
+            for _, failed in outcome.not_given_back:
+                failures.append(failed)
+                self._recovery.left(failed)
+            error = outcome.error
+            if error is None:
+                self._recovery.done(session)
+                if step.trigger in (Trigger.DESTROY, Trigger.RELEASE) and session.gone:
+                    return error
+                continue
+            if error.code == SYSTEM_COMMUNICATION and not self._recovery.gives_up:
+                cause = Cause.LINK_LOST
+            elif session.gate.closing:
+                failures.append(error)
+            else:
+                self._recovery.failed(session, error)
+                return error
+        return error
 
-    def _retry_rang(self, number: int) -> None:
-        with self.lock:
-            self._recovery.try_again(number)
+    def _next_step(self, session: SessionRecord, plan: Plan, *, close_now: bool) -> Step | None:
+        """Return the next transition of a session; where there is none, open its gate or arm its alarm as it needs."""
+        gate = session.gate
+        use = gate.use()
+        if close_now and use.closing:
+            return None if session.gone else Step(Trigger.DESTROY)
+        has_ids = bool(session.power_config_ids)
+        target = desired(use, plan, session.state, has_ids=has_ids, now_us=self._time.now_us)
+        if target is State.LOWERED and not use.closing and not gate.shut_if_idle():
+            target = State.RAISED
+        differs = False
+        if target is State.RAISED:
+            if not use.busy and not gate.arm():
+                gate.shut()
+                target = State.LOWERED
+            elif session.state is State.RAISED and not gate.open:
+                differs = self._executor.differs(session, plan.raised)
+        step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs)
+        if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
+            gate.set_open()
+            if session.epoch != self._registry.epoch and plan.raised:
+                gate.shut()
+                return self._next_step(session, plan, close_now=close_now)
+        return step
+
+    def _take_in_losses(self, session: SessionRecord, cause: Cause) -> None:
+        """Take in that the link was lost since a session was cast, or that a call of its was interrupted."""
+        lost = session.epoch != self._registry.epoch
+        if lost:
+            session.doubted = frozenset(session.power_config_ids)
+            session.forget()
+        if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
+            self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)
+        session.casting = False
+        session.epoch = self._registry.epoch
+
+    def _leave_out_missing(self, session: SessionRecord) -> None:
+        """Leave out of a session what the library has refused as not on this platform."""
+        before = session.plan
+        plan = self._planner.plan(before.profile)
+        if plan is not before:
+            was_open = session.gate.open
+            session.follow(plan)
+            if was_open:
+                session.gate.set_open()
+            self._transitions.tell_degradations(session, before.degradations)
+
+    def _create_ids(self, session: SessionRecord) -> VoteRejected | None:
+        """Create the ids of a session that is being opened; return why the DSP is out of reach.
+
+        Raises:
+            VoteRejected: an id can't be created although the DSP is in reach.
+        """
+        if self._recovery.waiting:
+            return self._recovery.error
+        try:
+            self._executor.create_ids(session)
+        except VoteRejected as rejected:
+            if rejected.code in _DSP_OUT_OF_REACH:
+                return kept(rejected)
+            self._executor.run(session, Step(Trigger.DESTROY))
+            raise
+        except BaseException:
+            self._executor.run(session, Step(Trigger.DESTROY))
+            raise
+        return None

@@ -1,146 +1,179 @@
 """Recovery: what follows when a call fails, tells of a lost link, or could not bring something down.
 
-After 1007, where the DSP restarted, every session is voted again at once. After 1011, where it is gone, the back-off
-votes them again.
+It settles nothing itself: it notes who is to be settled, in a queue that is taken when a turn is given back, and sees
+to it that the back-off tries again what is left.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.events import Cause, State
-from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION
+from htppower.control.retry import FIRST_RETRY_US, Retry
+from htppower.errors import kept
+from htppower.events import Cause
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from htppower.control.executor import Executor
-    from htppower.control.plans import Planner
-    from htppower.control.retry import Retry
+    from htppower.control.process_settings import ProcessSettings
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
-    from htppower.control.state_machine import StateMachine
+    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 
-# A subsystem that restarts again while it is being voted again is left to the back-off after this many rounds.
-MOST_RESTARTS_IN_A_ROW = 3
+
+# A subsystem that restarts more often within a second, while it is being voted again, is left to the back-off.
+MOST_RESTARTS = 3
 
 
 class Recovery:
-    """Puts right what a call left wrong. The controller's lock protects it.
+    """What is left to put right. The registry's lock protects it.
 
     Args:
-        executor, planner, machine: makes the calls, knows what the platform lacks, and loses sessions.
-        retry: when to try again.
-        settle_again: settles a session that lacks votes, and returns the call that failed.
+        registry, settings, time: the open sessions, the settings of the process, and clock and alarms.
+        retry: called when the back-off's alarm rings.
     """
 
-    def __init__(
-        self,
-        executor: Executor,
-        planner: Planner,
-        machine: StateMachine,
-        retry: Retry,
-        settle_again: Callable[[SessionRecord, Cause], VoteRejected | None],
-    ) -> None:
-        self._executor = executor
-        self._planner = planner
-        self._machine = machine
-        self._retry = retry
-        self._settle_again = settle_again
-        self._restoring = False
-        self._known_missing = 0
+    def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
+        self._registry = registry
+        self._settings = settings
+        self._time = time
+        self._retry_all = retry
+        self._retry = Retry(time, self._rang)
+        # Whom to settle, and why; in the order of dictionaries, each once.
+        self._queue: dict[SessionRecord, Cause] = {}
+        # The sessions that lack votes, or that could not be brought down.
+        self._lacking: dict[SessionRecord, None] = {}
+        self._restarts = 0
+        self._restarts_since_us = 0
+        # The epoch in which the sessions that lost their votes were left to the back-off.
+        self._put_off = 0
 
-    def after(self, error: VoteRejected | None) -> None:
-        """See to what follows a call: where it told that the link was lost, every session that has voted is."""
-        self._replan()
-        link_error = self._executor.take_link_error()
-        if link_error is not None:
-            self._executor.ledger.forget_process()
-            for session in self._sessions():
-                session.ids_doubted = True
-                if session.state in (State.RAISED, State.LOWERED):
-                    self._machine.lose(session, None, Cause.LINK_LOST)
-        if self._restoring:
-            return
-        if link_error is not None and link_error.code == SYSTEM_COMMUNICATION and not self._keeps_restarting():
-            self._restore(Cause.LINK_LOST, link_error)
-        elif (failed := link_error or error) is not None or (self._executor.orphans and not self._retry.pending):
-            self._retry.failed(failed)
+    @property
+    def waiting(self) -> bool:
+        """Whether the DSP is dead and not to be called yet."""
+        return self._retry.waiting
 
-    def end_if_done(self) -> None:
-        """End the back-off where nothing is left to retry."""
-        if self._retry.pending and not self._restoring and not self._is_lacking():
-            self._retry.recovered()
+    @property
+    def error(self) -> VoteRejected | None:
+        """The call that failed last, None where nothing is left to retry."""
+        return self._retry.error
 
-    def try_again(self, number: int) -> None:
-        """Try again what failed, on the alarm of that number."""
-        if not self._retry.rang(number):
-            return
-        try:
-            failures = self._executor.destroy_orphans()
-            self.after(None)
-            self._restore(Cause.RETRIED, failures[-1][1] if failures else self._retry.error)
-        except BaseException:
-            self._retry.failed(None)
-            raise
-
-    def settle_process(self) -> VoteRejected | None:
-        """Give back the process-wide settings that a session failed to give back; return the failure."""
-        known = (session for session in self._sessions() if not session.ids_doubted)
-        ids = (found for session in known for found in session.power_config_ids.values())
-        return self._executor.settle_process(None, next(ids, None))
-
-    def _sessions(self) -> tuple[SessionRecord, ...]:
-        return tuple(self._machine.sessions.values())
-
-    def _replan(self) -> None:
-        """Leave out of every session what the library has refused as not on this platform."""
-        if len(self._planner.missing) == self._known_missing:
-            return
-        self._known_missing = len(self._planner.missing)
-        for session in self._sessions():
-            before, ready = session.plan.degradations, session.gate.ready
-            session.follow(self._planner.plan(session.plan.profile))
-            session.gate.set_ready(ready)
-            self._machine.tell_degradations(session, before)
-
-    def _keeps_restarting(self) -> bool:
-        """Whether the subsystem restarted again while it was being voted again: then it is left to the back-off."""
+    @property
+    def gives_up(self) -> bool:
+        """Whether a subsystem that has just restarted is left to the back-off, since it restarts again and again."""
         error = self._retry.error
-        return self._retry.pending and error is not None and error.code == SYSTEM_COMMUNICATION
+        keeps_on = self._retry.pending and error is not None and error.code == SYSTEM_COMMUNICATION
+        return keeps_on or self._restarts > MOST_RESTARTS
 
-    def _restore(self, cause: Cause, error: VoteRejected | None) -> None:
-        """Vote every lost session again, in the order in which they were opened; leave the rest to the back-off."""
-        self._restoring = True
-        try:
-            for _ in range(MOST_RESTARTS_IN_A_ROW):
-                failed = self._restore_once(cause)
-                error = failed or error
-                if not self._is_lacking() or (failed is not None and failed.code != SYSTEM_COMMUNICATION):
-                    break
-        finally:
-            self._restoring = False
-        if self._is_lacking():
+    def puts_off(self, cause: Cause) -> bool:
+        """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
+        return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
+
+    def link_lost(self, error: VoteRejected) -> None:
+        """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
+
+        Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
+        are not voted before the back-off is over: see ``puts_off``.
+        """
+        with self._registry.lock:
+            self._registry.epoch += 1
+            self._settings.forget()
+            now_us = self._time.now_us
+            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
+                self._restarts, self._restarts_since_us = 0, now_us
+            self._restarts += 1
+            lost = [session for session in self._by_urgency(self._registry.sessions.values()) if session.plan.raised]
+            for session in lost:
+                session.gate.shut()
+                self._queue.setdefault(session, Cause.LINK_LOST)
+            if error.code == SYSTEM_COMMUNICATION_FATAL or self.gives_up:
+                self._put_off = self._registry.epoch
+                self._lacking.update(dict.fromkeys(lost))
+                self._retry.failed(kept(error))
+            else:
+                self._retry.revived()
+
+    def failed(self, session: SessionRecord, error: VoteRejected) -> None:
+        """Take in that a session lacks votes, since a call failed; the back-off tries again."""
+        with self._registry.lock:
+            self._lacking[session] = None
             self._retry.failed(error)
-        else:
+
+    def left(self, error: VoteRejected) -> None:
+        """Take in that ids or settings of the process could not be given back; the back-off tries again."""
+        with self._registry.lock:
+            self._retry.failed(error)
+
+    def left_alone(self, session: SessionRecord) -> None:
+        """Take in that a session lacks votes, since the DSP is dead; the back-off tries again."""
+        with self._registry.lock:
+            self._lacking[session] = None
+
+    def interrupted(self, session: SessionRecord) -> None:
+        """Try again later what an exception such as Ctrl-C has interrupted."""
+        with self._registry.lock:
+            self._lacking[session] = None
+            self._retry.failed(None)
+
+    def done(self, session: SessionRecord) -> None:
+        """Take in that a session is where it should be."""
+        if self._lacking or self._retry.pending:
+            with self._registry.lock:
+                self._lacking.pop(session, None)
+                self._end_if_done()
+
+    def doubt_settings(self) -> None:
+        """Know no longer which settings of the process are in force."""
+        self._settings.forget()
+
+    def take_queue(self) -> tuple[tuple[SessionRecord, Cause], ...]:
+        """Return whom to settle, and why; to the first who asks."""
+        if not self._queue:
+            return ()
+        with self._registry.lock:
+            queued, self._queue = self._queue, {}
+            return tuple(queued.items())
+
+    def retried(self, error: VoteRejected | None) -> None:
+        """Take in that everything was tried again: end the back-off where nothing is left, else go on with it."""
+        with self._registry.lock:
+            if not self._is_left():
+                self._retry.recovered()
+            elif not self._retry.pending:
+                self._retry.failed(error or self._retry.error)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether a session lacks votes, or could not be brought down."""
+        return bool(self._lacking)
+
+    def stop(self) -> None:
+        """Retry nothing from now on."""
+        with self._registry.lock:
+            self._retry.close()
+
+    def disown(self) -> None:
+        """In a forked child: the alarm is the parent's."""
+        self._retry.disown()
+        self._queue = {}
+        self._lacking = {}
+
+    def _rang(self, number: int) -> None:
+        with self._registry.lock:
+            if not self._retry.rang(number):
+                return
+            for session in self._by_urgency(self._lacking):
+                self._queue.setdefault(session, Cause.RETRIED)
+        self._retry_all()
+
+    def _by_urgency(self, sessions: Iterable[SessionRecord]) -> list[SessionRecord]:
+        return sorted(sessions, key=lambda session: not session.gate.in_flight)
+
+    def _end_if_done(self) -> None:
+        if self._retry.pending and not self._is_left():
             self._retry.recovered()
 
-    def _restore_once(self, cause: Cause) -> VoteRejected | None:
-        """Settle every session that lacks votes; return a failure, at once where the DSP is out of reach."""
-        failed = None
-        for session in self._sessions():
-            error = self._settle_again(session, cause)
-            if error is not None:
-                failed = error
-                if error.code in LINK_LOST:
-                    return failed
-        if failed is None:
-            failed = self.settle_process()
-            self.after(failed)
-        return failed
-
-    def _is_lacking(self) -> bool:
-        """Whether anything is left to retry."""
-        if any(session.state is State.UNKNOWN for session in self._machine.sessions.values()):
-            return True
-        return bool(self._executor.orphans) or self._executor.process_differs
+    def _is_left(self) -> bool:
+        return bool(self._lacking) or bool(self._registry.orphans) or bool(self._settings.difference())

@@ -71,6 +71,10 @@ class Retry:
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
         return True
 
+    def revived(self) -> None:
+        """Note that the DSP is there again: it may be called at once."""
+        self._dead_until_us = 0
+
     def recovered(self) -> None:
         """Note that nothing is left to retry."""
         self._delay_us = FIRST_RETRY_US

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.control.time.workers import ThreadWorker
     from htppower.errors import VoteRejected
     from htppower.events import Degradation, State
     from htppower.profiles.profile import Profile
@@ -33,18 +32,14 @@ class Session(ContextManager):
     All methods may be called from any thread, and phases may overlap.
     """
 
-    __slots__ = ("__weakref__", "_claims", "_inference", "_phases", "_reconciler", "_record", "_time", "_worker")
+    __slots__ = ("__weakref__", "_claims", "_phases", "_reconciler", "_record", "_time")
 
-    def __init__(
-        self, record: SessionRecord, reconciler: Reconciler, claims: Claims, time: Time, worker: ThreadWorker
-    ) -> None:
+    def __init__(self, record: SessionRecord, reconciler: Reconciler, claims: Claims, time: Time) -> None:
         self._record = record
         self._reconciler = reconciler
         self._claims = claims
         self._time = time
-        self._worker = worker
         self._phases = Phases(record, reconciler)
-        self._inference = Inference(self._phases)
 
     @property
     def number(self) -> int:
@@ -116,7 +111,7 @@ class Session(ContextManager):
                 then not begun. On leaving, if lowering fails, likewise.
             SessionClosed: on entering, if the session is closed.
         """
-        return self._inference
+        return Inference(self._phases)
 
     def ainference(self) -> AsyncInference:
         """Return an asynchronous context manager around one inference, for coroutines: see ``inference``.
@@ -127,7 +122,7 @@ class Session(ContextManager):
         Raises:
             VoteRejected, SessionClosed: as ``inference``, in the coroutine.
         """
-        return AsyncInference(self._phases, self._worker)
+        return AsyncInference(self._phases)
 
     def votes(self, function: Function) -> Function:
         """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
@@ -136,7 +131,7 @@ class Session(ContextManager):
         it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
         iterator has ended before its first token: use ``stream`` for that.
         """
-        return vote_on_calls(self._phases, self._worker, function)
+        return vote_on_calls(self._phases, function)
 
     @overload
     def stream(self, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]: ...
@@ -157,7 +152,7 @@ class Session(ContextManager):
                 both.
         """
         if isinstance(tokens, AsyncIterable):
-            return vote_on_async_stream(self._phases, self._worker, tokens)
+            return vote_on_async_stream(self._phases, tokens)
         return vote_on_stream(self._phases, tokens)
 
     def deinit(self) -> Preparation:
@@ -238,5 +233,5 @@ class Session(ContextManager):
 
 
 def run_soon(session: Session, action: Callable[[], object]) -> None:
-    """Run an action on a session's worker; take no lock, so that it may be called in a garbage collection."""
-    session._time.call_soon(lambda: session._worker.post_or_run(action))  # noqa: SLF001 - a part of the session for hosts
+    """Run an action on another thread; take no lock, so that it may be called in a garbage collection."""
+    session._time.call_soon(action)  # noqa: SLF001 - a part of the session for hosts

@@ -1,18 +1,18 @@
-"""The record of a session: what the controller knows of it. The controller's lock protects it; its gate has its own."""
+"""The record of a session: what the controller knows of it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from htppower.control.gate import Gate
 from htppower.control.history import History
+from htppower.control.ledger import Ledger
+from htppower.control.locks import Rank, make_lock
 from htppower.events import State
 from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from htppower.control.plans import Plan
     from htppower.control.precedence import Claim
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.events import Cause
     from htppower.profiles.profile import Profile
-    from htppower.votes.vote_set import VoteSet
 
 
-@attrs.define(init=False, eq=False, repr=False, weakref_slot=False)
 class SessionRecord:
     """One session. Its public face is ``Session``.
 
@@ -32,10 +30,15 @@ class SessionRecord:
 
     Attributes:
         number, owner, device_id, core_ids: which session, what for, and where it votes.
+        turn: held by who makes its transitions; it protects the state, the ids, the ledgers, the history and the plan.
         state: what is known of its votes; the state machine writes it.
-        power_config_ids: by core id.
-        ids_doubted: whether the library may know the ids no longer, since the DSP restarted.
-        wish: the votes that it has in the process-wide settings.
+        epoch: that of the registry in which its votes were cast.
+        casting: whether a call is under way, or was interrupted, so that its result is unknown.
+        again: why to look at it again when the turn is given back, or None: another thread, or a signal handler in the
+            middle of the turn, asked for it.
+        power_config_ids: by core id. It is replaced, and never changed.
+        ledgers: what is known to be in force on each id, by core id. Likewise.
+        doubted: the cores of which the library may know the id no longer, since the DSP restarted.
         error: the call that failed last, None once one has succeeded since.
         plan: what it casts on this platform.
         own: the profile that it was opened with or that ``use`` gave it.
@@ -45,21 +48,27 @@ class SessionRecord:
         gate: its counts, deadline and alarm.
     """
 
-    number: int
-    owner: str | None
-    device_id: int
-    core_ids: tuple[int, ...]
-    own: Profile
-    history: History
-    plan: Plan = attrs.field(init=False)
-    gate: Gate = attrs.field(init=False)
-    state: State = attrs.field(default=State.UNVOTED, init=False)
-    power_config_ids: dict[int, int] = attrs.field(factory=dict, init=False)
-    ids_doubted: bool = attrs.field(default=False, init=False)
-    wish: VoteSet | None = attrs.field(default=None, init=False)
-    error: VoteRejected | None = attrs.field(default=None, init=False)
-    holds: tuple[Claim, ...] = attrs.field(default=(), init=False)
-    decided_by: Claim | None = attrs.field(default=None, init=False)
+    __slots__ = (
+        "again",
+        "casting",
+        "core_ids",
+        "decided_by",
+        "device_id",
+        "doubted",
+        "epoch",
+        "error",
+        "gate",
+        "history",
+        "holds",
+        "ledgers",
+        "number",
+        "own",
+        "owner",
+        "plan",
+        "power_config_ids",
+        "state",
+        "turn",
+    )
 
     def __init__(
         self,
@@ -72,7 +81,23 @@ class SessionRecord:
         time: Time,
         ring: Callable[[SessionRecord, Cause], None],
     ) -> None:
-        self.__attrs_init__(number, owner, device_id, core_ids, own, History(time.now_us))
+        self.number = number
+        self.owner = owner
+        self.device_id = device_id
+        self.core_ids = core_ids
+        self.turn = make_lock(Rank.TURN)
+        self.state = State.UNVOTED
+        self.epoch = 0
+        self.casting = False
+        self.again: Cause | None = None
+        self.power_config_ids: Mapping[int, int] = {}
+        self.ledgers: Mapping[int, Ledger] = {}
+        self.doubted: frozenset[int] = frozenset()
+        self.error: VoteRejected | None = None
+        self.own = own
+        self.holds: tuple[Claim, ...] = ()
+        self.decided_by: Claim | None = None
+        self.history = History(time.now_us)
         self.gate = Gate(self, time, ring)
         self.follow(plan)
 
@@ -87,12 +112,36 @@ class SessionRecord:
         )
 
     @property
+    def gone(self) -> bool:
+        """Whether its ids are gone."""
+        return self.state is State.DESTROYED
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What every event of the session says of it."""
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
+    def take_id(self, core_id: int, power_config_id: int) -> None:
+        """Take in a power config id that was created for a core."""
+        self.ledgers = {**self.ledgers, core_id: Ledger()}
+        self.power_config_ids = {**self.power_config_ids, core_id: power_config_id}
+
+    def give_up_id(self, core_id: int) -> int:
+        """Return the id of a core, which is the session's no longer."""
+        power_config_id = self.power_config_ids[core_id]
+        self.ledgers = {other: ledger for other, ledger in self.ledgers.items() if other != core_id}
+        self.power_config_ids = {other: kept for other, kept in self.power_config_ids.items() if other != core_id}
+        self.doubted -= {core_id}
+        return power_config_id
+
+    def forget(self) -> None:
+        """Know no longer what is in force on its ids."""
+        for ledger in self.ledgers.values():
+            ledger.forget()
+
     def disown(self) -> None:
         """In a forked child: the ids are the parent's."""
+        self.turn = make_lock(Rank.TURN)
         self.state = State.DESTROYED
         self.holds = ()
         self.gate.disown()

@@ -17,23 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 
     from htppower.control.phases import Phases
-    from htppower.control.time.workers import ThreadWorker
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Token = TypeVar("Token")
 
 
-def vote_on_calls(phases: Phases, worker: ThreadWorker, function: Function) -> Function:
+def vote_on_calls(phases: Phases, function: Function) -> Function:
     """Return a function of the same kind of which every call is an inference of the session."""
     if not callable(function):
         raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
     wrapped: Any
     if _is(inspect.isasyncgenfunction, function):
-        wrapped = _async_stream(phases, worker, function)
+        wrapped = _async_stream(phases, function)
     elif _is(inspect.isgeneratorfunction, function):
         wrapped = _stream(phases, function)
     elif _is(inspect.iscoroutinefunction, function):
-        wrapped = _coroutine(phases, worker, function)
+        wrapped = _coroutine(phases, function)
     else:
         wrapped = _plain(phases, function)
     return wrapped  # type: ignore[no-any-return]
@@ -50,15 +49,13 @@ def vote_on_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, 
     return _stream(phases, stream)()
 
 
-def vote_on_async_stream(
-    phases: Phases, worker: ThreadWorker, tokens: AsyncIterable[Token]
-) -> AsyncGenerator[Token, None]:
+def vote_on_async_stream(phases: Phases, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]:
     """Return the tokens of an asynchronous iterator; they are one inference of the session."""
 
     def stream() -> AsyncIterable[Token]:
         return tokens
 
-    return _async_stream(phases, worker, stream)()
+    return _async_stream(phases, stream)()
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
@@ -67,35 +64,32 @@ def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
 
 
 def _plain(phases: Phases, function: Callable[..., Any]) -> Callable[..., Any]:
-    inference = Inference(phases)
-
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Any:
-        with inference:
+        with Inference(phases):
             return function(*args, **kwargs)
 
     return voted
 
 
-def _coroutine(phases: Phases, worker: ThreadWorker, function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(phases: Phases, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> Any:
-        async with AsyncInference(phases, worker):
+        async with AsyncInference(phases):
             return await function(*args, **kwargs)
 
     return voted
 
 
 def _stream(phases: Phases, function: Callable[..., Any]) -> Callable[..., Generator[Any, Any, Any]]:
-    inference = Inference(phases)
-
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        inference = Inference(phases)
         inference.__enter__()
         try:
             result = yield from function(*args, **kwargs)
         except BaseException:
-            phases.end_inference_soon()
+            inference.end_soon()
             raise
         inference.__exit__(None, None, None)
         return result
@@ -104,11 +98,11 @@ def _stream(phases: Phases, function: Callable[..., Any]) -> Callable[..., Gener
 
 
 def _async_stream(
-    phases: Phases, worker: ThreadWorker, function: Callable[..., AsyncIterable[Any]]
+    phases: Phases, function: Callable[..., AsyncIterable[Any]]
 ) -> Callable[..., AsyncGenerator[Any, Any]]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        inference = AsyncInference(phases, worker)
+        inference = AsyncInference(phases)
         await inference.__aenter__()
         try:
             inner: Any = aiter(function(*args, **kwargs))

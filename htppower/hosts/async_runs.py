@@ -11,6 +11,7 @@ from htppower.errors import VoteRejected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.phases import Inference
     from htppower.control.session import Session
 
 
@@ -22,7 +23,7 @@ class AsyncRuns:
     """
 
     def __init__(self, votes: Session) -> None:
-        self._inference = votes.inference()
+        self._votes = votes
         self._changed = threading.Condition()
         self._pending = 0
 
@@ -32,22 +33,23 @@ class AsyncRuns:
         Raises:
             VoteRejected, SessionClosed: as ``Session.inference`` does; the inference has then not begun.
         """
-        self._inference.__enter__()
+        inference = self._votes.inference()
+        inference.__enter__()
         with self._changed:
             self._pending += 1
-        return AsyncRun(self, callback)
+        return AsyncRun(self, inference, callback)
 
     def wait(self) -> None:
         """Return when every inference that has begun is ended."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending)
 
-    def end(self) -> None:
+    def end(self, inference: Inference) -> None:
         """End one inference."""
         try:
             # The session's status and an event tell of it. Here is nobody to catch it: the thread is the runtime's.
             with contextlib.suppress(VoteRejected):
-                self._inference.__exit__(None, None, None)
+                inference.__exit__(None, None, None)
         finally:
             with self._changed:
                 self._pending -= 1
@@ -57,17 +59,18 @@ class AsyncRuns:
 class AsyncRun:
     """One of them: the callback for the runtime."""
 
-    __slots__ = ("_callback", "_runs", "_unended")
+    __slots__ = ("_callback", "_inference", "_runs", "_unended")
 
-    def __init__(self, runs: AsyncRuns, callback: Callable[[Any, Any, str], object]) -> None:
+    def __init__(self, runs: AsyncRuns, inference: Inference, callback: Callable[[Any, Any, str], object]) -> None:
         self._runs = runs
+        self._inference = inference
         self._callback = callback
         self._unended = threading.Lock()
 
     def end(self) -> None:
         """End the inference, the first time that this is called."""
         if self._unended.acquire(blocking=False):
-            self._runs.end()
+            self._runs.end(self._inference)
 
     def __call__(self, results: Any, user_data: Any, error: str) -> None:
         """End the inference, then call the user's callback, in the runtime's thread."""

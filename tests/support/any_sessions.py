@@ -257,12 +257,9 @@ class Sessions(RuleBasedStateMachine):
         if self.bench.simulated._unnoticed:
             return
         for session in self.open:
-            wish, plan = session._record.wish, session._record.plan
-            if session.state is State.RAISED:
-                assert wish is not None
-                assert wish.dcvs_v3 == plan.raised.dcvs_v3
+            plan = session._record.plan
+            wish = plan.raised if session.state is State.RAISED else plan.lowered
             if session.state in (State.RAISED, State.LOWERED):
-                assert wish is not None
                 for power_config_id in session.power_config_ids.values():
                     votes = wish if self.bench.simulated.platform.has(Option.HMX_V2) else plan.raised
                     votes = votes.without(*(lost.option for lost in session.degradations))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -50,14 +51,15 @@ class Gate:
         self.backend = Gated(self.time)
         self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False, on_error=on_error)
         self.posts = 0
-        worker = self.controller._worker
-        self.post = worker.post_or_run
+        # Virtual time, but with a thread on which what waits for a call runs.
+        worker = ThreadWorker("gate")
+        self.post = worker.post
 
         def counted(action: Callable[[], object]) -> None:
             self.posts += 1
             self.post(action)
 
-        worker.post_or_run = counted  # type: ignore[method-assign]
+        self.time.spawn = counted  # type: ignore[method-assign]
 
     @property
     def sets(self) -> int:

@@ -11,13 +11,10 @@ from htppower.events import State
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from htppower.backends.base import Description
-    from htppower.control.executor import Executor
     from htppower.control.history import LastCall, LastError
-    from htppower.control.ledger import Ledger
     from htppower.control.precedence import Claim
+    from htppower.control.process_settings import ProcessSettings
     from htppower.control.session_record import SessionRecord
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
@@ -123,37 +120,33 @@ def controller_status(
     now_us: int,
     backend: Description,
     sessions: tuple[SessionRecord, ...],
-    executor: Executor,
+    settings: ProcessSettings,
     caps: tuple[Claim, ...],
+    orphans: tuple[int, ...],
     events_lost: int,
 ) -> ControllerStatus:
-    """Return the snapshot; the controller's lock is held."""
-    ledger = executor.ledger
+    """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes."""
+    process = settings.now.known
     return ControllerStatus(
         now_us,
         backend,
-        tuple(_session_status(session, ledger, now_us) for session in sessions),
-        core_statuses(sessions, ledger),
-        ledger.process_settings(),
-        tuple(_setting(option, sessions, ledger) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
+        tuple(_session_status(session, now_us) for session in sessions if not session.gone),
+        core_statuses(sessions, process),
+        process,
+        tuple(_setting(option, settings) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
         caps,
-        tuple(executor.orphans),
+        orphans,
         events_lost,
     )
 
 
-def _setting(option: Option, sessions: Iterable[SessionRecord], ledger: Ledger) -> ProcessSetting:
-    value = ledger.process_settings().get(option)
-    holders = (
-        session.number
-        for session in sessions
-        if value and session.wish is not None and session.wish.get(option) == value
-    )
-    return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(holders))
+def _setting(option: Option, settings: ProcessSettings) -> ProcessSetting:
+    value = settings.now.known.get(option)
+    return ProcessSetting(VOTE_OPTIONS[option].field, value, settings.holders(option, value) if value else ())
 
 
-def _session_status(session: SessionRecord, ledger: Ledger, now_us: int) -> SessionStatus:
-    ids = tuple(session.power_config_ids.values())
+def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
+    ids, ledgers = session.power_config_ids, session.ledgers
     gate, history = session.gate, session.history
     saves = history.saves + (gate.begun - history.saves_told if session.plan.raised else 0)
     return SessionStatus(
@@ -170,8 +163,8 @@ def _session_status(session: SessionRecord, ledger: Ledger, now_us: int) -> Sess
         sustained_until_us=gate.sustained_until_us if session.state is State.RAISED else None,
         device_id=session.device_id,
         core_ids=session.core_ids,
-        power_config_ids=ids,
-        votes={power_config_id: ledger.in_force(power_config_id).without(*PROCESS_WIDE) for power_config_id in ids},
+        power_config_ids=tuple(ids.values()),
+        votes={ids[core_id]: ledgers[core_id].now.known for core_id in ids},
         degradations=session.plan.degradations,
         error=session.error,
         last_error=history.last_error,

@@ -8,13 +8,12 @@ import attrs
 
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
 from htppower.events import State
-from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from htppower.control.ledger import Ledger
     from htppower.control.session_record import SessionRecord
+    from htppower.votes.vote_set import VoteSet
 
 CLOCKS = ("core", "bus", "hmx")
 
@@ -39,28 +38,27 @@ class CoreStatus:
     unknown: tuple[int, ...]
 
 
-def core_statuses(sessions: Iterable[SessionRecord], ledger: Ledger) -> tuple[CoreStatus, ...]:
+def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[CoreStatus, ...]:
     """Return every core on which a session has a power config id, in order."""
-    voters: dict[tuple[int, int], list[tuple[SessionRecord, int]]] = {}
+    voters: dict[tuple[int, int], list[SessionRecord]] = {}
     for session in sessions:
-        for core_id, power_config_id in session.power_config_ids.items():
-            voters.setdefault((session.device_id, core_id), []).append((session, power_config_id))
-    return tuple(_core_status(*core, voters[core], ledger) for core in sorted(voters))
+        for core_id in session.ledgers:
+            voters.setdefault((session.device_id, core_id), []).append(session)
+    return tuple(_core_status(*core, voters[core], process) for core in sorted(voters))
 
 
-def _core_status(
-    device_id: int, core_id: int, voters: Sequence[tuple[SessionRecord, int]], ledger: Ledger
-) -> CoreStatus:
+def _core_status(device_id: int, core_id: int, voters: Sequence[SessionRecord], settings: VoteSet) -> CoreStatus:
     known, unknown = [], []
     process = ProcessSettings()
-    for config in ledger.process_settings().native(0):
+    for config in settings.native(0):
         process = process.after(config)
-    for session, power_config_id in voters:
-        if session.state is State.UNKNOWN or not ledger.knows(power_config_id):
+    for session in voters:
+        ledger = session.ledgers.get(core_id)
+        if ledger is None or session.state is State.UNKNOWN or ledger.now.doubtful:
             unknown.append(session.number)
             continue
         client = Client(device_id, core_id)
-        for config in ledger.in_force(power_config_id).without(*PROCESS_WIDE).native(power_config_id):
+        for config in ledger.now.known.native(0):
             client.apply(config)
         known.append((session.number, client))
     effective = effective_clocks([client for _, client in known], process)

@@ -24,12 +24,16 @@ class Time(Clock, Protocol):
     def start(self) -> None:
         """Make ready for ``call_soon``; called before the first phase of a session. ``close`` undoes it."""
 
-    def call_soon(self, action: Callable[[], None]) -> None:
-        """Run the action soon, where alarms run.
+    def call_soon(self, action: Callable[[], object], ignored: Any = None, /) -> None:
+        """Run the action soon, on another thread.
 
         It takes no lock and starts nothing, so that it may be called while an object is garbage collected, whatever
-        the thread was about.
+        the thread was about. It is a C function, which no exception such as Ctrl-C can interrupt, and takes no notice
+        of a second argument.
         """
+
+    def spawn(self, action: Callable[[], object]) -> None:
+        """Run the action soon, side by side with others: it may wait for a native call."""
 
     def worker(self, name: str) -> Worker:
         """Return a worker of that name, for what must keep nobody waiting; whoever asks for it closes it."""

@@ -15,7 +15,6 @@ import datetime
 import itertools
 import logging
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
@@ -26,7 +25,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
-from htppower.control.time.workers import ThreadWorker
+from htppower.control.locks import Rank, make_lock
+from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,23 +66,22 @@ class _MonotonicZone(datetime.tzinfo):
         return (_EPOCH + datetime.timedelta(microseconds=time_us)).replace(tzinfo=self)
 
 
-class _OneThread(BaseExecutor):  # type: ignore[misc]
-    """Runs jobs one after the other on a worker, so that arming an alarm never waits for one that runs."""
+class _OffThread(BaseExecutor):  # type: ignore[misc]
+    """Hands jobs to other threads, so that neither arming an alarm nor another job waits for one that runs."""
 
-    def __init__(self, worker: ThreadWorker) -> None:
+    def __init__(self, hand_on: Callable[[Callable[[], object]], object]) -> None:
         super().__init__()
-        self._worker = worker
+        self._hand_on = hand_on
 
     def start(self, scheduler: BackgroundScheduler, alias: str) -> None:
         super().start(scheduler, alias)
         self._logger = _SCHEDULER_LOGGER
 
     def shutdown(self, wait: bool = True) -> None:
-        """Leave a running job be; the worker is closed by whoever made it."""
+        """Leave a running job be; the pool is closed by whoever made it."""
 
     def _do_submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        # Never here, on the scheduler's thread: it holds a lock that arming an alarm waits for.
-        self._worker.post_unlocked(lambda: self._run(job, run_times))
+        self._hand_on(lambda: self._run(job, run_times))
 
     def _run(self, job: Job, run_times: list[datetime.datetime]) -> None:
         try:
@@ -96,25 +95,28 @@ class _OneThread(BaseExecutor):  # type: ignore[misc]
 class SystemTime(MonotonicClock):
     """The monotonic clock with alarms.
 
-    Alarms run on one thread, which starts with the first session; the scheduler's own starts with the first alarm that
-    lies ahead. Both are daemons.
+    Alarms run on the threads of a pool, the first of which starts with the first session; the scheduler's own starts
+    with the first alarm that lies ahead. All are daemons.
     """
 
     def __init__(self) -> None:
-        self._worker = ThreadWorker("htppower-sustain", _LOGGER)
+        self._pool = ThreadPool("htppower-votes", _LOGGER)
+        # Hands what was posted without a lock on to the pool.
+        self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self.spawn)
+        self.call_soon = self._worker.post_unlocked
         self._zone = _MonotonicZone(self)
-        self._lock = threading.Lock()
+        self._lock = make_lock(Rank.TIME)
         self._scheduler: BackgroundScheduler | None = None
         self._numbers = itertools.count()
         self._closed = False
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
-        """Run the action at the deadline, on the one thread, never before it."""
+        """Run the action at the deadline, on a thread of the pool, never before it."""
         alarm = str(next(self._numbers))
         # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
         self._worker.start()
-        if deadline_us <= self.now_us:
-            self._worker.post(action)
+        if deadline_us <= self.now_us and not self._closed:
+            self._pool.post(action)
             return alarm
         scheduler = self._running()
         if scheduler is not None:
@@ -135,9 +137,12 @@ class SystemTime(MonotonicClock):
         with contextlib.suppress(RuntimeError):
             self._worker.start()
 
-    def call_soon(self, action: Callable[[], None]) -> None:
-        """Run the action soon, on the one thread."""
-        self._worker.post_unlocked(action)
+    def spawn(self, action: Callable[[], object]) -> None:
+        """Run the action soon, on a thread of the pool; at once where none can be started."""
+        try:
+            self._pool.post(action)
+        except RuntimeError:
+            run_and_log(action, _LOGGER)
 
     def worker(self, name: str) -> ThreadWorker:
         """Return a worker with a thread of its own."""
@@ -146,6 +151,7 @@ class SystemTime(MonotonicClock):
     def close(self) -> None:
         """Run no alarm from now on; one that is running is not waited for."""
         self._worker.close()
+        self._pool.close()
         with self._lock:
             self._closed = True
             scheduler, self._scheduler = self._scheduler, None
@@ -157,21 +163,30 @@ class SystemTime(MonotonicClock):
                 scheduler.remove_all_jobs()
                 scheduler.shutdown(wait=False)
 
+    def _hand_on(self, action: Callable[[], object]) -> None:
+        """Hand on what is due. The scheduler's thread must not run it: it holds a lock that arming an alarm waits for."""
+        try:
+            self._pool.post(action)
+        except RuntimeError:
+            self.call_soon(action)
+
     def _running(self) -> BackgroundScheduler | None:
         with self._lock:
             if self._scheduler is None and not self._closed:
-                scheduler = _make_scheduler(self._zone, self._worker)
+                scheduler = _make_scheduler(self._zone, self._hand_on)
                 scheduler.start()
                 self._scheduler = scheduler
             return self._scheduler
 
 
-def _make_scheduler(zone: _MonotonicZone, worker: ThreadWorker) -> BackgroundScheduler:
+def _make_scheduler(
+    zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]
+) -> BackgroundScheduler:
     scheduler = BackgroundScheduler(
         timezone=zone,
         daemon=True,
         logger=_SCHEDULER_LOGGER,
-        executors={"default": _OneThread(worker)},
+        executors={"default": _OffThread(hand_on)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
     )
     scheduler.add_listener(_log_failure, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)

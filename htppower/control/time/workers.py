@@ -6,7 +6,10 @@ import contextlib
 import logging
 import queue
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
+
+from htppower.control.locks import Rank, make_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +33,10 @@ class Worker(Protocol):
     def close(self) -> None:
         """Run what was posted, and nothing from then on."""
 
+    @property
+    def inline(self) -> bool:
+        """Whether actions run on the thread that posts them, before ``post`` returns."""
+
 
 class ThreadWorker:
     """Runs actions on a daemon thread of its own, which starts with the first of them.
@@ -39,13 +46,23 @@ class ThreadWorker:
         logger: is told what an action raises.
     """
 
-    def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
+    def __init__(
+        self,
+        name: str,
+        logger: logging.Logger = _LOGGER,
+        run: Callable[[Callable[[], object]], object] | None = None,
+    ) -> None:
         self._name = name
         self._logger = logger
+        self._carry_out = run
         self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        # A C function: safe while an object is garbage collected, and nothing can interrupt it.
+        self.post_unlocked = self._actions.put
+        self._lock = make_lock(Rank.WORKER)
         self._thread: threading.Thread | None = None
         self._closed = False
+
+    inline = False
 
     @property
     def pending(self) -> int:
@@ -77,7 +94,7 @@ class ThreadWorker:
             try:
                 self.start()
             except RuntimeError:
-                _run(action, self._logger)
+                run_and_log(action, self._logger)
                 return
         if not self._closed:
             self._actions.put(action)
@@ -87,18 +104,14 @@ class ThreadWorker:
         try:
             self.start()
         except RuntimeError:
-            _run(action, self._logger)
+            run_and_log(action, self._logger)
             return
         # Under the lock, so that it comes before what ends the thread, or not at all.
         with self._lock:
             if not self._closed:
                 self._actions.put(action)
                 return
-        _run(action, self._logger)
-
-    def post_unlocked(self, action: Callable[[], object]) -> None:
-        """Post without taking a lock or starting the thread: safe while an object is garbage collected."""
-        self._actions.put(action)
+        run_and_log(action, self._logger)
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything that was posted has run; not on the thread itself, which would wait for itself."""
@@ -120,30 +133,98 @@ class ThreadWorker:
 
     def disown(self) -> None:
         """In a forked child: the thread is the parent's. What is posted is not run, or run at once."""
-        self._lock = threading.Lock()
+        self._lock = make_lock(Rank.WORKER)
         self._thread = None
         self._closed = True
 
     def _work(self) -> None:
         while (action := self._actions.get()) is not None:
-            try:
-                _run(action, self._logger)
-            except BaseException:
-                # Nobody else would take it, and the thread must live on, also where the log itself raises.
-                with contextlib.suppress(BaseException):
-                    self._logger.exception("%r failed", action)
+            if self._carry_out is None:
+                _run_whatever(action, self._logger)
+            else:
+                self._carry_out(action)
             # A frame that waits must keep nothing of what it ran alive.
             del action
+
+
+class ThreadPool:
+    """Runs actions side by side, each on a daemon thread that is free; one is started where none is.
+
+    A thread that has nothing to do for ``IDLE_S`` ends.
+
+    Args:
+        name: the threads'.
+        logger: is told what an action raises.
+    """
+
+    MOST_THREADS = 64
+    IDLE_S = 10.0
+
+    def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
+        self._name = name
+        self._logger = logger
+        self._actions: deque[Callable[[], object]] = deque()
+        self._changed = threading.Condition(make_lock(Rank.WORKER))
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action soon, on a thread of the pool; never on this one.
+
+        Raises:
+            RuntimeError: there is no thread and none can be started, as at the very end of a process, or the pool is
+                closed.
+        """
+        with self._changed:
+            if self._closed:
+                raise RuntimeError(f"the threads {self._name} have ended")
+            if self._idle <= len(self._actions) and self._threads < self.MOST_THREADS:
+                self._start_thread()
+            self._actions.append(action)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Run what was posted, then end the threads; they are not waited for."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _start_thread(self) -> None:
+        try:
+            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+        except RuntimeError:
+            if not self._threads:
+                raise
+        else:
+            self._threads += 1
+
+    def _work(self) -> None:
+        while (action := self._next()) is not None:
+            _run_whatever(action, self._logger)
+            # A frame that waits must keep nothing of what it ran alive.
+            del action
+
+    def _next(self) -> Callable[[], object] | None:
+        with self._changed:
+            self._idle += 1
+            self._changed.wait_for(lambda: self._actions or self._closed, self.IDLE_S)
+            self._idle -= 1
+            if self._actions:
+                return self._actions.popleft()
+            self._threads -= 1
+            return None
 
 
 class InlineWorker:
     """Runs actions at once, on the thread that posts them: for time that is driven by hand."""
 
+    inline = True
     pending = 0
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action."""
-        _run(action, _LOGGER)
+        run_and_log(action, _LOGGER)
 
     def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
         """Return True: nothing is ever left to run."""
@@ -153,7 +234,16 @@ class InlineWorker:
         """Do nothing."""
 
 
-def _run(action: Callable[[], object], logger: logging.Logger) -> None:
+def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
+    """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises."""
+    try:
+        run_and_log(action, logger)
+    except BaseException:
+        with contextlib.suppress(BaseException):
+            logger.exception("%r failed", action)
+
+
+def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
     try:
         action()
     except Exception:

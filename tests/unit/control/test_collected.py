@@ -43,7 +43,7 @@ def _hot(bench: Bench) -> ThermalCap:
 
 def collect_under_locks(session: Session, bench: Bench) -> None:
     """Collect garbage while this thread holds the locks of the session and of the controller."""
-    with bench.controller._reconciler.lock, session._record.gate.lock:
+    with session._record.turn, bench.controller._registry.lock, session._record.gate.lock:
         gc.collect()
 
 
@@ -66,7 +66,7 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
     ("what", "given_up"),
     [
         (lambda bench, session: session.inference(), lambda bench, session: session.in_flight == 0),
-        (lambda bench, session: session.init(), lambda bench, session: session._record.gate.preparing == 0),
+        (lambda bench, session: session.init(), lambda bench, session: session._record.gate.preparing == ()),
         (
             lambda bench, session: session.hold("balanced", reason="test"),
             lambda bench, session: not session._record.holds,

@@ -150,7 +150,8 @@ def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
     for _ in range(20):
         with bench.controller.session("burst") as session:
             bench.infer(session)
-    assert bench.controller._executor.ledger._ids == {}
+        assert session._record.ledgers == {}
+    assert bench.controller._registry.sessions == {}
     assert bench.time.alarms == 0
 
 

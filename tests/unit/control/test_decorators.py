@@ -135,7 +135,7 @@ class TestGenerator:
         next(cycle[0])
         cycle.append(cycle)
         del cycle
-        with bench.controller._reconciler.lock, model.session._record.gate.lock:
+        with bench.controller._registry.lock, model.session._record.gate.lock:
             gc.collect()
             assert model.ends == ["GeneratorExit"]
         assert_down(bench, model.session)

@@ -18,7 +18,6 @@ from htppower.votes.clock_votes import CENG_DEFAULT, CENG_EXP_DEFAULT, HMX_DEFAU
 from htppower.votes.native import Option
 from htppower.votes.vote_set import VoteSet
 
-ID = 7
 NOTHING = VoteSet()
 PLAIN = VoteSet(hvx(), ceng=ceng())
 EXPANDED = VoteSet(dcvs_v3_exp=hvx_exp(), hmx_v2=hmx(), ceng_exp=ceng_exp())
@@ -29,9 +28,9 @@ DECODE = Profile("decode", "", EXPANDED, Relax(RELAXED, 0, 0))
 
 def cast(ledger: Ledger, wanted: VoteSet) -> VoteSet:
     """Send what differs, successfully, and return it."""
-    sent = ledger.difference(ID, wanted)
-    ledger.sending(ID, sent)
-    ledger.sent(ID, sent)
+    sent = ledger.difference(wanted)
+    ledger.sending(sent)
+    ledger.sent(sent)
     return sent
 
 
@@ -57,9 +56,9 @@ def test_the_later_form_takes_the_place_of_the_earlier(first: VoteSet, then: Vot
     ledger = Ledger()
     cast(ledger, first)
     assert cast(ledger, then) == sent
-    assert not ledger.difference(ID, then)
-    assert ledger.knows(ID)
-    assert len(ledger.in_force(ID).options) == len(sent.options)
+    assert not ledger.difference(then)
+    assert not ledger.now.doubtful
+    assert ledger.now.known.options == sent.options
 
 
 def test_a_field_that_the_other_form_has_set_is_cleared() -> None:
@@ -75,20 +74,20 @@ def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
     """Where the platform lacks the later form, the earlier is known no longer, and is sent or taken back again."""
     ledger = Ledger()
     cast(ledger, VoteSet(hvx()))
-    ledger.sending(ID, VoteSet(dcvs_v3_exp=hvx_exp()))
-    assert not ledger.knows(ID)
-    ledger.refused(ID, Option.DCVS_V3_EXP)
-    assert ledger.difference(ID, NOTHING) == VoteSet(HVX_REMOVED)
-    assert ledger.difference(ID, VoteSet(hvx())) == VoteSet(hvx())
+    ledger.sending(VoteSet(dcvs_v3_exp=hvx_exp()))
+    assert ledger.now.doubtful.options == (Option.DCVS_V3, Option.DCVS_V3_EXP)
+    ledger.refused(Option.DCVS_V3_EXP)
+    assert ledger.difference(NOTHING) == VoteSet(HVX_REMOVED)
+    assert ledger.difference(VoteSet(hvx())) == VoteSet(hvx())
 
 
 def test_a_failed_call_with_the_other_form_is_made_up_for_by_one_form() -> None:
     """After a failure either form may be in force: one list never holds both."""
     ledger = Ledger()
     cast(ledger, PLAIN)
-    ledger.sending(ID, EXPANDED)
-    assert ledger.difference(ID, NOTHING).options == (Option.DCVS_V3, Option.HMX_V2, Option.CENG)
-    assert ledger.difference(ID, EXPANDED) == EXPANDED
+    ledger.sending(EXPANDED)
+    assert ledger.difference(NOTHING).options == (Option.DCVS_V3, Option.HMX_V2, Option.CENG)
+    assert ledger.difference(EXPANDED) == EXPANDED
 
 
 def test_that_a_form_was_accepted_outlives_the_other() -> None:
@@ -96,10 +95,9 @@ def test_that_a_form_was_accepted_outlives_the_other() -> None:
     ledger = Ledger()
     cast(ledger, EXPANDED)
     cast(ledger, PLAIN)
-    assert ledger.was_accepted(ID, Option.DCVS_V3)
-    ledger.sending(ID, EXPANDED)
-    assert ledger.was_accepted(ID, Option.DCVS_V3_EXP)
-    assert ledger.was_accepted(ID, Option.CENG_EXP)
+    assert Option.DCVS_V3 in ledger.now.accepted
+    ledger.sending(EXPANDED)
+    assert {Option.DCVS_V3_EXP, Option.CENG_EXP} <= ledger.now.accepted
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,27 @@
-"""The settings of the process: one value for each process-wide setting, out of the wishes of all sessions."""
+"""The settings of the process: one value for each, out of the wishes of all sessions, and what is known of them."""
 
 from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
 
 import pytest
 from helpers import hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.control.process_settings import ProcessSettings
+from htppower.control.process_settings import ProcessSettings, merged
+from htppower.votes.native import Option
+from htppower.votes.options import PROCESS_WIDE
 from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 NOTHING = VoteSet()
 OTHER_VOTES = VoteSet(hvx(), hmx(), hmx_timeout_us=5000, ddr_perf_mode=True)
-Settings = tuple[int | None, int | None, int | None]
+LOUD, QUIET = VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_polling_time_us=0)
+Wanted = tuple[int | None, int | None, int | None]
 
 WISHES = st.none() | st.builds(
     VoteSet,
@@ -24,21 +33,32 @@ WISHES = st.none() | st.builds(
 SESSIONS = 3
 
 
-def settings(settled: ProcessSettings) -> Settings:
-    """Return latency, polling and adaptive polling as they are settled."""
-    votes = settled.arbitrate(NOTHING)
+def empty(missing: Collection[Option] = ()) -> ProcessSettings:
+    """Return settings that nobody asks for and nothing is known of."""
+    return ProcessSettings(threading.RLock(), missing)  # type: ignore[arg-type]  # typeshed does not know _is_owned
+
+
+def asking(*wishes: VoteSet) -> ProcessSettings:
+    """Return settings with these sessions' wishes, numbered from 1."""
+    settings = empty()
+    for number, wish in enumerate(wishes, 1):
+        settings.ask(number, wish)
+    return settings
+
+
+def cast(settings: ProcessSettings) -> VoteSet:
+    """Note a successful call with what differs, and return what it carried."""
+    votes = settings.difference()
+    settings.sent(votes, settings.sending(votes))
+    return votes
+
+
+def values(votes: VoteSet) -> Wanted:
+    """Return latency, polling and adaptive polling of votes."""
     return votes.rpc_control_latency_us, votes.rpc_polling_time_us, votes.adaptive_polling_time_us
 
 
-def wishing(*wishes: VoteSet) -> ProcessSettings:
-    """Return settings with these sessions' wishes."""
-    settled = ProcessSettings()
-    for wish in wishes:
-        settled.replace(None, wish)
-    return settled
-
-
-def naive(wishes: list[VoteSet | None]) -> Settings:
+def naive(wishes: list[VoteSet | None]) -> Wanted:
     """Return the settings as the rule has them, from scratch."""
     raised = [wish for wish in wishes if wish is not None]
     latencies = [us for wish in raised if (us := wish.rpc_control_latency_us) is not None]
@@ -53,16 +73,17 @@ def naive(wishes: list[VoteSet | None]) -> Settings:
 
 def test_without_wishes_nothing_is_voted() -> None:
     """No session, and sessions that wish for nothing, leave every process-wide setting unset."""
-    assert settings(ProcessSettings()) == (None, None, None)
-    assert settings(wishing(NOTHING, OTHER_VOTES)) == (None, None, None)
+    assert empty().difference() == NOTHING
+    assert asking(NOTHING, OTHER_VOTES).difference() == NOTHING
 
 
 @pytest.mark.parametrize(("first", "second", "largest"), [(0, 9999, 9999), (9999, 0, 9999), (1, 2, 2), (0, 0, 0)])
 def test_the_largest_polling_times_win(first: int, second: int, largest: int) -> None:
     """Of several polling times, and of several adaptive ones, the largest is voted."""
-    assert settings(wishing(VoteSet(rpc_polling_time_us=first), VoteSet(rpc_polling_time_us=second)))[1] == largest
-    adaptive = wishing(VoteSet(adaptive_polling_time_us=first), VoteSet(adaptive_polling_time_us=second))
-    assert settings(adaptive) == (None, None, largest)
+    polling = asking(VoteSet(rpc_polling_time_us=first), VoteSet(rpc_polling_time_us=second))
+    assert polling.difference() == VoteSet(rpc_polling_time_us=largest)
+    adaptive = asking(VoteSet(adaptive_polling_time_us=first), VoteSet(adaptive_polling_time_us=second))
+    assert adaptive.difference() == VoteSet(adaptive_polling_time_us=largest)
 
 
 @pytest.mark.parametrize(
@@ -70,36 +91,56 @@ def test_the_largest_polling_times_win(first: int, second: int, largest: int) ->
 )
 def test_the_smallest_latency_above_0_wins(latencies: list[int], smallest: int) -> None:
     """Of several control latencies the smallest is voted, and 0 is no wish beside another."""
-    wishes = [VoteSet(rpc_control_latency_us=latency) for latency in latencies]
-    assert settings(wishing(*wishes)) == (smallest, None, None)
+    settings = asking(*(VoteSet(rpc_control_latency_us=latency) for latency in latencies))
+    assert settings.difference() == VoteSet(rpc_control_latency_us=smallest)
 
 
 def test_a_wish_is_taken_out_again() -> None:
-    """A wish counts until it is replaced or withdrawn; of two equal ones the other stays."""
-    loud, quiet = VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_polling_time_us=0)
-    settled = wishing(loud, loud)
-    settled.replace(loud, quiet)
-    assert settings(settled)[1] == 9999
-    settled.replace(loud, None)
-    assert settings(settled)[1] == 0
-    settled.replace(quiet, None)
-    assert settings(settled)[1] is None
+    """A wish counts until it is replaced or withdrawn; of two equal ones the other stays; the last is taken back."""
+    settings = asking(LOUD, LOUD)
+    assert cast(settings) == LOUD
+    settings.ask(1, QUIET)
+    assert cast(settings) == NOTHING
+    settings.ask(2, None)
+    assert cast(settings) == QUIET
+    settings.ask(2, LOUD)
+    assert cast(settings) == LOUD
+    settings.ask(1, None)
+    settings.ask(2, None)
+    assert cast(settings) == QUIET
+    assert settings.difference() == NOTHING
 
 
-def test_replacing_a_wish_by_itself_changes_nothing() -> None:
-    """A wish that is put in its own place, the same or an equal one, counts once."""
+def test_a_wish_that_nobody_has_any_more_was_never_sent() -> None:
+    """What is asked for and withdrawn before a call costs none."""
+    settings = asking(LOUD)
+    settings.ask(1, None)
+    assert settings.difference() == NOTHING
+
+
+def test_asking_twice_counts_once() -> None:
+    """A session that asks again, for the same or for an equal value, has one wish; withdrawing twice is fine."""
     wish = VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100)
-    settled = wishing(wish)
-    settled.replace(wish, wish)
-    settled.replace(wish, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
-    settled.replace(wish, None)
-    assert settings(settled) == (None, None, None)
+    settings = asking(wish)
+    settings.ask(1, wish)
+    settings.ask(1, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
+    settings.ask(1, None)
+    settings.ask(1, None)
+    settings.ask(2, None)
+    assert settings.difference() == NOTHING
 
 
-def test_settling_keeps_what_is_not_process_wide() -> None:
+def test_a_session_gives_up_what_it_asks_for_no_longer() -> None:
+    """Votes that leave a setting unset withdraw the session's wish for it."""
+    settings = asking(VoteSet(rpc_polling_time_us=9999, adaptive_polling_time_us=1000))
+    settings.ask(1, VoteSet(adaptive_polling_time_us=1000))
+    assert settings.difference() == VoteSet(adaptive_polling_time_us=1000)
+
+
+def test_a_call_on_an_id_carries_its_own_votes_and_the_settings() -> None:
     """A session's other votes stay as they are, and its own wishes give way to the process's settings."""
-    settled = wishing(VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_control_latency_us=100))
-    assert settled.arbitrate(OTHER_VOTES) == VoteSet(
+    settings = asking(VoteSet(rpc_polling_time_us=9999), VoteSet(rpc_control_latency_us=100))
+    assert merged(OTHER_VOTES, settings.difference()) == VoteSet(
         dcvs_v3=hvx(),
         hmx_v2=hmx(),
         rpc_control_latency_us=100,
@@ -107,17 +148,139 @@ def test_settling_keeps_what_is_not_process_wide() -> None:
         hmx_timeout_us=5000,
         ddr_perf_mode=True,
     )
-    assert settled.arbitrate(VoteSet(rpc_polling_time_us=1, adaptive_polling_time_us=1)) == VoteSet(
-        rpc_polling_time_us=9999, rpc_control_latency_us=100
+    assert merged(VoteSet(rpc_polling_time_us=1, ddr_perf_mode=True), settings.difference()) == VoteSet(
+        rpc_polling_time_us=9999, rpc_control_latency_us=100, ddr_perf_mode=True
     )
 
 
-@given(st.lists(st.tuples(st.integers(0, SESSIONS - 1), WISHES), max_size=30))
-def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[int, VoteSet | None]]) -> None:
-    """After any sequence of wishes the settings are those that the wishes in force give by themselves."""
-    settled = ProcessSettings()
-    wishes: list[VoteSet | None] = [None] * SESSIONS
-    for session, wish in changes:
-        settled.replace(wishes[session], wish)
-        wishes[session] = wish
-        assert settings(settled) == naive(wishes)
+def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
+    """Who asks for a value is told in the order of numbers, by value and by setting, and as it changes."""
+    settings = empty()
+    for number, wish in ((3, LOUD), (1, LOUD), (2, QUIET)):
+        settings.ask(number, wish)
+    assert settings.holders(Option.RPC_POLLING_TIME, 9999) == (1, 3)
+    assert settings.holders(Option.RPC_POLLING_TIME, 0) == (2,)
+    assert settings.holders(Option.RPC_POLLING_TIME, 5000) == ()
+    assert settings.holders(Option.ADAPTIVE_POLLING_TIME, 9999) == ()
+    settings.ask(3, QUIET)
+    settings.ask(1, None)
+    assert settings.holders(Option.RPC_POLLING_TIME, 9999) == ()
+    assert settings.holders(Option.RPC_POLLING_TIME, 0) == (2, 3)
+
+
+def test_while_a_call_is_under_way_nothing_is_known() -> None:
+    """Between sending and its return a setting is unknown, and still differs for whoever looks."""
+    settings = asking(LOUD)
+    since = settings.sending(LOUD)
+    assert settings.now.known == NOTHING
+    assert settings.difference() == LOUD
+    settings.sent(LOUD, since)
+    assert settings.now.known == LOUD
+    assert settings.difference() == NOTHING
+
+
+def test_a_failed_call_is_sent_again() -> None:
+    """What a call carried that did not return 0 is unknown: it is sent again, or taken back."""
+    settings = asking(LOUD)
+    settings.sending(settings.difference())
+    assert settings.difference() == LOUD
+    settings.ask(1, None)
+    assert settings.difference() == QUIET
+
+
+@pytest.mark.parametrize("moment", ["before", "during"])
+def test_forget_makes_every_setting_unknown(moment: str) -> None:
+    """After a restart everything is sent again; a call that was under way meanwhile makes nothing known."""
+    settings = asking(VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
+    votes = settings.difference()
+    since = settings.sending(votes)
+    if moment == "during":
+        settings.forget()
+        settings.sent(votes, since)
+    else:
+        settings.sent(votes, since)
+        settings.forget()
+    assert settings.now.known == NOTHING
+    assert settings.difference() == votes
+
+
+def test_forget_during_a_call_that_repeats_what_is_known_makes_it_unknown() -> None:
+    """A restart counts also where forgetting leaves what is known as it was: nothing of the call is known."""
+    settings = asking(LOUD)
+    since = settings.sending(LOUD)
+    assert settings.now.known == NOTHING
+    settings.forget()
+    settings.sent(LOUD, since)
+    assert settings.now.known == NOTHING
+
+
+def test_a_latency_of_0_takes_no_other_back() -> None:
+    """Where a latency was voted before, 0 is not sent: it would change nothing (rule RPC-5)."""
+    settings = asking(VoteSet(rpc_control_latency_us=100))
+    cast(settings)
+    settings.ask(1, VoteSet(rpc_control_latency_us=0))
+    assert settings.difference() == NOTHING
+    assert settings.now.known == VoteSet(rpc_control_latency_us=100)
+
+
+def test_what_is_taken_back_after_a_restart() -> None:
+    """What was in force before a restart, and is wanted no longer, is taken back; a latency can't be."""
+    settings = asking(VoteSet(rpc_control_latency_us=100, rpc_polling_time_us=9999, adaptive_polling_time_us=1000))
+    cast(settings)
+    settings.forget()
+    settings.ask(1, None)
+    assert cast(settings) == VoteSet(rpc_polling_time_us=0, adaptive_polling_time_us=0)
+
+
+def test_a_refused_setting_is_neither_sent_nor_taken_back() -> None:
+    """Of a setting that the platform lacks nothing is in force; it is left out, also when it is asked for again."""
+    missing: set[Option] = set()
+    settings = empty(missing)
+    settings.ask(1, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
+    assert values(settings.difference()) == (100, 9999, None)
+    settings.sending(settings.difference())
+    missing.add(Option.RPC_POLLING_TIME)
+    settings.refused(Option.RPC_POLLING_TIME)
+    assert settings.difference() == VoteSet(rpc_control_latency_us=100)
+    assert settings.now.doubtful == VoteSet(rpc_control_latency_us=100)
+    settings.ask(2, LOUD)
+    settings.ask(1, None)
+    assert settings.difference() == NOTHING
+
+
+def test_the_settings_of_an_id_are_no_business_of_the_process() -> None:
+    """A call's other votes are not taken in."""
+    settings = asking(OTHER_VOTES)
+    settings.sent(OTHER_VOTES, settings.sending(OTHER_VOTES))
+    assert settings.now.known == NOTHING
+    assert not settings.now.accepted
+
+
+@given(st.lists(st.tuples(st.integers(1, SESSIONS), WISHES, st.sampled_from(["sent", "failed", "lost"])), max_size=30))
+def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[int, VoteSet | None, str]]) -> None:
+    """After any wishes, failures and restarts, a call that succeeds brings what the wishes in force come to."""
+    settings = empty()
+    wishes: dict[int, VoteSet | None] = {}
+    voted: set[Option] = set()
+    for number, wish, end in changes:
+        settings.ask(number, wish)
+        wishes[number] = wish
+        votes = settings.difference()
+        voted |= set(votes.options)
+        since = settings.sending(votes)
+        if end == "failed":
+            continue
+        if end == "lost":
+            settings.forget()
+        settings.sent(votes, since)
+        if end == "sent":
+            latency, polling, adaptive = naive(list(wishes.values()))
+            assert not settings.difference()
+            known = settings.now.known
+            # What was never voted needs no taking back.
+            assert known.rpc_polling_time_us == (polling or 0 if Option.RPC_POLLING_TIME in voted else None)
+            assert known.adaptive_polling_time_us == (adaptive or 0 if Option.ADAPTIVE_POLLING_TIME in voted else None)
+            # Nothing takes a latency back, and 0 does not either (rule RPC-5).
+            if latency:
+                assert known.rpc_control_latency_us == latency
+    assert voted <= PROCESS_WIDE

@@ -1,0 +1,73 @@
+"""The locks of a controller: which there are, what each protects, their order, and what may be done under each.
+
+A thread that holds a lock takes only locks of a higher rank, or the same lock again: all of them are reentrant, since a
+signal handler may use the controller in the middle of anything. In the order of their ranks:
+
+- TURN, one a session: its state, its ids and what is known to be in force on them. It is held over the native calls on
+  these ids, so that there is one at a time. Nobody holds two turns.
+- PROCESS, one a controller: it is held over the native call that changes the settings of the process.
+- CALL, one a controller, only where the backend takes one call at a time: it is held over every native call.
+- REGISTRY, one a controller: the open sessions, holds, caps and plans, the wishes for the settings of the process and
+  what is known of them, the back-off, and the number of times that the link was lost. No native call is made under it.
+- GATE, one a session: the counts of its phases, its deadline and its alarm. No native call is made under it.
+- EVENTS, one a controller: the order of events. Events are delivered with no lock held.
+- TIME and WORKER: inside clock, alarms and threads.
+
+A lock is taken by ``with``, which no exception such as Ctrl-C can come between. Where a thread must not wait, it asks for
+the lock within ``try``, and releases it in ``finally`` as the first thing, which raises RuntimeError where it did not
+get it; it must not have held it before.
+
+What the garbage collector may run (the end of a hold, of a stream, of an inference that was dropped) takes no lock: it
+posts an action to a worker.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Rank(enum.IntEnum):
+    """The order in which locks are taken."""
+
+    TURN = 1
+    PROCESS = 2
+    CALL = 3
+    REGISTRY = 4
+    GATE = 5
+    EVENTS = 6
+    TIME = 7
+    WORKER = 8
+
+
+class Lock(Protocol):
+    """A reentrant lock."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take it; return whether it was taken."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+    def __enter__(self) -> bool: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+    def _is_owned(self) -> bool:
+        """Return whether this thread holds it."""
+
+
+def make_lock(rank: Rank) -> Lock:  # noqa: ARG001 - tests put locks in the place of these that check their ranks
+    """Return a new lock of a rank."""
+    return threading.RLock()  # type: ignore[return-value]  # typeshed does not know _is_owned
+
+
+def is_held(lock: Lock) -> bool:
+    """Return whether this thread holds a lock."""
+    return lock._is_owned()  # noqa: SLF001 - as threading.Condition asks

@@ -1,0 +1,74 @@
+"""What all sessions of a controller share: which are open, and how often the link to the DSP was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.control.locks import Rank, make_lock
+from htppower.errors import SessionClosed
+
+if TYPE_CHECKING:
+    from htppower.control.session_record import SessionRecord
+
+
+class Registry:
+    """The open sessions.
+
+    Attributes:
+        lock: protects the rest, claims, plans, the wishes for the settings of the process, and the back-off.
+        sessions: the open sessions by number.
+        epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
+        orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
+            else.
+        last_core: the device and the core of the id that was given up last.
+        closed: whether the controller is closed: no session is opened and no cap is set any more.
+        ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
+    """
+
+    def __init__(self) -> None:
+        self.lock = make_lock(Rank.REGISTRY)
+        self.sessions: dict[int, SessionRecord] = {}
+        self.epoch = 0
+        self.orphans: dict[int, None] = {}
+        self.last_core = (0, 0)
+        self.closed = False
+        self.ending = False
+        self._opened = 0
+
+    def all(self) -> tuple[SessionRecord, ...]:
+        """Return the open sessions, in the order in which they were opened."""
+        with self.lock:
+            return tuple(self.sessions.values())
+
+    def next_number(self) -> int:
+        """Return the number of a new session: one more than that before it."""
+        with self.lock:
+            self._opened += 1
+            return self._opened
+
+    def require_open(self) -> None:
+        """Refuse a controller that is closed.
+
+        Raises:
+            SessionClosed: it is.
+        """
+        if self.closed:
+            raise SessionClosed("the controller is closed: make a new one")
+
+    def require_live(self, session: SessionRecord) -> None:
+        """Refuse a session that is closed.
+
+        Raises:
+            SessionClosed: it is, and the process is not being ended.
+        """
+        if session.gone and not self.ending:
+            raise SessionClosed(f"{session!r} is closed: open a new session")
+
+    def disown(self) -> None:
+        """In a forked child: the ids are the parent's, and nothing is cast here."""
+        self.lock = make_lock(Rank.REGISTRY)
+        self.closed = self.ending = True
+        for session in self.sessions.values():
+            session.disown()
+        self.sessions = {}
+        self.orphans = {}

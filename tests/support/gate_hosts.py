@@ -1,0 +1,69 @@
+"""A gate in virtual time without a session around it, and objects that only the collector frees."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.gate import Gate, Token
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.events import Cause
+
+SUSTAIN_US = 300_000
+INIT_US = 400_000
+
+
+@attrs.define
+class Host:
+    """A gate in virtual time, and what it was rung for."""
+
+    time: VirtualTime
+    gate: Gate
+    rings: list[tuple[int, Cause]]
+
+    @classmethod
+    def make(cls, *, sustain_us: int = SUSTAIN_US, background: bool = False, voting: bool = True) -> Host:
+        """Return a gate that is open, as that of a session that is raised."""
+        time, rings = VirtualTime(), []
+        gate = Gate("the session", time, lambda session, cause: rings.append((time.now_us, cause)))
+        gate.follow(voting=voting, after_init_us=INIT_US, sustain_us=sustain_us, background=background)
+        gate.set_open()
+        return cls(time, gate, rings)
+
+    def begin(self) -> Token:
+        """Begin an inference, as a phase does."""
+        return self.gate.idle.pop() if self.gate.idle else self.gate.token()
+
+    def end_soon(self, token: Token) -> None:
+        """End an inference soon, as a generator does that is collected inside it."""
+        self.time.call_soon(functools.partial(self.gate.end, token))
+
+    def settle(self) -> None:
+        """Run what the collector has left to be run soon."""
+        self.time.advance_us(0)
+
+
+@attrs.define(eq=False)
+class Loop:
+    """An object that only the collector frees; it may hold a token, and give it up when it is finalized."""
+
+    token: Token | None
+    me: Loop | None = None
+    finalize: Callable[[Token], object] | None = None
+
+    def __del__(self) -> None:
+        """Give the token up, as a generator that is collected inside a phase does."""
+        if self.finalize is not None and self.token is not None:
+            self.finalize(self.token)
+
+
+def collect(token: Token, finalize: Callable[[Token], object] | None = None) -> None:
+    """Drop a token in a cycle; the caller must hold it no longer. It is freed by the collector."""
+    loop = Loop(token, finalize=finalize)
+    loop.me = loop

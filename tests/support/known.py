@@ -1,0 +1,52 @@
+"""The ledgers of an id and of the process together, as a call on the id needs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.ledger import Ledger
+from htppower.control.process_settings import merged
+from htppower.votes.options import PROCESS_WIDE
+
+if TYPE_CHECKING:
+    from htppower.votes.vote_set import VoteSet
+
+
+@attrs.frozen
+class Known:
+    """What is known of one id, and of the process that it shares with others."""
+
+    own: Ledger = attrs.field(factory=Ledger)
+    process: Ledger = attrs.field(factory=lambda: Ledger(PROCESS_WIDE))
+
+    @property
+    def in_force(self) -> VoteSet:
+        """The votes known to be in force on the id, and in the process."""
+        return merged(self.own.now.known, self.process.now.known)
+
+    def difference(self, wanted: VoteSet) -> VoteSet:
+        """Return what a call on the id must carry so that the wanted votes are in force."""
+        return merged(self.own.difference(wanted), self.process.difference(wanted))
+
+    def sending(self, votes: VoteSet) -> None:
+        """Note that a call is about to carry these votes; each ledger takes what is its own."""
+        self.own.sending(votes)
+        self.process.sending(votes)
+
+    def sent(self, votes: VoteSet) -> None:
+        """Note that the call returned 0."""
+        self.own.sent(votes)
+        self.process.sent(votes)
+
+    def cast(self, wanted: VoteSet) -> VoteSet:
+        """Note a successful call with what differs, and return what it carried."""
+        votes = self.difference(wanted)
+        self.sending(votes)
+        self.sent(votes)
+        return votes
+
+    def fail(self, wanted: VoteSet) -> None:
+        """Note a call with what differs that did not return 0."""
+        self.sending(self.difference(wanted))

@@ -1,0 +1,159 @@
+"""Locks that know their ranks, in the place of the controller's: what a thread may not do while it holds one is noted.
+
+The rules are those of ``htppower.control.locks``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import pkgutil
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower import control, testing
+from htppower.control import locks
+from htppower.control.event_bus import Subscription
+from htppower.control.locks import Rank
+from htppower.control.native_calls import NativeCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+
+# The locks that may be held over a native call.
+OVER_CALLS = frozenset({Rank.TURN, Rank.PROCESS, Rank.CALL})
+# What takes a lock holds the name: every module is imported, so that none gets hold of it while it is replaced.
+HOLDERS = [
+    testing,
+    locks,
+    *(importlib.import_module(found.name) for found in pkgutil.walk_packages(control.__path__, f"{control.__name__}.")),
+]
+
+
+class RankedLock:
+    """A reentrant lock that tells before it is taken."""
+
+    def __init__(self, rank: Rank, ranks: Ranks) -> None:
+        self.rank = rank
+        self._ranks = ranks
+        self._lock = threading.RLock()
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take it."""
+        self._ranks.check_order(self)
+        taken = self._lock.acquire(blocking, timeout)
+        if taken:
+            self._ranks.held.append(self)
+        return taken
+
+    def release(self) -> None:
+        """Give it back."""
+        self._lock.release()
+        held = self._ranks.held
+        held.pop(len(held) - 1 - held[::-1].index(self))
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _is_owned(self) -> bool:
+        return self in self._ranks.held
+
+    def __repr__(self) -> str:
+        return self.rank.name
+
+
+class _Held(threading.local):
+    """The locks that a thread holds, in the order in which it took them."""
+
+    def __init__(self) -> None:
+        self.locks: list[RankedLock] = []
+
+
+class Ranks:
+    """Makes ranked locks, and notes what is done under one that forbids it.
+
+    Attributes:
+        breaches: what was done, under which locks, and where; in the order in which it was.
+    """
+
+    def __init__(self) -> None:
+        self.breaches: list[str] = []
+        self._held = _Held()
+
+    @property
+    def held(self) -> list[RankedLock]:
+        """The locks that this thread holds."""
+        return self._held.locks
+
+    def make_lock(self, rank: Rank) -> RankedLock:
+        """Return a new lock of a rank."""
+        return RankedLock(rank, self)
+
+    def check_order(self, lock: RankedLock) -> None:
+        """Note a lock that is taken under one of its own rank or a higher one, unless the thread holds it already."""
+        held = self.held
+        if held and lock not in held and max(other.rank for other in held) >= lock.rank:
+            self._note(f"{lock} is taken")
+
+    def check_call(self, function: str) -> None:
+        """Note a native call that is made under a lock that forbids it."""
+        if not OVER_CALLS.issuperset(lock.rank for lock in self.held):
+            self._note(f"{function} is called")
+
+    def check_free(self, action: str) -> None:
+        """Note what is done under any lock."""
+        if self.held:
+            self._note(action)
+
+    def check(self) -> None:
+        """Assert that nothing was noted."""
+        assert not self.breaches, "\n".join(self.breaches)
+
+    def _note(self, what: str) -> None:
+        under = ", ".join(map(repr, self.held))
+        frames = [frame for frame in traceback.extract_stack() if frame.filename != __file__][-12:]
+        way = " > ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames)
+        self.breaches.append(f"{what} under {under}: {way}")
+
+
+@contextlib.contextmanager
+def ranked_locks() -> Iterator[Ranks]:
+    """Give controllers that are made from now on ranked locks; assert in the end that no rule was broken.
+
+    What is checked besides the order of locks: native calls, and events as they are delivered.
+    """
+    ranks = Ranks()
+    before = locks.make_lock
+    with pytest.MonkeyPatch.context() as patch:
+        for module in HOLDERS:
+            if getattr(module, "make_lock", None) == before:
+                patch.setattr(module, "make_lock", ranks.make_lock)
+        for verb in ("create", "set", "destroy"):
+            patch.setattr(NativeCalls, verb, _after(functools.partial(ranks.check_call, verb), NativeCalls, verb))
+        delivered = functools.partial(ranks.check_free, "an event is delivered")
+        patch.setattr(Subscription, "_tell", _after(delivered, Subscription, "_tell"))
+        yield ranks
+    ranks.check()
+
+
+def _after(check: Callable[[], None], owner: type, name: str) -> Callable[..., Any]:
+    """Return a method that checks first."""
+    method = getattr(owner, name)
+
+    @functools.wraps(method)
+    def checked(*arguments: Any) -> Any:
+        check()
+        return method(*arguments)
+
+    return checked

@@ -1,0 +1,182 @@
+"""What a session should have, and the next step to it: every combination, against tables written by hand."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+from htppower import State, load_profile
+from htppower.control.desired import Step, desired, next_step
+from htppower.control.gate import Use
+from htppower.control.plans import Plan, Planner
+from htppower.control.state_machine import TRANSITIONS, TransitionTable
+from htppower.events import Trigger
+from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEADLINE_US = 300_000
+TIMES = {"before": DEADLINE_US - 1, "at": DEADLINE_US, "after": DEADLINE_US + 1}
+VOTING = Planner(None, strict=False).plan(load_profile("burst"))
+VOTELESS = attrs.evolve(VOTING, raised=VoteSet(), lowered=VoteSet())
+
+# Of a session that is: in one of these states (U-NVOTED, R-AISED, L-OWERED, un-K-NOWN, D-ESTROYED), being closed, in a
+# phase, before, at or after its deadline, of a profile with votes, with ids; * is any. Then what it should be, and the
+# transition to it: with > where that is made only if its votes are not known to be in force.
+TABLE = """
+    states  closing  busy  time       votes  ids  |  should be  step
+    D       *        *     *          *      *    |  DESTROYED  -
+
+    RK      yes      *     *          *      yes  |  LOWERED    lower
+    RK      yes      *     *          *      no   |  DESTROYED  destroy
+    UL      yes      *     *          *      *    |  DESTROYED  destroy
+
+    RLK     no       *     *          no     *    |  UNVOTED    release
+    U       no       *     *          no     yes  |  UNVOTED    release
+    U       no       *     *          no     no   |  UNVOTED    -
+
+    ULK     no       yes   *          yes    *    |  RAISED     raise
+    R       no       yes   *          yes    *    |  RAISED     >revise
+
+    U       no       no    *          yes    *    |  UNVOTED    -
+    L       no       no    *          yes    *    |  LOWERED    -
+    R       no       no    before     yes    *    |  RAISED     >revise
+    K       no       no    before     yes    *    |  RAISED     raise
+    RK      no       no    at,after   yes    *    |  LOWERED    lower
+"""
+LETTERS = {"U": State.UNVOTED, "R": State.RAISED, "L": State.LOWERED, "K": State.UNKNOWN, "D": State.DESTROYED}
+YES_NO = {"yes": (True,), "no": (False,), "*": (True, False)}
+
+# Session: state, closing, busy, time, votes, ids. Its line: what it should be, and the step.
+Session = tuple[State, bool, bool, str, bool, bool]
+Line = tuple[str, str]
+
+
+def lines() -> Iterator[tuple[Session, Line]]:
+    """Yield each session that a line of the table is about, with that."""
+    for text in TABLE.splitlines()[2:]:
+        if not text.strip():
+            continue
+        states, closing, busy, time, votes, ids, _, should_be, step = text.split()
+        for session in itertools.product(
+            [LETTERS[letter] for letter in (LETTERS if states == "*" else states)],
+            YES_NO[closing],
+            YES_NO[busy],
+            TIMES if time == "*" else time.split(","),
+            YES_NO[votes],
+            YES_NO[ids],
+        ):
+            yield session, (should_be, step)
+
+
+LINES = dict(lines())
+SESSIONS: list[Session] = list(
+    itertools.product(State, (True, False), (True, False), TIMES, (True, False), (True, False))
+)
+
+
+def plan_of(*, votes: bool) -> Plan:
+    """Return a plan with or without votes."""
+    return VOTING if votes else VOTELESS
+
+
+def desired_of(session: Session) -> State:
+    """Return what a session should be."""
+    state, closing, busy, time, votes, ids = session
+    use = Use(closing, busy, DEADLINE_US)
+    return desired(use, plan_of(votes=votes), state, has_ids=ids, now_us=TIMES[time])
+
+
+def step_of(session: Session, *, differs: bool) -> Step | None:
+    """Return the next step of a session."""
+    state, _, _, _, votes, ids = session
+    return next_step(desired_of(session), plan_of(votes=votes), state, has_ids=ids, differs=differs)
+
+
+def test_the_table_has_one_line_for_each_session() -> None:
+    """No combination is left out, and none is in two lines."""
+    assert sorted(map(str, (session for session, _ in lines()))) == sorted(map(str, SESSIONS))
+    assert len(SESSIONS) == 240
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_a_session_should_be(state: State) -> None:
+    """In every state, whatever is made of it, a session should be what the table says."""
+    wrong = {session: desired_of(session) for session in SESSIONS if desired_of(session).name != LINES[session][0]}
+    assert not {session: to for session, to in wrong.items() if session[0] is state}
+
+
+@pytest.mark.parametrize("differs", [True, False])
+@pytest.mark.parametrize("state", State)
+def test_the_next_step(state: State, *, differs: bool) -> None:
+    """The step is that of the table, and casts the votes that its trigger stands for."""
+    for session in SESSIONS:
+        if session[0] is not state:
+            continue
+        plan, name = plan_of(votes=session[4]), LINES[session][1]
+        votes = {"raise": plan.raised, "revise": plan.raised, "lower": plan.lowered}
+        if name == "-" or (name[0] == ">" and not differs):
+            wanted = None
+        else:
+            trigger = Trigger(name.removeprefix(">"))
+            wanted = Step(trigger, votes.get(trigger.value))
+        assert step_of(session, differs=differs) == wanted, session
+
+
+@pytest.mark.parametrize("differs", [True, False])
+def test_every_step_is_in_the_transition_table(*, differs: bool) -> None:
+    """A step is a transition that its state has, and each one that is no loss is somebody's next step."""
+    taken = set()
+    for session in SESSIONS:
+        step = step_of(session, differs=differs)
+        if step is not None:
+            assert isinstance(TransitionTable().dest(step.trigger, session[0]), State)
+            taken.add((step.trigger, session[0]))
+    rows = {(row.trigger, source) for row in TRANSITIONS for source in row.sources if row.trigger is not Trigger.LOSE}
+    assert rows - taken == (set() if differs else {(Trigger.REVISE, State.RAISED)})
+
+
+@pytest.mark.parametrize("differs", [True, False])
+def test_steps_end_where_a_session_should_be(*, differs: bool) -> None:
+    """Whatever is made of a session, it gets where it should be in three steps at most, and stays there."""
+    table = TransitionTable()
+    for start in SESSIONS:
+        session, steps = start, 0
+        while (step := step_of(session, differs=differs and steps == 0)) is not None:
+            steps += 1
+            assert steps <= 3, start
+            dest = table.dest(step.trigger, session[0])
+            has_ids = session[5] if step.trigger is Trigger.LOWER else step.votes is not None
+            session = (dest, *session[1:5], has_ids)
+        assert desired_of(session) is session[0], start
+        if session[1]:
+            assert session[0] is State.DESTROYED
+
+
+@pytest.mark.parametrize(
+    ("target", "state", "trigger"),
+    [
+        (State.LOWERED, State.RAISED, Trigger.LOWER),
+        (State.LOWERED, State.UNKNOWN, Trigger.LOWER),
+        (State.RAISED, State.UNKNOWN, Trigger.RAISE),
+        (State.DESTROYED, State.RAISED, Trigger.DESTROY),
+        (State.DESTROYED, State.UNKNOWN, Trigger.DESTROY),
+    ],
+)
+def test_a_target_other_than_the_desired_one(target: State, state: State, trigger: Trigger) -> None:
+    """Where no alarm can be armed, an inference begins meanwhile, or lowering failed, the step follows the target."""
+    step = next_step(target, VOTING, state, has_ids=True, differs=True)
+    assert step is not None
+    assert step.trigger is trigger
+
+
+@pytest.mark.parametrize("now_us", [-1, 0])
+def test_a_deadline_that_was_never_set_is_over(now_us: int) -> None:
+    """A session that nothing was made of has the deadline 0: with ids that are up it is lowered at once, at 0 too."""
+    use = Use(closing=False, busy=False, deadline_us=0)
+    target = desired(use, VOTING, State.RAISED, has_ids=True, now_us=now_us)
+    assert target is (State.LOWERED if now_us == 0 else State.RAISED)

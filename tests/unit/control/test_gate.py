@@ -1,0 +1,204 @@
+"""The gate: what its tokens count, its deadline and its alarm, and when a phase may begin without a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from gate_hosts import INIT_US, SUSTAIN_US, Host
+
+from htppower.control.gate import Gate, Use
+from htppower.events import Cause, Phase
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def host() -> Host:
+    """Return a gate with a sustain time."""
+    return Host.make()
+
+
+def test_a_new_gate_is_shut_and_idle() -> None:
+    """Nothing is counted, no alarm is armed, and no phase may begin without a call."""
+    time = VirtualTime()
+    gate = Gate("the session", time, lambda session, cause: None)
+    assert (gate.open, gate.in_flight, gate.begun, time.alarms) == (False, 0, 0, 0)
+    assert gate.use() == Use(closing=False, busy=False, deadline_us=0)
+    assert gate.sustained_until_us is None
+
+
+def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
+    """Each inference holds a token of its own; one that has ended is used again."""
+    first, second = host.begin(), host.begin()
+    assert (host.gate.in_flight, host.gate.use().busy) == (2, True)
+    assert not host.gate.end(first)
+    assert (host.gate.in_flight, host.gate.use().busy) == (1, True)
+    assert not host.gate.end(second)
+    assert (host.gate.in_flight, host.gate.use().busy) == (0, False)
+    assert host.begin() in (first, second)
+    assert (host.gate.made, host.gate.in_flight) == (2, 1)
+
+
+def test_a_token_that_is_put_back_was_no_inference(host: Host) -> None:
+    """An inference that did not begin counts in nothing, and sets no deadline."""
+    host.gate.put_back(host.begin())
+    assert (host.gate.in_flight, host.gate.begun) == (0, 0)
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=0)
+
+
+def test_what_has_begun_without_waiting(host: Host) -> None:
+    """Inferences that waited for a call are left out, as they run and when they have ended; a token starts anew."""
+    waited, not_waited = host.begin(), host.begin()
+    waited.waited = True
+    assert host.gate.begun == 1
+    host.gate.end(waited)
+    host.gate.end(not_waited)
+    assert host.gate.begun == 1
+    again = [host.begin(), host.begin()]
+    assert host.gate.begun == 3
+    again[0].waited = True
+    host.gate.put_back(again.pop(0))
+    assert host.gate.begun == 2
+    assert not host.begin().waited
+
+
+@pytest.mark.parametrize(("phase", "deadline_us"), [(Phase.INIT, 1_000 + INIT_US), (Phase.DEINIT, 1_000)])
+def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, deadline_us: int) -> None:
+    """Votes stay up for a time after INIT, and none after DE-INIT; INIT brings no deadline forward."""
+    host.gate.end(host.begin())
+    assert host.gate.use().deadline_us == SUSTAIN_US
+    host.time.advance_us(1_000)
+    host.gate.end_preparation(host.gate.prepare(), phase)
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
+    host.gate.follow(voting=True, after_init_us=0, sustain_us=0, background=False)
+    host.gate.end_preparation(host.gate.prepare(), Phase.INIT)
+    assert host.gate.use().deadline_us == deadline_us
+
+
+def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:
+    """While others run the deadline stays, and so does the alarm."""
+    held = [host.begin() for _ in range(3)]
+    host.time.advance_us(5)
+    for token in held[:2]:
+        host.gate.end(token)
+    assert host.gate.use() == Use(closing=False, busy=True, deadline_us=0)
+    assert (host.time.alarms, host.gate.sustained_until_us) == (0, None)
+    host.gate.end(held[2])
+    assert host.gate.use().deadline_us == 5 + SUSTAIN_US
+    assert (host.time.alarms, host.gate.sustained_until_us) == (1, 5 + SUSTAIN_US)
+
+
+def test_the_alarm_is_lazy(host: Host) -> None:
+    """One that is armed no later than the deadline is left alone; one that rings too late is armed anew."""
+    host.gate.end(host.begin())
+    armed = host.gate.alarm
+    for _ in range(5):
+        host.time.advance_us(1_000)
+        host.gate.end(host.begin())
+    assert (host.gate.alarm, host.gate.alarm_us) == (armed, SUSTAIN_US)
+    assert host.gate.sustained_until_us == 5_000 + SUSTAIN_US
+    host.gate.follow(voting=True, after_init_us=0, sustain_us=10, background=False)
+    host.gate.end(host.begin())
+    assert (host.gate.alarm_us, host.time.alarms) == (5_010, 1)
+    host.time.advance_us(10)
+    assert host.rings == [(5_010, Cause.SUSTAIN_EXPIRED)]
+    assert host.gate.alarm is None
+
+
+def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
+    """No alarm is armed: whoever ended the last inference looks."""
+    host = Host.make(sustain_us=0)
+    first, second = host.begin(), host.begin()
+    assert not host.gate.end(first)
+    assert host.gate.end(second)
+    assert host.time.alarms == 0
+
+
+def test_in_the_background_an_alarm_looks_at_once() -> None:
+    """Who ends the inference does not wait: an alarm that is due now rings for it."""
+    host = Host.make(sustain_us=0, background=True)
+    assert not host.gate.end(host.begin())
+    assert host.rings == []
+    host.settle()
+    assert host.rings == [(0, Cause.INFERENCE_ENDED)]
+
+
+def test_a_profile_without_votes_has_nothing_to_look_at() -> None:
+    """Where nothing is voted, the end of an inference asks for nothing while the gate is open."""
+    host = Host.make(sustain_us=0, voting=False)
+    assert not host.gate.end(host.begin())
+    host.gate.shut()
+    assert host.gate.end(host.begin())
+
+
+def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
+    """A phase that runs keeps the gate as it was, open or not; an idle one lets it be shut."""
+    token = host.begin()
+    assert not host.gate.shut_if_idle()
+    assert host.gate.open
+    host.gate.shut()
+    assert not host.gate.shut_if_idle()
+    assert not host.gate.open
+    host.gate.end(token)
+    host.gate.set_open()
+    assert host.gate.shut_if_idle()
+    assert not host.gate.open
+    preparing = host.gate.prepare()
+    assert not host.gate.shut_if_idle()
+    host.gate.end_preparation(preparing, Phase.DEINIT)
+    assert host.gate.shut_if_idle()
+
+
+def test_another_plan_shuts_the_gate(host: Host) -> None:
+    """Until other votes are in force no phase begins without a call."""
+    host.gate.follow(voting=True, after_init_us=0, sustain_us=0, background=False)
+    assert not host.gate.open
+
+
+def test_a_closed_gate_stays_shut_and_arms_nothing(host: Host) -> None:
+    """Once it is being closed no phase begins without a call, and no alarm runs, whatever ends still."""
+    token = host.begin()
+    host.gate.end(host.begin())
+    host.gate.must_lower()
+    host.gate.close()
+    host.gate.set_open()
+    assert not host.gate.open
+    assert not host.gate.end(token)
+    assert (host.time.alarms, host.gate.use().closing) == (0, True)
+    host.time.advance_us(SUSTAIN_US)
+    assert host.rings == []
+
+
+def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
+    """A change of settings ends a pending sustain: the deadline is over and its alarm is gone."""
+    host.gate.end(host.begin())
+    host.gate.end_sustain()
+    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.sustained_until_us) == (0, 0, None)
+
+
+def test_where_no_alarm_can_be_armed_votes_are_due_now(
+    host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At the very end of a process no thread can be started: better lowered too early than never, and it is said."""
+
+    def call_at(deadline_us: int, action: Callable[[], None]) -> Any:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(host.time, "call_at", call_at)
+    host.time.advance_us(7)
+    assert host.gate.end(host.begin())
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=7)
+    assert "no timer for 'the session'" in caplog.text
+
+
+def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:
+    """The ids are the parent's: phases cost nothing there, and no alarm is armed."""
+    lock = host.gate.lock
+    host.gate.disown()
+    assert host.gate.lock is not lock
+    assert host.gate.open
+    assert not host.gate.end(host.begin())
+    assert host.time.alarms == 0

@@ -1,0 +1,193 @@
+"""The tokens of a gate: however one comes back, or does not, the phases that run are counted, and no others."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from gate_hosts import SUSTAIN_US, Host, collect
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from htppower import State
+from htppower.events import Cause, Phase
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+    from htppower import Session
+    from htppower.control.gate import Token
+
+
+@pytest.fixture
+def host() -> Host:
+    """Return a gate with a sustain time."""
+    return Host.make()
+
+
+@pytest.mark.parametrize("how", ["dropped", "in a cycle"])
+def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
+    """A phase whose end never runs is counted as ended once its token is collected, and its sustain begins then."""
+    held = [host.begin()]
+    host.time.advance_us(1_000)
+    if how == "dropped":
+        held.clear()
+    else:
+        collect(held.pop())
+        gc.collect()
+    # What the collector runs takes no lock: it only asks for a sweep.
+    assert (host.gate.in_flight, host.time.alarms) == (1, 0)
+    host.settle()
+    assert (host.gate.in_flight, host.gate.made, host.gate.use().busy) == (0, 0, False)
+    assert host.gate.sustained_until_us == 1_000 + SUSTAIN_US
+    host.time.advance_us(SUSTAIN_US)
+    assert host.rings == [(1_000 + SUSTAIN_US, Cause.SUSTAIN_EXPIRED)]
+
+
+def test_without_a_sustain_time_a_sweep_rings_at_once() -> None:
+    """Votes that stay up for no time after an inference are looked at when its token is found gone."""
+    host = Host.make(sustain_us=0)
+    held = [host.begin(), host.begin()]
+    del held[0]
+    host.settle()
+    assert (host.rings, host.gate.in_flight) == ([], 1)
+    held.clear()
+    host.settle()
+    assert host.rings == [(0, Cause.INFERENCE_ENDED)]
+
+
+@pytest.mark.parametrize("sweep_first", [True, False])
+def test_a_token_that_comes_back_out_of_the_collector_counts_once(host: Host, *, sweep_first: bool) -> None:
+    """One that its finalizer gives up is no token any more: it is not counted twice, and nobody gets it again."""
+    given_up: list[Token] = []
+    other = host.begin()
+    collect(host.begin(), given_up.append)
+    gc.collect()
+    assert len(given_up) == 1
+    if sweep_first:
+        host.settle()
+    host.gate.end(given_up.pop())
+    host.settle()
+    assert (host.gate.in_flight, host.gate.use().busy) == (1, True)
+    host.gate.end(other)
+    assert (host.gate.in_flight, host.gate.use().busy) == (0, False)
+    assert [host.begin(), host.begin()].count(other) == 1
+    assert (host.gate.in_flight, host.gate.use().busy) == (2, True)
+
+
+@pytest.mark.parametrize("phase", [Phase.INIT, Phase.DEINIT])
+@pytest.mark.parametrize("how", ["dropped", "in a cycle", "given up in a cycle"])
+def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str) -> None:
+    """INIT and DE-INIT end with their token, too, once it is swept."""
+    held = [host.gate.prepare()]
+    assert (host.gate.use().busy, host.gate.in_flight) == (True, 0)
+    if how == "dropped":
+        held.clear()
+    elif how == "in a cycle":
+        collect(held.pop())
+    else:
+        collect(held.pop(), lambda token: host.time.call_soon(lambda: host.gate.end_preparation(token, phase)))
+    gc.collect()
+    host.settle()
+    assert not host.gate.use().busy
+    assert host.gate.preparing == ()
+
+
+class Run:
+    """An object of a host that ends its inference when it is freed, which only the collector can do."""
+
+    def __init__(self, session: Session) -> None:
+        self.inference = session.inference()
+        self.inference.__enter__()
+        self.me = self
+
+    def __del__(self) -> None:
+        """End the inference."""
+        self.inference.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("sweep_first", [True, False])
+def test_an_object_that_ends_its_inference_when_it_is_freed(bench: Bench, *, sweep_first: bool) -> None:
+    """The inference is counted once, and the next one is counted, too, and keeps the votes up."""
+    session = bench.controller.session("high_performance")
+    Run(session)
+    gc.collect()
+    if sweep_first:
+        bench.time.advance_us(0)
+    with session.inference():
+        bench.time.advance_us(1_000)
+        assert (session.in_flight, session.state) == (1, State.RAISED)
+    bench.time.advance_us(1_000)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+
+
+ACTS = st.sampled_from(
+    ["begin", "end", "put back", "drop", "collect", "collect and end", "sweep", "prepare", "unprepare"]
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(ACTS, max_size=30))
+def test_no_count_is_ever_wrong(acts: list[str]) -> None:
+    """Whatever becomes of tokens, in whatever order, those that run are counted, and no count is negative."""
+    host = Host.make()
+    running: list[Token] = []
+    preparing: list[Token] = []
+    # Gone, and not swept yet: counted still, and never more than that.
+    unswept = 0
+    for act in acts:
+        if act == "begin":
+            running.append(host.begin())
+        elif act == "prepare":
+            preparing.append(host.gate.prepare())
+        elif act == "sweep":
+            host.settle()
+            unswept = 0
+        elif act == "unprepare" and preparing:
+            host.gate.end_preparation(preparing.pop(), Phase.INIT)
+        elif act == "end" and running:
+            host.gate.end(running.pop())
+        elif act == "put back" and running:
+            host.gate.put_back(running.pop())
+        elif act == "drop" and running:
+            running.pop()
+            unswept += 1
+        elif act.startswith("collect") and running:
+            collect(running.pop(), host.end_soon if act == "collect and end" else None)
+            gc.collect(0)
+            unswept += 1
+        assert len(running) <= host.gate.in_flight <= len(running) + unswept
+        assert host.gate.use().busy or not (running or preparing)
+    host.settle()
+    assert host.gate.in_flight == len(running)
+    assert host.gate.use().busy is bool(running or preparing)
+
+
+def test_many_threads_leave_no_count_wrong(host: Host) -> None:
+    """Eight threads that begin, end, put back and drop leave nothing in flight, and never see a negative count."""
+    wrong: list[int] = []
+
+    def work(kind: int) -> None:
+        for turn in range(300):
+            try:
+                token = host.gate.idle.pop()
+            except IndexError:
+                token = host.gate.token()
+            if host.gate.in_flight < 1:
+                wrong.append(host.gate.in_flight)
+            if (turn + kind) % 3 == 0:
+                host.gate.end(token)
+            elif (turn + kind) % 3 == 1:
+                host.gate.put_back(token)
+            del token
+
+    threads = [threading.Thread(target=work, args=(kind,)) for kind in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    host.settle()
+    assert wrong == []
+    assert (host.gate.in_flight, host.gate.use().busy) == (0, False)

@@ -1,0 +1,219 @@
+"""A pool of threads: it runs actions side by side."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+import pytest
+from hanging import WAIT_S, Hang, until
+
+from htppower.control.time.workers import ThreadPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NAME = "pool of a test"
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPool]:
+    """Yield a pool; close it, and assert that all its threads end."""
+    made = ThreadPool(NAME)
+    yield made
+    made.close()
+    join_all()
+
+
+def threads() -> list[threading.Thread]:
+    """Return the threads of the pool."""
+    return [thread for thread in threading.enumerate() if thread.name == NAME]
+
+
+def join_all() -> None:
+    """Wait until every thread of the pool has ended."""
+    for thread in threads():
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+
+
+def test_starts_no_thread_before_the_first_action(pool: ThreadPool) -> None:
+    """A pool that is not used costs nothing."""
+    assert threads() == []
+
+
+def test_runs_actions_side_by_side(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """However many hang, the next one runs, each on a daemon thread of its own."""
+    hanging = [hang() for _ in range(8)]
+    for each in hanging:
+        pool.post(each)
+    for each in hanging:
+        assert each.begun.wait(WAIT_S)
+    assert {each.thread for each in hanging} == set(threads())
+    assert len(threads()) == 8
+    assert all(thread.daemon for thread in threads())
+
+
+def test_uses_a_thread_that_is_free_again(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """One thread is enough for actions that are posted when the one before has ended."""
+    for _ in range(5):
+        action = hang()
+        pool.post(action)
+        action.let_go.set()
+        assert action.ended.wait(WAIT_S)
+        until(lambda: pool._idle == 1)
+    assert len(threads()) == 1
+
+
+def test_a_free_thread_is_promised_to_one_action_only(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """Two actions that are posted at once where one thread is free run side by side all the same."""
+    first = hang()
+    pool.post(first)
+    first.let_go.set()
+    until(lambda: pool._idle == 1)
+    both = [hang(), hang()]
+    for each in both:
+        pool.post(each)
+    for each in both:
+        assert each.begun.wait(WAIT_S)
+
+
+def test_an_idle_thread_ends(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """Threads that have nothing to do for a while are given back, and started again when they are needed."""
+    pool.IDLE_S = 0.001
+    for _ in range(2):
+        action = hang()
+        action.let_go.set()
+        pool.post(action)
+        assert action.ended.wait(WAIT_S)
+        join_all()
+        assert (pool._threads, pool._idle) == (0, 0)
+
+
+def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """An action that is posted for a free thread may be taken by one that has just ended another: both are free."""
+    pool.IDLE_S = 0.05
+    for _ in range(20):
+        busy, taken = hang(), hang()
+        pool.post(busy)
+        until(lambda: busy.begun.is_set())
+        busy.let_go.set()
+        taken.let_go.set()
+        pool.post(taken)
+        assert taken.ended.wait(WAIT_S)
+    join_all()
+    assert (pool._threads, pool._idle) == (0, 0)
+
+
+def test_has_a_most_of_threads(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """What is posted where all of them are busy waits for the first that is free."""
+    pool.MOST_THREADS = 2
+    hanging = [hang() for _ in range(4)]
+    for each in hanging:
+        pool.post(each)
+    assert hanging[1].begun.wait(WAIT_S)
+    assert (len(threads()), hanging[2].begun.is_set()) == (2, False)
+    hanging[0].let_go.set()
+    assert hanging[2].begun.wait(WAIT_S)
+    assert hanging[2].thread is hanging[0].thread
+    assert not hanging[3].begun.is_set()
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3), KeyboardInterrupt()])
+def test_lives_on_whatever_an_action_raises(
+    pool: ThreadPool, hang: Callable[[], Hang], error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged, and the thread goes on."""
+
+    def fail() -> None:
+        raise error
+
+    pool.post(fail)
+    until(lambda: pool._idle == 1)
+    assert type(error).__name__ in caplog.text
+    action = hang()
+    pool.post(action)
+    assert action.begun.wait(WAIT_S)
+    assert len(threads()) == 1
+
+
+def test_keeps_nothing_of_what_it_ran_alive(pool: ThreadPool) -> None:
+    """A thread that waits holds no action, and so nothing that it belongs to."""
+
+    class Action:
+        def __call__(self) -> None:
+            pass
+
+    action = Action()
+    gone = weakref.ref(action)
+    pool.post(action)
+    del action
+    until(lambda: pool._idle == 1)
+    assert gone() is None
+
+
+def test_an_action_may_post_another(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """The other runs side by side with it."""
+    inner, outer = hang(), hang()
+
+    def post() -> None:
+        pool.post(inner)
+        outer()
+
+    pool.post(post)
+    assert inner.begun.wait(WAIT_S)
+    assert outer.begun.wait(WAIT_S)
+    assert inner.thread is not outer.thread
+
+
+def test_where_no_thread_can_be_started_nothing_runs(pool: ThreadPool, no_threads: None) -> None:
+    """Who posts may hold a lock that the action needs, and so is told instead."""
+    ran: list[int] = []
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            pool.post(lambda: ran.append(1))
+    assert (ran, pool._threads, pool._idle) == ([], 0, 0)
+
+
+def test_where_no_more_threads_can_be_started_one_that_is_there_runs_it(
+    pool: ThreadPool, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for the busy one."""
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    busy, waits = hang(), hang()
+    pool.post(busy)
+    assert busy.begun.wait(WAIT_S)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        pool.post(waits)
+    assert not waits.begun.is_set()
+    busy.let_go.set()
+    assert waits.begun.wait(WAIT_S)
+    assert waits.thread is busy.thread
+
+
+def test_closed_it_runs_what_was_posted_and_ends(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
+    """Also what still waits for a thread; then every thread ends, free or busy."""
+    pool.MOST_THREADS = 2
+    hanging = [hang() for _ in range(4)]
+    for each in hanging:
+        pool.post(each)
+    assert hanging[1].begun.wait(WAIT_S)
+    pool.close()
+    for each in hanging:
+        each.let_go.set()
+    for each in hanging:
+        assert each.ended.wait(WAIT_S)
+    join_all()
+
+
+def test_closed_it_refuses(pool: ThreadPool) -> None:
+    """What is posted later would never run."""
+    pool.close()
+    with pytest.raises(RuntimeError):
+        pool.post(lambda: None)
+    assert threads() == []

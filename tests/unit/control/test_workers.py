@@ -1,0 +1,122 @@
+"""Workers, which run actions one after the other, and alarms, which keep no other waiting."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from hanging import WAIT_S, Hang, start_no_thread
+
+from htppower.control.time.scheduler import SystemTime
+from htppower.control.time.workers import InlineWorker, ThreadPool, ThreadWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class TestWorker:
+    """A worker runs actions one after the other."""
+
+    def test_runs_in_order_on_one_thread(self) -> None:
+        """Whatever posts them."""
+        ran: list[tuple[int, threading.Thread]] = []
+        worker = ThreadWorker("worker of a test")
+
+        def run(number: int) -> None:
+            ran.append((number, threading.current_thread()))
+
+        for number in range(100):
+            post = worker.post_unlocked if number % 2 else worker.post
+            post(functools.partial(run, number))
+        assert worker.flush(WAIT_S)
+        assert [number for number, _ in ran] == list(range(100))
+        assert len({thread for _, thread in ran}) == 1
+        worker.close()
+
+    def test_what_is_posted_without_a_lock_waits_for_the_thread(self) -> None:
+        """It starts none, since the collector may run it; whoever starts the thread runs it."""
+        ran: list[int] = []
+        worker = ThreadWorker("worker of a test")
+        worker.post_unlocked(lambda: ran.append(1))
+        assert (worker.pending, ran) == (1, [])
+        worker.start()
+        assert worker.flush(WAIT_S)
+        assert (worker.pending, ran) == (0, [1])
+        worker.close()
+
+    def test_hands_on_what_it_does_not_run_itself(self, hang: Callable[[], Hang]) -> None:
+        """A worker that carries out on a pool goes on while an action hangs."""
+        pool = ThreadPool("pool of a test")
+        worker = ThreadWorker("worker of a test", run=pool.post)
+        hanging = [hang(), hang()]
+        for each in hanging:
+            worker.post(each)
+        for each in hanging:
+            assert each.begun.wait(WAIT_S)
+        worker.close()
+        pool.close()
+
+    def test_closed_it_runs_what_was_posted_and_nothing_more(self) -> None:
+        """``post_or_run`` runs at once then."""
+        ran: list[int] = []
+        worker = ThreadWorker("worker of a test")
+        worker.post(lambda: ran.append(1))
+        worker.close()
+        worker.post(lambda: ran.append(2))
+        assert worker.flush(WAIT_S)
+        assert ran == [1]
+        worker.post_or_run(lambda: ran.append(3))
+        assert ran == [1, 3]
+
+    def test_runs_at_once_where_no_thread_can_be_started(
+        self, no_threads: None, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Starting says so; posting runs on the thread that posts, and logs what is raised."""
+        ran: list[int] = []
+        worker = ThreadWorker("worker of a test", logging.getLogger("htppower.test"))
+        with pytest.raises(RuntimeError):
+            worker.start()
+        worker.post(lambda: ran.append(1))
+        worker.post_or_run(lambda: ran.append(1 // 0))
+        assert ran == [1]
+        assert "ZeroDivisionError" in caplog.text
+
+    def test_inline_it_runs_at_once(self) -> None:
+        """In virtual time what is posted has run when ``post`` returns."""
+        ran: list[int] = []
+        InlineWorker().post(lambda: ran.append(1))
+        assert ran == [1]
+
+
+class TestAlarms:
+    """Alarms of the system's time run on its pool."""
+
+    def test_an_alarm_that_hangs_keeps_no_other_waiting(self, hang: Callable[[], Hang]) -> None:
+        """Nor does what was posted to run soon, or spawned."""
+        system = SystemTime()
+        hanging = [hang() for _ in range(5)]
+        system.call_at(0, hanging[0])
+        system.call_at(system.now_us + 1_000, hanging[1])
+        system.call_at(system.now_us + 1_000, hanging[2])
+        system.spawn(hanging[3])
+        system.call_soon(hanging[4])
+        for each in hanging:
+            assert each.begun.wait(WAIT_S)
+        for each in hanging:
+            each.let_go.set()
+        system.close()
+
+    def test_an_alarm_never_runs_on_the_thread_that_arms_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Who arms one may hold a lock that the alarm needs: where no thread can be started, arming fails instead."""
+        system = SystemTime()
+        system.start()
+        ran: list[int] = []
+
+        monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+        with pytest.raises(RuntimeError):
+            system.call_at(0, lambda: ran.append(1))
+        assert ran == []
+        system.close()
