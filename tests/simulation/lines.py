@@ -63,18 +63,23 @@ class _Instrumenter(ast.NodeTransformer):
         node.body = self._between(node.body)
         return node
 
-    def _between(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def _between(self, body: list[ast.stmt], *, first: bool = True) -> list[ast.stmt]:
+        """Return statements with points; with ``first``, also one before the first of them."""
         found: list[ast.stmt] = []
         for place, statement in enumerate(body):
+            here = first or place > 0
             for name in ("body", "orelse", "finalbody"):
                 inner = getattr(statement, name, None)
                 if inner and not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    setattr(statement, name, self._between(inner))
+                    # The interpreter looks for signals after calls and in loops: nothing comes before what a finally
+                    # does first.
+                    begins = name != "finalbody" and (here or not isinstance(statement, ast.Try) or name != "body")
+                    setattr(statement, name, self._between(inner, first=begins))
             for handler in getattr(statement, "handlers", ()):
                 handler.body = self._between(handler.body)
             plain = isinstance(statement, ast.Global | ast.Nonlocal | ast.Pass)
             docstring = place == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if not plain and not docstring:
+            if here and not plain and not docstring:
                 found.append(_call(statement))
             found += _split(statement)
         return found

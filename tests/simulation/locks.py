@@ -97,6 +97,10 @@ class Lock:
         """Return whether somebody holds it."""
         return self.owner is not None
 
+    def _is_owned(self) -> bool:
+        """Return whether the task that runs holds it."""
+        return self.owner is self._scheduler.current
+
     def __enter__(self) -> bool:
         return self.acquire()
 

@@ -28,10 +28,10 @@ class Promises:
         heartbeat_us: how long a restart may stay unnoticed while a session is up; None where no call need notice it.
     """
 
-    side_by_side: bool = False
-    in_flight_first: bool = False
+    side_by_side: bool = True
+    in_flight_first: bool = True
     told_to_anybody: bool = True
-    highest_rank_over_calls: int | None = None
+    highest_rank_over_calls: int | None = 3
     heartbeat_us: int | None = None
 
 

@@ -43,7 +43,8 @@ def ranked(make_lock: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def make(rank: Any) -> Any:
         if _scheduler is None:
             return make_lock(rank)
-        return Lock(_scheduler, f"lock {getattr(rank, 'name', rank)}", rank=int(getattr(rank, "value", rank)))
+        number = int(getattr(rank, "value", rank))
+        return Lock(_scheduler, f"lock {getattr(rank, 'name', rank)}", reentrant=True, rank=number)
 
     return make
 

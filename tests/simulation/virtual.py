@@ -1,8 +1,10 @@
-"""Time as the controller asks for it: a virtual clock, alarms on a task of their own, workers."""
+"""Time as the controller asks for it: a virtual clock, alarms and actions on tasks of a pool, workers."""
 
 from __future__ import annotations
 
+import itertools
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulation.locks import Event, SimpleQueue
@@ -23,11 +25,17 @@ class SimulatedWorker:
     Args:
         scheduler: whose task.
         name: the task's.
+        carry_out: what runs an action; it is run there unless told.
     """
 
-    def __init__(self, scheduler: Scheduler, name: str) -> None:
+    inline = False
+
+    def __init__(
+        self, scheduler: Scheduler, name: str, carry_out: Callable[[Callable[[], object]], object] | None = None
+    ) -> None:
         self._scheduler = scheduler
         self._name = name
+        self._carry_out = carry_out or _run
         self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
@@ -55,7 +63,7 @@ class SimulatedWorker:
         else:
             self.post(action)
 
-    def post_unlocked(self, action: Callable[[], object]) -> None:
+    def post_unlocked(self, action: Callable[[], object], _ignored: object = None, /) -> None:
         """Run the action soon, where the task was started."""
         self._actions.put(action)
 
@@ -78,11 +86,15 @@ class SimulatedWorker:
 
     def _work(self) -> None:
         while (action := self._actions.get()) is not None:
-            try:
-                action()
-            except Exception:
-                _LOGGER.exception("%r failed", action)
+            self._carry_out(action)
             del action
+
+
+def _run(action: Callable[[], object]) -> None:
+    try:
+        action()
+    except Exception:
+        _LOGGER.exception("%r failed", action)
 
 
 class SimulatedPool:
@@ -94,35 +106,24 @@ class SimulatedPool:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._tasks: list[Task] = []
-        self._closed = False
+        self._numbers = itertools.count(1)
 
     def post(self, action: Callable[[], object]) -> None:
-        """Run the action soon; nothing once it is closed."""
-        if not self._closed:
-            self._tasks = [task for task in self._tasks if not task.done]
-            self._tasks.append(self._scheduler.spawn(f"pool {len(self._tasks)}", action, daemon=True))
+        """Run the action soon."""
+        self._scheduler.spawn(f"pool {next(self._numbers)}", partial(_run, action), daemon=True)
         self._scheduler.point()
-
-    def flush(self, timeout_s: float) -> bool:
-        """Wait until everything that was posted has run; return whether it has within the time."""
-        end_us = self._scheduler.now_us + round(timeout_s * 1_000_000)
-        for task in tuple(self._tasks):
-            join(self._scheduler, task, max(0, end_us - self._scheduler.now_us))
-        return all(task.done for task in self._tasks)
-
-    def close(self) -> None:
-        """Run what was posted, and nothing from then on."""
-        self._closed = True
 
 
 class SimulatedTime:
-    """A clock that the scheduler moves, with alarms that run one after the other on one task, as the real ones do."""
+    """A clock that the scheduler moves, with alarms and actions that run side by side, as the real ones do."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._alarms = SimulatedWorker(scheduler, "alarms")
+        self._pool = SimulatedPool(scheduler)
+        self._soon = SimulatedWorker(scheduler, "soon", carry_out=self._pool.post)
         self._closed = False
+        # As the real one, a function to which no exception can come: see ``post_unlocked``.
+        self.call_soon = self._soon.post_unlocked
 
     @property
     def now_us(self) -> int:
@@ -130,12 +131,12 @@ class SimulatedTime:
         return self._scheduler.now_us
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
-        """Run the action on the task of the alarms, at the deadline or soon after."""
+        """Run the action on a task of the pool, at the deadline or soon after."""
         scheduler = self._scheduler
         scheduler.point()
-        self._alarms.start()
+        self._soon.start()
         if deadline_us <= scheduler.now_us:
-            self._alarms.post(action)
+            self._pool.post(action)
             return []
         return scheduler.call_at(deadline_us, lambda: self._ring(action))
 
@@ -145,20 +146,16 @@ class SimulatedTime:
         alarm.clear()
 
     def start(self) -> None:
-        """Start the task of the alarms."""
-        self._alarms.start()
+        """Start the task on which what is to run soon is handed on."""
+        self._soon.start()
 
-    def call_soon(self, action: Callable[[], None]) -> None:
-        """Run the action soon, on the task of the alarms; takes no lock."""
-        self._alarms.post_unlocked(action)
+    def spawn(self, action: Callable[[], object]) -> None:
+        """Run the action soon, on a task of the pool."""
+        self._pool.post(action)
 
     def worker(self, name: str) -> SimulatedWorker:
         """Return a worker with a task of its own."""
         return SimulatedWorker(self._scheduler, name)
-
-    def pool(self) -> SimulatedPool:
-        """Return what runs actions side by side."""
-        return SimulatedPool(self._scheduler)
 
     def sleep(self, duration_s: float) -> None:
         """Let time go by."""
@@ -167,10 +164,10 @@ class SimulatedTime:
     def close(self) -> None:
         """Run no alarm from now on."""
         self._closed = True
-        self._alarms.close()
+        self._soon.close()
 
     def _ring(self, action: Callable[[], None]) -> None:
         if not self._closed:
             # Not a point: this is the clock, not a task.
             with self._scheduler.watching():
-                self._alarms._actions.put(action)
+                self._soon._actions.put(action)
