@@ -84,6 +84,10 @@ class Claims:
             chosen, cap = in_use(profile, (), self.caps)
             return self._planner.plan(chosen), cap
 
+    def opened(self, session: SessionRecord) -> None:
+        """Let a session that was just opened follow the caps that were set and lifted meanwhile."""
+        self._follow(session, Cause.SESSION_OPENED, None)
+
     def use(self, session: SessionRecord, profile: str | os.PathLike[str] | Profile) -> None:
         """Change a session's own profile.
 

@@ -149,6 +149,7 @@ class VoteController(ContextManager):
         record.decided_by = cap
         session = Session(record, self._reconciler, self._claims, self._time)
         self._reconciler.open(record)
+        self._claims.opened(record)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:

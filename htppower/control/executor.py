@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,6 +21,8 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.control.desired import Step
     from htppower.control.ledger import Ledger
     from htppower.control.native_calls import NativeCalls
@@ -112,27 +115,22 @@ class Executor:
             wait: whether to wait where they are just being cast. Whoever casts them looks again afterwards, so it is
                 not needed for what others are to see.
         """
-        turn = self._settings.turn
-        while self._settings.difference() and not is_held(turn):
-            try:
-                if not turn.acquire(blocking=wait):
-                    return None
-                settings = self._settings.difference()
-                if settings:
-                    self._cast_on_any_id(session, settings)
-            except VoteRejected as error:
-                return kept(error)
-            finally:
-                try:
-                    turn.release()
-                except RuntimeError:
-                    pass  # noqa: S110 - another thread has it: see locks.py
+        try:
+            if session is not None and session.ledgers:
+                core_id = next(iter(session.ledgers))
+                self._cast_settings(functools.partial(self._set, session, core_id, NOTHING), wait=wait)
+            elif self._settings.difference():
+                self._cast_on_a_new_id(wait=wait)
+        except VoteRejected as error:
+            return kept(error)
         return None
 
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, as long as the DSP is there; return the last failure."""
         failed = None
         for power_config_id in tuple(self._registry.orphans):
+            if power_config_id in self._registry.borrowed:
+                continue
             failed = self._destroy(None, power_config_id) or failed
             if failed is not None and failed.code == SYSTEM_COMMUNICATION_FATAL:
                 break
@@ -142,18 +140,50 @@ class Executor:
         if core_id not in session.ledgers:
             session.take_id(core_id, self._calls.create(session, session.device_id, core_id))
 
-    def _cast_on_any_id(self, session: SessionRecord | None, settings: VoteSet) -> None:
-        if session is not None and session.ledgers:
-            self._set(session, next(iter(session.ledgers)), NOTHING, settings)
-            return
-        made = self._calls.create(None, *self._registry.last_core)
-        self._registry.orphans[made] = None
-        try:
+    def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
+        turn = self._settings.turn
+        while self._settings.difference() and not is_held(turn):
+            try:
+                if not turn.acquire(blocking=wait):
+                    return
+                settings = self._settings.difference()
+                if settings:
+                    send(settings)
+            finally:
+                try:
+                    turn.release()
+                except RuntimeError:
+                    pass  # noqa: S110 - another thread has it: see locks.py
+
+    def _cast_on_a_new_id(self, *, wait: bool) -> None:
+        registry = self._registry
+        made = self._calls.create(None, *registry.last_core)
+
+        def send(settings: VoteSet) -> None:
             since = self._settings.sending(settings)
             self._calls.set(None, made, settings)
             self._settings.sent(settings, since)
+
+        try:
+            registry.borrowed.add(made)
+            registry.orphans[made] = None
+            try:
+                self._cast_settings(send, wait=wait)
+            finally:
+                self._destroy(None, made)
         finally:
-            self._destroy(None, made)
+            registry.borrowed.discard(made)
+
+    def _give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
+        """Destroy the id of a core, which is the session's no longer; return the call that failed."""
+        registry, power_config_id = self._registry, session.power_config_ids[core_id]
+        try:
+            registry.borrowed.add(power_config_id)
+            registry.orphans[power_config_id] = None
+            session.give_up_id(core_id)
+            return self._destroy(told_of, power_config_id)
+        finally:
+            registry.borrowed.discard(power_config_id)
 
     def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
         """Destroy an orphan, for the session that has given it up where there is one; return the call that failed.
@@ -202,12 +232,18 @@ class Executor:
             raise first
 
     def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
+        if core_id in session.refused & session.doubted:
+            self._replace_id(session, core_id)
         try:
             self._send(session, core_id, votes, asks=asks)
         except VoteRejected as error:
-            if error.code != INVALID_INPUT or core_id not in session.doubted:
+            if error.code != INVALID_INPUT:
                 raise
-            # After a restart of the subsystem the library may know the id no longer.
+            # After a restart of the subsystem the library may know the id no longer. Another call may be the one that
+            # is told of the restart, now or soon.
+            session.refused |= {core_id}
+            if core_id not in session.doubted and session.epoch == self._registry.epoch:
+                raise
             self._replace_id(session, core_id)
             self._send(session, core_id, votes, asks=asks)
 
@@ -244,6 +280,7 @@ class Executor:
             self._set_one_by_one(session, core_id, votes, error)
         else:
             session.doubted -= {core_id}
+            session.refused -= {core_id}
             ledger.sent(own)
             if since is not None:
                 self._settings.sent(settings, since)
@@ -301,19 +338,14 @@ class Executor:
             if failed is not None:
                 failures.append((ids[core_id], failed))
         for core_id, power_config_id in ids.items():
-            self._registry.orphans[power_config_id] = None
-            session.give_up_id(core_id)
-            failed = self._destroy(session, power_config_id)
+            failed = self._give_up(session, core_id, session)
             if failed is not None:
                 failures.append((power_config_id, failed))
         return failures
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
-        old = session.power_config_ids[core_id]
-        self._registry.orphans[old] = None
-        session.give_up_id(core_id)
-        self._destroy(None, old)
+        self._give_up(session, core_id, None)
         self._create_id(session, core_id)
 
 

@@ -138,7 +138,7 @@ class Reconciler:
             changes = self._follow(session, choose(), cause, reason)
         if changes:
             return self._in_turn(session, cause, None)
-        self.after_turn()
+        self._settle_if_asked(session)
         return None
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
@@ -221,6 +221,10 @@ class Reconciler:
         if session.gone:
             return
         session.again = cause
+        self._settle_if_asked(session)
+
+    def _settle_if_asked(self, session: SessionRecord) -> None:
+        """Settle what was asked for while another thread, or this one, had the turn; to be called after each turn."""
         try:
             self._look_again(session)
         except BaseException:
@@ -229,7 +233,6 @@ class Reconciler:
         self.after_turn()
 
     def _look_again(self, session: SessionRecord) -> None:
-        """Settle what was asked for while another thread, or this one, had the turn."""
         turn = session.turn
         while session.again is not None and not is_held(turn):
             try:
@@ -371,9 +374,15 @@ class Reconciler:
         except VoteRejected as rejected:
             if rejected.code in _DSP_OUT_OF_REACH:
                 return kept(rejected)
-            self._executor.run(session, Step(Trigger.DESTROY))
+            self._give_back(session)
             raise
         except BaseException:
-            self._executor.run(session, Step(Trigger.DESTROY))
+            self._recovery.left(None)
+            self._give_back(session)
             raise
         return None
+
+    def _give_back(self, session: SessionRecord) -> None:
+        """Destroy the ids of a session that does not open."""
+        for _, failed in self._executor.run(session, Step(Trigger.DESTROY)).not_given_back:
+            self._recovery.left(failed)

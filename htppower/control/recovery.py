@@ -101,8 +101,11 @@ class Recovery:
             self._lacking[session] = None
             self._retry.failed(error)
 
-    def left(self, error: VoteRejected) -> None:
-        """Take in that ids or settings of the process could not be given back; the back-off tries again."""
+    def left(self, error: VoteRejected | None) -> None:
+        """Take in that ids or settings of the process could not be given back; the back-off tries again.
+
+        None stands for a call with an unknown result.
+        """
         with self._registry.lock:
             self._retry.failed(error)
 

@@ -20,6 +20,7 @@ class Registry:
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
             else.
+        borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
@@ -30,6 +31,7 @@ class Registry:
         self.sessions: dict[int, SessionRecord] = {}
         self.epoch = 0
         self.orphans: dict[int, None] = {}
+        self.borrowed: set[int] = set()
         self.last_core = (0, 0)
         self.closed = False
         self.ending = False

@@ -39,6 +39,7 @@ class SessionRecord:
         power_config_ids: by core id. It is replaced, and never changed.
         ledgers: what is known to be in force on each id, by core id. Likewise.
         doubted: the cores of which the library may know the id no longer, since the DSP restarted.
+        refused: the cores on which the last vote was answered by 13001: it is invalid, or the id is not known.
         error: the call that failed last, None once one has succeeded since.
         plan: what it casts on this platform.
         own: the profile that it was opened with or that ``use`` gave it.
@@ -66,6 +67,7 @@ class SessionRecord:
         "owner",
         "plan",
         "power_config_ids",
+        "refused",
         "state",
         "turn",
     )
@@ -93,6 +95,7 @@ class SessionRecord:
         self.power_config_ids: Mapping[int, int] = {}
         self.ledgers: Mapping[int, Ledger] = {}
         self.doubted: frozenset[int] = frozenset()
+        self.refused: frozenset[int] = frozenset()
         self.error: VoteRejected | None = None
         self.own = own
         self.holds: tuple[Claim, ...] = ()
@@ -132,6 +135,7 @@ class SessionRecord:
         self.ledgers = {other: ledger for other, ledger in self.ledgers.items() if other != core_id}
         self.power_config_ids = {other: kept for other, kept in self.power_config_ids.items() if other != core_id}
         self.doubted -= {core_id}
+        self.refused -= {core_id}
         return power_config_id
 
     def forget(self) -> None:

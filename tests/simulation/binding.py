@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import pkgutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 from simulation import lines, stand_ins
@@ -52,10 +53,20 @@ def _forks() -> Any:
     return importlib.import_module("htppower.backends.forks")
 
 
+@functools.cache
+def _caches() -> tuple[Any, ...]:
+    """Return the functions of the package that remember what they returned."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"{PACKAGE}.")]
+    return tuple(made for module in modules for made in vars(module).values() if hasattr(made, "cache_clear"))
+
+
 @contextlib.contextmanager
 def installed(scheduler: Scheduler) -> Iterator[None]:
     """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
     forks = _forks()
+    for cached in _caches():
+        # A run must not depend on those before it.
+        cached.cache_clear()
     real_os, forks.os = forks.os, _NoForks()
     stand_ins.follow(scheduler)
     lines.follow(scheduler)

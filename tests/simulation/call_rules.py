@@ -107,8 +107,12 @@ class CallRules:
         operation = self._situation.operations.get(call.task)
         kind = None if operation is None else operation.kind
         now_us = self._scheduler.now_us
-        if kind in ("begin", "end") and self._dead_known and self._dead_us is not None:
+        if operation is None or self._dead_us is None or operation.begun_us <= self._dead_us:
+            # It may have been about to make its call when another was answered.
+            gap_us = LEAST_BETWEEN_FAILURES_US
+        else:
             gap_us = call.begun_us - self._dead_us
+        if kind in ("begin", "end") and self._dead_known:
             if gap_us < LEAST_BETWEEN_FAILURES_US:
                 self._situation.fail(
                     "1011 costs at most one failed call a second", f"{call}, {gap_us} us after the one before"
@@ -122,7 +126,10 @@ class CallRules:
             if call.power_config_id in client.power_config_ids:
                 return client
         if call.function == "createPowerConfigId":
+            operation = self._situation.operations.get(call.task)
             for client in self._situation.clients:
-                if not client.closed and call.core in client.cores:
+                # While a session is closed, others may make an id for the settings of the process on its core.
+                its_own = operation is not None and operation.client is client
+                if not client.closed and call.core in client.cores and (its_own or not client.closing):
                     return client
         return None

@@ -56,6 +56,9 @@ class EventRules:
             failed_create = call.function == "createPowerConfigId" and call.code
             on = None if failed_create else call.power_config_id
             made.setdefault(on, []).append((call.function, call.code))
+        # Of several that open sessions at the same time, either may tell first that it could not.
+        for failed in (told, made):
+            failed.get(None, []).sort(key=repr)
         if told != made:
             differing = {on for on in {*told, *made} if told.get(on) != made.get(on)}
             details = {on: (told.get(on), made.get(on)) for on in differing}

@@ -112,7 +112,8 @@ class ProcessRules:
                 least_polling = max(least_polling, min(each.polling_us for each in possible))
                 wish_us = max(each.latency_us for each in possible)
                 most_latency = min(most_latency or wish_us, wish_us)
-            if client.closing or situation.may_be_up(client) or client in troubles:
+            own_call = any(situation.waits_for(call, client) for call in situation.under_way)
+            if client.closing or own_call or situation.may_be_up(client) or client in troubles:
                 most_polling = max(most_polling, *(each.polling_us for each in possible))
                 least_latency = min([each.latency_us for each in possible if each.latency_us] + [least_latency])
         return Range(least_polling, most_polling, least_latency, most_latency)

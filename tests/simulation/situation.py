@@ -22,14 +22,14 @@ class Promises:
 
     Attributes:
         side_by_side: calls of different sessions run at the same time; one that hangs keeps nobody else waiting.
-        in_flight_first: after 1007, sessions with an inference in flight are voted again first.
+        in_flight_first: after 1007, no call of an idle session begins before one of each with an inference in flight.
         told_to_anybody: 1007 restores all, whoever was told, and whatever back-off is running.
         highest_rank_over_calls: of the locks that may be held over a native call; None where locks have no ranks.
         heartbeat_us: how long a restart may stay unnoticed while a session is up; None where no call need notice it.
     """
 
     side_by_side: bool = True
-    in_flight_first: bool = True
+    in_flight_first: bool = False
     told_to_anybody: bool = True
     highest_rank_over_calls: int | None = 3
     heartbeat_us: int | None = None
@@ -42,10 +42,12 @@ class Operation:
     Attributes:
         kind: which, such as ``begin``.
         client: on which session; None for what is the controller's.
+        begun_us: when it began.
     """
 
     kind: str
     client: Client | None
+    begun_us: int
 
 
 class Situation:

@@ -49,7 +49,7 @@ class Specification:
         situation = self.situation
         for each in situation.clients if client is None else (client,):
             each.asked += 1
-        operation = Operation(kind, client)
+        operation = Operation(kind, client, self.situation.scheduler.now_us)
         situation.operations[situation.scheduler.current] = operation
         situation.scheduler.note(f"{kind} {'' if client is None else f'session {client.place}'}")
         return operation
