@@ -192,15 +192,15 @@ class Reconciler:
         failures: list[VoteRejected] | None = None,
     ) -> VoteRejected | None:
         """Settle a session in its turn; return the call that failed."""
-        error: VoteRejected | None = None
+        if is_held(session.turn):
+            # A signal handler, in the middle of this very turn.
+            session.again = cause
+            return None
+        noted: list[VoteRejected] = [] if failures is None else failures
         try:
-            if is_held(session.turn):
-                # A signal handler, in the middle of this very turn.
-                session.again = cause
-                return None
             with session.turn:
                 try:
-                    error = self._settle(session, cause, phase, [] if failures is None else failures)
+                    error = self._settle(session, cause, phase, noted)
                 finally:
                     if doubt:
                         session.forget()
@@ -208,13 +208,21 @@ class Reconciler:
                         session.gate.shut()
                         if not session.plan.raised:
                             session.gate.set_open()
-            self._look_again(session)
+            while self._restarted(error):
+                # The others are voted side by side with this one.
+                self.after_turn()
+                with session.turn:
+                    error = self._settle(session, Cause.LINK_LOST, phase, noted)
         except BaseException:
             # Ctrl-C, most of all. What is left is settled by whoever comes next, and by the back-off at the latest.
             self._recovery.interrupted(session)
             raise
-        self.after_turn()
+        self._settle_if_asked(session)
         return error
+
+    def _restarted(self, error: VoteRejected | None) -> bool:
+        """Return whether a session is to be settled again, since the DSP has restarted in the middle of it."""
+        return error is not None and error.code == SYSTEM_COMMUNICATION and not self._recovery.gives_up
 
     def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session now, or let whoever has its turn settle it: no thread of ours waits for another's call."""
@@ -239,13 +247,14 @@ class Reconciler:
                 if not turn.acquire(blocking=False):
                     return
                 cause, session.again = session.again, None
-                if cause is not None:
-                    self._settle(session, cause, None, [])
+                if cause is not None and self._restarted(self._settle(session, cause, None, [])):
+                    session.again = Cause.LINK_LOST
             finally:
                 try:
                     turn.release()
                 except RuntimeError:
                     pass  # noqa: S110 - another thread has it: see locks.py
+            self._settle_queued()
 
     def retry(self) -> None:
         """Try again what is left."""
@@ -270,9 +279,12 @@ class Reconciler:
             self._known_missing = len(self._planner.missing)
             for session in self._registry.all():
                 self.settle_soon(session, Cause.RETRIED)
+        self._settle_queued()
+        self._events.deliver()
+
+    def _settle_queued(self) -> None:
         for session, cause in self._recovery.take_queue():
             self.settle_soon(session, cause)
-        self._events.deliver()
 
     def _settle(
         self, session: SessionRecord, cause: Cause, phase: Phase | None, failures: list[VoteRejected]
@@ -305,13 +317,12 @@ class Reconciler:
                 if step.trigger in (Trigger.DESTROY, Trigger.RELEASE) and session.gone:
                     return error
                 continue
-            if error.code == SYSTEM_COMMUNICATION and not self._recovery.gives_up:
-                cause = Cause.LINK_LOST
-            elif session.gate.closing:
-                failures.append(error)
-            else:
+            if self._restarted(error):
+                return error
+            if not session.gate.closing:
                 self._recovery.failed(session, error)
                 return error
+            failures.append(error)
         return error
 
     def _next_step(self, session: SessionRecord, plan: Plan, *, close_now: bool) -> Step | None:

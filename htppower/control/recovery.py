@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from htppower.control.retry import FIRST_RETRY_US, Retry
 from htppower.errors import kept
 from htppower.events import Cause
-from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,9 +63,7 @@ class Recovery:
     @property
     def gives_up(self) -> bool:
         """Whether a subsystem that has just restarted is left to the back-off, since it restarts again and again."""
-        error = self._retry.error
-        keeps_on = self._retry.pending and error is not None and error.code == SYSTEM_COMMUNICATION
-        return keeps_on or self._restarts > MOST_RESTARTS
+        return self._restarts > MOST_RESTARTS
 
     def puts_off(self, cause: Cause) -> bool:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
@@ -144,8 +142,10 @@ class Recovery:
         with self._registry.lock:
             if not self._is_left():
                 self._retry.recovered()
-            elif not self._retry.pending:
-                self._retry.failed(error or self._retry.error)
+            elif error is not None:
+                self._retry.failed(error)
+            else:
+                self._retry.go_on()
 
     @property
     def lacking(self) -> bool:

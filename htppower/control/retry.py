@@ -54,6 +54,10 @@ class Retry:
         if fatal and not self.waiting:
             self.stop()
             self._dead_until_us = self._time.now_us + self._delay_us
+        self.go_on()
+
+    def go_on(self) -> None:
+        """See to it that a retry is coming."""
         if self._alarm is None and not self._closed:
             self._number += 1
             number = self._number

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from htppower.backends import SimulatedHtp
 
 
+RESTARTED, DEAD = 1007, 1011
+
+
 @attrs.frozen
 class Promises:
     """What the core under test promises beyond the rest.
@@ -81,7 +84,8 @@ class Situation:
     @property
     def out_of_reach(self) -> bool:
         """Whether the DSP is dead, or has restarted and nobody was told: nothing can be expected of any vote."""
-        return self.htp._dead or self.htp._unnoticed
+        answered = any(call.code in (RESTARTED, DEAD) for call in self.under_way)
+        return self.htp._dead or self.htp._unnoticed or answered
 
     def must_be_up(self, client: Client) -> bool:
         """Return whether a session's votes must be in force, failures aside."""

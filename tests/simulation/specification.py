@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from simulation.call_rules import CallRules
 from simulation.process_rules import ProcessRules
 from simulation.session_rules import SessionRules
-from simulation.situation import Operation, Promises, Situation
+from simulation.situation import DEAD, RESTARTED, Operation, Promises, Situation
 from simulation.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.scheduler import Scheduler
 
-RESTARTED, DEAD = 1007, 1011
+
 
 
 class Specification:
