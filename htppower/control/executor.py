@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from htppower.events import Degradation, Trigger
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.clock_votes import HVX_REMOVED
-from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION_FATAL
+from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -80,7 +79,7 @@ class Executor:
     def run(self, session: SessionRecord, step: Step) -> Outcome:
         """Make the calls of a step."""
         if step.votes is None:
-            return Outcome(not_given_back=tuple(self._give_back(session)))
+            return self._give_back(session)
         try:
             self._cast(session, step.votes, in_time=step.trigger in _IN_TIME)
         except VoteRejected as error:
@@ -126,13 +125,13 @@ class Executor:
         return None
 
     def destroy_orphans(self) -> VoteRejected | None:
-        """Destroy the ids that no session has any more, as long as the DSP is there; return the last failure."""
+        """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
         failed = None
         for power_config_id in tuple(self._registry.orphans):
             if power_config_id in self._registry.borrowed:
                 continue
             failed = self._destroy(None, power_config_id) or failed
-            if failed is not None and failed.code == SYSTEM_COMMUNICATION_FATAL:
+            if failed is not None and failed.code in LINK_LOST:
                 break
         return failed
 
@@ -199,10 +198,13 @@ class Executor:
             self._calls.destroy(session, power_config_id)
             gone = True
         except VoteRejected as error:
-            if error.code not in LINK_LOST:
+            if error.code in LINK_LOST:
+                return kept(error)
+            try:
                 # The clocks' vote at least, as far as the library does that.
-                with contextlib.suppress(VoteRejected):
-                    self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
+                self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
+            except VoteRejected as second:
+                return kept(second if second.code in LINK_LOST else error)
             return kept(error)
         finally:
             if not gone:
@@ -241,7 +243,6 @@ class Executor:
                 raise
             # After a restart of the subsystem the library may know the id no longer. Another call may be the one that
             # is told of the restart, now or soon.
-            session.refused |= {core_id}
             if core_id not in session.doubted and session.epoch == self._registry.epoch:
                 raise
             self._replace_id(session, core_id)
@@ -275,6 +276,8 @@ class Executor:
         try:
             self._calls.set(session, power_config_id, votes)
         except VoteRejected as error:
+            if error.code == INVALID_INPUT:
+                session.refused |= {core_id}
             if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
                 raise
             self._set_one_by_one(session, core_id, votes, error)
@@ -322,30 +325,35 @@ class Executor:
         else:
             ledger.refused(option)
 
-    def _give_back(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
-        """Give back the settings of the process, destroy the ids; return the calls that failed, with their ids.
+    def _give_back(self, session: SessionRecord) -> Outcome:
+        """Give back the settings of the process, destroy the ids.
 
-        Every step is tried even if the one before failed; afterwards no id is used again.
+        Every step is tried even if the one before failed, unless the DSP has restarted: others are to be voted again
+        first. No id is used again afterwards.
         """
         asked = self._settings.ask(session.number, None)
         failures = []
         ids = session.power_config_ids
         failed: VoteRejected | None = None
-        if ids:
+        if ids and asked:
             core_id = next(iter(ids))
             self._registry.last_core = (session.device_id, core_id)
-            failed = self.cast_settings(session if core_id not in session.doubted else None) if asked else None
+            failed = self.cast_settings(session if core_id not in session.doubted else None)
             if failed is not None:
                 failures.append((ids[core_id], failed))
         for core_id, power_config_id in ids.items():
+            if failed is not None and failed.code == SYSTEM_COMMUNICATION:
+                return Outcome(failed, tuple(failures))
             failed = self._give_up(session, core_id, session)
             if failed is not None:
                 failures.append((power_config_id, failed))
-        return failures
+        return Outcome(not_given_back=tuple(failures))
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
-        self._give_up(session, core_id, None)
+        failed = self._give_up(session, core_id, None)
+        if failed is not None and failed.code in LINK_LOST:
+            raise failed
         self._create_id(session, core_id)
 
 

@@ -114,7 +114,6 @@ class Reconciler:
 
     def _take_in(self, session: SessionRecord) -> None:
         with session.turn:
-            session.epoch = self._registry.epoch
             error = self._create_ids(session) if session.plan.raised else None
             with self._registry.lock:
                 self._registry.sessions[session.number] = session
@@ -260,6 +259,8 @@ class Reconciler:
         """Try again what is left."""
         failed = self._executor.destroy_orphans()
         self.after_turn()
+        if self._restarted(failed):
+            failed = self._executor.destroy_orphans()
         if not self._recovery.lacking:
             failed = self._executor.cast_settings() or failed
         self._recovery.retried(failed)
@@ -302,7 +303,11 @@ class Reconciler:
             plan, epoch = session.plan, self._registry.epoch
             step = self._next_step(session, plan, close_now=bool(failures))
             if step is None:
-                return error
+                if session.epoch == self._registry.epoch or not plan.raised:
+                    return error
+                # The link was lost while its gate was opened.
+                session.gate.shut()
+                continue
             if self._recovery.puts_off(cause) and plan.raised and not session.gate.closing:
                 self._recovery.left_alone(session)
                 return self._recovery.error
@@ -345,9 +350,6 @@ class Reconciler:
         step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs)
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
             gate.set_open()
-            if session.epoch != self._registry.epoch and plan.raised:
-                gate.shut()
-                return self._next_step(session, plan, close_now=close_now)
         return step
 
     def _take_in_losses(self, session: SessionRecord, cause: Cause) -> None:
@@ -381,8 +383,11 @@ class Reconciler:
         if self._recovery.waiting:
             return self._recovery.error
         try:
+            session.epoch = self._registry.epoch
             self._executor.create_ids(session)
         except VoteRejected as rejected:
+            if self._restarted(rejected):
+                return self._create_ids(session)
             if rejected.code in _DSP_OUT_OF_REACH:
                 return kept(rejected)
             self._give_back(session)

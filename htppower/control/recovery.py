@@ -86,12 +86,15 @@ class Recovery:
             for session in lost:
                 session.gate.shut()
                 self._queue.setdefault(session, Cause.LINK_LOST)
-            if error.code == SYSTEM_COMMUNICATION_FATAL or self.gives_up:
+            if error.code == SYSTEM_COMMUNICATION_FATAL:
+                self._lacking.update(dict.fromkeys(lost))
+                self._retry.died(kept(error))
+                return
+            self._retry.revived()
+            if self.gives_up:
                 self._put_off = self._registry.epoch
                 self._lacking.update(dict.fromkeys(lost))
                 self._retry.failed(kept(error))
-            else:
-                self._retry.revived()
 
     def failed(self, session: SessionRecord, error: VoteRejected) -> None:
         """Take in that a session lacks votes, since a call failed; the back-off tries again."""

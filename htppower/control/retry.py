@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,16 +43,16 @@ class Retry:
         return self._alarm is not None
 
     def failed(self, error: VoteRejected | None) -> None:
-        """Note a failure: see to it that a retry is coming, and that a dead DSP is left alone until then.
-
-        None stands for a call with an unknown result.
-        """
+        """Note a failure: see to it that a retry is coming. None stands for a call with an unknown result."""
         self.error = error
-        fatal = error is not None and error.code == SYSTEM_COMMUNICATION_FATAL
-        if fatal and not self.waiting:
+        self.go_on()
+
+    def died(self, error: VoteRejected) -> None:
+        """Note that the DSP is dead: it is left alone until the next retry."""
+        if not self.waiting:
             self.stop()
             self._dead_until_us = self._time.now_us + self._delay_us
-        self.go_on()
+        self.failed(error)
 
     def go_on(self) -> None:
         """See to it that a retry is coming."""

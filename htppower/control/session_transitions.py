@@ -46,6 +46,8 @@ class SessionTransitions:
         # Until the state says what was cast, nothing is known: an exception such as Ctrl-C may come at any time.
         session.casting = True
         outcome = self._executor.run(session, step)
+        for power_config_id, error in outcome.not_given_back:
+            self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=error)
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:
@@ -55,8 +57,6 @@ class SessionTransitions:
             if dest is State.DESTROYED:
                 with self._registry.lock:
                     self._registry.sessions.pop(session.number, None)
-            for power_config_id, error in outcome.not_given_back:
-                self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=error)
             self._moved(session, trigger, source, cause, phase, late_us=late_us)
         return outcome
 

@@ -66,15 +66,15 @@ class CallRules:
             self._destroyed.add(call.power_config_id)
         elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
             self._unknown.add(call.power_config_id)
-        if call.code == DEAD:
-            self._dead_answered(call)
-        else:
-            self._dead_us, self._dead_known = None, False
         return client
 
     def ended(self, call: NativeCall) -> Client | None:
         """Take in that a call has returned; return the session whose id it was made on."""
         self._situation.under_way.remove(call)
+        if call.code == DEAD:
+            self._dead_answered(call)
+        else:
+            self._dead_us, self._dead_known = None, False
         client = self.client_of(call)
         if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
             if call.code == 0:
@@ -98,6 +98,8 @@ class CallRules:
     def look_at_orphans(self) -> None:
         """Fail where an id that could not be destroyed is not tried again in time."""
         alive = self._situation.htp._clients
+        if self._situation.out_of_reach:
+            self.orphans = dict.fromkeys(self.orphans, self._scheduler.idle_us)
         for power_config_id, failed_us in self.orphans.items():
             late = self._scheduler.idle_us - failed_us > LONGEST_BACKOFF_US
             if late and power_config_id in alive and not self._situation.controller_closed:
