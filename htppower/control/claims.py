@@ -122,12 +122,11 @@ class Claims:
             with self._registry.lock:
                 session.holds = (*session.holds, claim)
                 self._events.tell(HoldBegan, session.identity, held=loaded.name, reason=reason, until_us=claim.until_us)
+                if claim.until_us is not None:
+                    end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
+                    self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
             error = self._follow(session, Cause.HOLD_BEGAN, reason)
             self._reconciler.raise_failure(session, error)
-            if claim.until_us is not None:
-                end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                with self._registry.lock:
-                    self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
         except BaseException:
             # Nobody gets the handle, so nobody would end it.
             self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)

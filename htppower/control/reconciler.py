@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.desired import Step, desired, next_step
 from htppower.control.locks import is_held
+from htppower.control.recovery import MOST_RESTARTS, Recovery
 from htppower.errors import VoteRejected, kept, to_raise
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.plans import Plan, Planner
-    from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.control.session_transitions import SessionTransitions
@@ -108,13 +108,20 @@ class Reconciler:
             VoteRejected: an id can't be created although the DSP is in reach.
         """
         try:
-            self._take_in(session)
+            for again in reversed(range(MOST_RESTARTS)):
+                if self._take_in(session, again=again > 0):
+                    break
+                # The others are voted side by side with this one.
+                self.after_turn()
         finally:
             self.after_turn()
 
-    def _take_in(self, session: SessionRecord) -> None:
+    def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
+        """Create a session's ids and take it in; return False where the DSP has just restarted and it is tried again."""
         with session.turn:
             error = self._create_ids(session) if session.plan.raised else None
+            if again and self._restarted(error):
+                return False
             with self._registry.lock:
                 self._registry.sessions[session.number] = session
             ids = tuple(session.power_config_ids.values())
@@ -125,6 +132,7 @@ class Reconciler:
             elif error is not None:
                 self._transitions.lose(session, error, Cause.SESSION_OPENED)
                 self._recovery.failed(session, error)
+            return True
 
     def use(
         self, session: SessionRecord, choose: Callable[[], Plan], cause: Cause, reason: str | None
@@ -208,7 +216,6 @@ class Reconciler:
                         if not session.plan.raised:
                             session.gate.set_open()
             while self._restarted(error):
-                # The others are voted side by side with this one.
                 self.after_turn()
                 with session.turn:
                     error = self._settle(session, Cause.LINK_LOST, phase, noted)
@@ -386,8 +393,6 @@ class Reconciler:
             session.epoch = self._registry.epoch
             self._executor.create_ids(session)
         except VoteRejected as rejected:
-            if self._restarted(rejected):
-                return self._create_ids(session)
             if rejected.code in _DSP_OUT_OF_REACH:
                 return kept(rejected)
             self._give_back(session)

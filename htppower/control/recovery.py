@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
 
 
-# A subsystem that restarts more often within a second, while it is being voted again, is left to the back-off.
+# A subsystem that restarts more often within a second, while sessions are being voted again, is left to the back-off.
 MOST_RESTARTS = 3
 
 
@@ -123,10 +123,12 @@ class Recovery:
 
     def done(self, session: SessionRecord) -> None:
         """Take in that a session is where it should be."""
-        if self._lacking or self._retry.pending:
+        if self._lacking or self._restarts or self._retry.pending:
             with self._registry.lock:
                 self._lacking.pop(session, None)
                 self._end_if_done()
+                if self._restarts and not self._lost():
+                    self._restarts = 0
 
     def doubt_settings(self) -> None:
         """Know no longer which settings of the process are in force."""
@@ -176,6 +178,11 @@ class Recovery:
 
     def _by_urgency(self, sessions: Iterable[SessionRecord]) -> list[SessionRecord]:
         return sorted(sessions, key=lambda session: not session.gate.in_flight)
+
+    def _lost(self) -> bool:
+        """Return whether a session lacks votes since the link was lost."""
+        epoch = self._registry.epoch
+        return any(each.plan.raised and each.epoch != epoch for each in self._registry.sessions.values())
 
     def _end_if_done(self) -> None:
         if self._retry.pending and not self._is_left():

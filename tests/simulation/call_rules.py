@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulation.backend import PROCESS_WIDE
 from simulation.troubles import LONGEST_BACKOFF_US
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class CallRules:
         self._situation = situation
         self._scheduler = situation.scheduler
         self._destroyed: set[int] = set()
+        # The ids that nobody's operation has created, and that have had no votes but for the process: they may be made
+        # for those alone, whoever has the core.
+        self._bare: set[int] = set()
         self._unknown: set[int] = set()
         self._dead_us: int | None = None
         self._dead_known = False
@@ -45,6 +49,8 @@ class CallRules:
                 self._situation.fail("no call on a destroyed id", f"{call}")
             if any(other.power_config_id == power_config_id for other in self._situation.under_way):
                 self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
+            if any(config.option not in PROCESS_WIDE for config in call.configs):
+                self._bare.discard(power_config_id)
             client = self.client_of(call)
             in_use = client is not None and not client.closing and power_config_id not in self.orphans
             if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
@@ -61,6 +67,8 @@ class CallRules:
             assert call.power_config_id is not None
             if client is not None:
                 client.power_config_ids.append(call.power_config_id)
+            if call.task not in self._situation.operations:
+                self._bare.add(call.power_config_id)
         elif call.function == "destroyPowerConfigId" and not call.code:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
@@ -91,7 +99,8 @@ class CallRules:
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients
-        left = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
+        known = {*self.orphans, *self._bare}
+        left = [each for each in client.power_config_ids if each in alive and each not in known]
         if left:
             self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")
 
