@@ -141,12 +141,11 @@ class Reconciler:
 
         Return the call that failed.
         """
-        with session.turn:
-            changes = self._follow(session, choose(), cause, reason)
-        if changes:
-            return self._in_turn(session, cause, None)
-        self._settle_if_asked(session)
-        return None
+
+        def follow() -> bool:
+            return self._follow(session, choose(), cause, reason)
+
+        return self._in_turn(session, cause, None, needed=follow)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
@@ -197,8 +196,16 @@ class Reconciler:
         *,
         doubt: bool = False,
         failures: list[VoteRejected] | None = None,
+        needed: Callable[[], bool] | None = None,
     ) -> VoteRejected | None:
-        """Settle a session in its turn; return the call that failed."""
+        """Settle a session in its turn; return the call that failed.
+
+        Args:
+            session, cause, phase: which, why, and in which phase.
+            doubt: whether to forget then what is known of its votes.
+            failures: where to note the failures of a session that is being closed.
+            needed: asked in the turn whether there is anything to settle.
+        """
         if is_held(session.turn):
             # A signal handler, in the middle of this very turn.
             session.again = cause
@@ -207,7 +214,7 @@ class Reconciler:
         try:
             with session.turn:
                 try:
-                    error = self._settle(session, cause, phase, noted)
+                    error = self._settle(session, cause, phase, noted) if needed is None or needed() else None
                 finally:
                     if doubt:
                         session.forget()

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simulation.scheduler import Scheduler
 
 
-
-
 class Specification:
     """Says what must hold, and fails the run where it does not.
 

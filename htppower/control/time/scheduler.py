@@ -179,9 +179,7 @@ class SystemTime(MonotonicClock):
             return self._scheduler
 
 
-def _make_scheduler(
-    zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]
-) -> BackgroundScheduler:
+def _make_scheduler(zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]) -> BackgroundScheduler:
     scheduler = BackgroundScheduler(
         timezone=zone,
         daemon=True,
