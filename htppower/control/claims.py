@@ -47,7 +47,6 @@ class Claims:
         events: EventBus,
         time: Time,
     ) -> None:
-        self.caps: tuple[Claim, ...] = ()
         self.profiles = profiles
         self._registry = registry
         self._reconciler = reconciler
@@ -81,12 +80,12 @@ class Claims:
         """
         with self._registry.lock:
             self._planner.plan(profile)
-            chosen, cap = in_use(profile, (), self.caps)
+            chosen, cap = in_use(profile, (), self._registry.caps)
             return self._planner.plan(chosen), cap
 
     def opened(self, session: SessionRecord) -> None:
         """Let a session that was just opened follow the caps that were set and lifted meanwhile."""
-        self._follow(session, Cause.SESSION_OPENED, None)
+        self._reconciler.follow(session, Cause.SESSION_OPENED, None)
 
     def use(self, session: SessionRecord, profile: str | os.PathLike[str] | Profile) -> None:
         """Change a session's own profile.
@@ -98,40 +97,45 @@ class Claims:
         with self._registry.lock:
             self._registry.require_live(session)
             self._planner.plan(loaded)
+        try:
             session.own = loaded
-        error = self._follow(session, Cause.PROFILE_CHANGED, None)
+            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)
+        except BaseException:
+            self._reconciler.interrupted((session,))
+            raise
         self._reconciler.raise_failure(session, error)
 
-    def hold(
+    def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
     ) -> Claim:
-        """Begin a hold on a session, and return it.
+        """Return a hold for a session, which has not begun.
 
         Raises:
             ProfileError, SessionClosed: as ``Session.hold`` says.
-            VoteRejected: a call failed and the controller has ``on_error="raise"``; the hold has then not begun.
         """
         loaded = self.profiles.load(profile)
         with self._registry.lock:
             self._registry.require_live(session)
-            claim = self._claim("hold", loaded, reason, timeout_us)
-            if session.gone:
-                # The process is being ended, or is a forked child: let it pass, without effect.
-                return claim
-        try:
-            with self._registry.lock:
-                session.holds = (*session.holds, claim)
-                self._events.tell(HoldBegan, session.identity, held=loaded.name, reason=reason, until_us=claim.until_us)
-                if claim.until_us is not None:
-                    end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                    self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
-            error = self._follow(session, Cause.HOLD_BEGAN, reason)
-            self._reconciler.raise_failure(session, error)
-        except BaseException:
-            # Nobody gets the handle, so nobody would end it.
-            self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
-            raise
-        return claim
+            return self._claim("hold", loaded, reason, timeout_us)
+
+    def begin_hold(self, session: SessionRecord, claim: Claim) -> None:
+        """Begin a hold on a session; where an exception passes, the hold has ended.
+
+        Raises:
+            VoteRejected: a call failed and the controller has ``on_error="raise"``.
+        """
+        if session.gone:
+            # The process is being ended, or is a forked child: let it pass, without effect.
+            return
+        with self._registry.lock:
+            session.holds = (*session.holds, claim)
+            told = {"held": claim.profile.name, "reason": claim.reason, "until_us": claim.until_us}
+            self._events.tell(HoldBegan, session.identity, **told)
+            if claim.until_us is not None:
+                end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
+                self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
+        error = self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
+        self._reconciler.raise_failure(session, error)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:
         """End a hold soon after an object is garbage collected."""
@@ -145,12 +149,16 @@ class Claims:
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
-        with self._registry.lock:
-            if claim not in session.holds:
-                return
-            session.holds = tuple(other for other in session.holds if other is not claim)
-            self._ended(session, claim, end)
-        error = self._follow(session, Cause.HOLD_ENDED, claim.reason)
+        try:
+            with self._registry.lock:
+                if claim not in session.holds:
+                    return
+                session.holds = tuple(other for other in session.holds if other is not claim)
+                self._ended(session, claim, end)
+            error = self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)
+        except BaseException:
+            self._reconciler.interrupted((session,))
+            raise
         if not quiet:
             self._reconciler.raise_failure(session, error)
 
@@ -162,8 +170,8 @@ class Claims:
                 self._ended(session, claim, HoldEnd.SESSION_CLOSED)
         return self._reconciler.close(session)
 
-    def set_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
-        """Limit every session, and return the cap.
+    def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
+        """Return a cap, which is not set.
 
         Raises:
             ProfileError, SessionClosed: as ``VoteController.cap`` says.
@@ -172,26 +180,27 @@ class Claims:
         with self._registry.lock:
             self._registry.require_open()
             self._time.start()
-            claim = self._claim("cap", loaded, reason, None)
-        try:
-            with self._registry.lock:
-                self.caps = (*self.caps, claim)
-                self._events.tell(CapSet, None, cap=loaded.name, reason=reason)
-            self._all_follow(Cause.CAP_SET, reason)
-        except BaseException:
-            # Nobody gets the handle, so nobody would lift it.
-            self.lift_cap(claim)
-            raise
-        return claim
+            return self._claim("cap", loaded, reason, None)
+
+    def set_cap(self, claim: Claim) -> None:
+        """Limit every session."""
+        with self._registry.lock:
+            self._registry.caps = (*self._registry.caps, claim)
+            self._events.tell(CapSet, None, cap=claim.profile.name, reason=claim.reason)
+        self._all_follow(Cause.CAP_SET, claim.reason)
 
     def lift_cap(self, claim: Claim) -> None:
         """Lift a cap, if it was not lifted before."""
-        with self._registry.lock:
-            if claim not in self.caps:
-                return
-            self.caps = tuple(other for other in self.caps if other is not claim)
-            self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
-        self._all_follow(Cause.CAP_LIFTED, claim.reason)
+        try:
+            with self._registry.lock:
+                if claim not in self._registry.caps:
+                    return
+                self._registry.caps = tuple(other for other in self._registry.caps if other is not claim)
+                self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
+            self._all_follow(Cause.CAP_LIFTED, claim.reason)
+        except BaseException:
+            self._reconciler.interrupted(self._registry.all())
+            raise
 
     def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)
@@ -209,17 +218,9 @@ class Claims:
             next(self._numbers), kind, profile, reason, now_us, None if timeout_us is None else now_us + timeout_us
         )
 
-    def _follow(self, session: SessionRecord, cause: Cause, reason: str | None) -> VoteRejected | None:
-        """Let a session use what its own profile, its holds and the caps come to; return the call that failed."""
-        return self._reconciler.use(session, functools.partial(self._choose, session), cause, reason)
-
     def _all_follow(self, cause: Cause, reason: str) -> None:
-        """Let every session follow, side by side, also where an exception such as Ctrl-C passes through."""
-        follow = [functools.partial(self._follow, session, cause, reason) for session in self._registry.all()]
-        run_side_by_side(self._time, follow)
+        """Let every session follow, side by side."""
+        follow = self._reconciler.follow
+        actions = [functools.partial(follow, session, cause, reason) for session in self._registry.all()]
+        run_side_by_side(self._time, actions)
         self._reconciler.after_turn()
-
-    def _choose(self, session: SessionRecord) -> Plan:
-        with self._registry.lock:
-            chosen, session.decided_by = in_use(session.own, session.holds, self.caps)
-            return self._planner.plan(chosen)

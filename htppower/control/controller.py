@@ -172,12 +172,20 @@ class VoteController(ContextManager):
         """
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
-        return Cap(self._claims, self._claims.set_cap(profile, reason), self._time)
+        claim = self._claims.make_cap(profile, reason)
+        cap = Cap(self._registry, self._claims, claim, self._time)
+        try:
+            self._claims.set_cap(claim)
+            return cap
+        except BaseException:
+            # Nobody gets the handle, so nobody would lift it.
+            cap.lift()
+            raise
 
     @property
     def caps(self) -> tuple[Cap, ...]:
         """The caps that are set, in the order in which they were."""
-        return tuple(Cap(self._claims, claim, self._time) for claim in self._claims.caps)
+        return tuple(Cap(self._registry, self._claims, claim, self._time) for claim in self._registry.caps)
 
     def subscribe(
         self, subscriber: Callable[[Event], object], kinds: type[Event] | Iterable[type[Event]] = Event
@@ -210,7 +218,7 @@ class VoteController(ContextManager):
             self._description,
             self._registry.all(),
             self._settings,
-            self._claims.caps,
+            self._registry.caps,
             tuple(self._registry.orphans),
             self._events.lost,
         )

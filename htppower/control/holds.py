@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.control.claims import Claims
     from htppower.control.precedence import Claim
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -34,10 +35,16 @@ class Hold:
         self._session = session
         self._claim = claim
         self._time = time
-        if owner is not None:
-            claims.watch(session, claim, owner, HoldEnd.OWNER_GONE)
-        elif claim.until_us is None:
-            claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
+        try:
+            claims.begin_hold(session, claim)
+            if owner is not None:
+                claims.watch(session, claim, owner, HoldEnd.OWNER_GONE)
+            elif claim.until_us is None:
+                claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
+        except BaseException:
+            # Nobody gets the handle, so nobody would end it.
+            claims.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
+            raise
 
     @property
     def profile(self) -> Profile:
@@ -92,9 +99,10 @@ class Cap(ContextManager):
     It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
     """
 
-    __slots__ = ("_claim", "_claims", "_time")
+    __slots__ = ("_claim", "_claims", "_registry", "_time")
 
-    def __init__(self, claims: Claims, claim: Claim, time: Time) -> None:
+    def __init__(self, registry: Registry, claims: Claims, claim: Claim, time: Time) -> None:
+        self._registry = registry
         self._claims = claims
         self._claim = claim
         self._time = time
@@ -112,7 +120,7 @@ class Cap(ContextManager):
     @property
     def active(self) -> bool:
         """Whether it was not lifted yet."""
-        return self._claim in self._claims.caps
+        return self._claim in self._registry.caps
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
@@ -29,7 +30,7 @@ class NativeCalls:
         backend: what receives them.
         events: is told of each.
         clock: what times them.
-        link_lost: called with a call that told that the link to the DSP was lost.
+        link_lost: called with a call that told that the link to the DSP was lost, and the number of that call.
         one_at_a_time: whether the backend takes no calls side by side.
     """
 
@@ -38,7 +39,7 @@ class NativeCalls:
         backend: Backend,
         events: EventBus,
         clock: Clock,
-        link_lost: Callable[[VoteRejected], None],
+        link_lost: Callable[[VoteRejected, int], None],
         *,
         one_at_a_time: bool,
     ) -> None:
@@ -46,6 +47,7 @@ class NativeCalls:
         self._events = events
         self._clock = clock
         self._link_lost = link_lost
+        self._numbers = itertools.count(1)
         self._alone: AbstractContextManager[object] = (
             make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
         )
@@ -91,6 +93,7 @@ class NativeCalls:
         """Make a call and tell of it. Nothing is told of one that an exception such as Ctrl-C has interrupted."""
         failed: VoteRejected | None = None
         made = None
+        number = next(self._numbers)
         with self._alone:
             began_us = self._clock.now_us
             try:
@@ -116,6 +119,6 @@ class NativeCalls:
         )
         if failed is not None:
             if code in LINK_LOST:
-                self._link_lost(failed)
+                self._link_lost(failed, number)
             raise failed
         return made

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from htppower.control.desired import Step, desired, next_step
 from htppower.control.locks import is_held
+from htppower.control.precedence import in_use
 from htppower.control.recovery import MOST_RESTARTS, Recovery
 from htppower.errors import VoteRejected, kept, to_raise
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
@@ -134,18 +135,17 @@ class Reconciler:
                 self._recovery.failed(session, error)
             return True
 
-    def use(
-        self, session: SessionRecord, choose: Callable[[], Plan], cause: Cause, reason: str | None
-    ) -> VoteRejected | None:
-        """Let a session use the profile that is chosen: at once if votes are raised, otherwise at the next raise.
+    def follow(self, session: SessionRecord, cause: Cause, reason: str | None) -> VoteRejected | None:
+        """Let a session use what its own profile, its holds and the caps come to.
 
-        Return the call that failed.
+        That is at once if votes are raised, otherwise at the next raise. Return the call that failed.
         """
+        return self._in_turn(session, cause, None, reason=reason, only_if_changed=True)
 
-        def follow() -> bool:
-            return self._follow(session, choose(), cause, reason)
-
-        return self._in_turn(session, cause, None, needed=follow)
+    def interrupted(self, sessions: Iterable[SessionRecord]) -> None:
+        """Settle sessions later, at which an exception such as Ctrl-C has passed."""
+        for session in sessions:
+            self._recovery.interrupted(session)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
@@ -175,19 +175,6 @@ class Reconciler:
         if failures and self._raises:
             raise failures[0]
 
-    def _follow(self, session: SessionRecord, plan: Plan, cause: Cause, reason: str | None) -> bool:
-        """Let a session cast by another plan; return whether that changes anything."""
-        if session.gone or plan == session.plan:
-            return False
-        before = session.plan
-        self._transitions.tell_saves(session)
-        session.follow(plan)
-        session.history.saves_told = session.gate.begun
-        session.gate.end_sustain()
-        self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
-        self._transitions.tell_degradations(session, before.degradations)
-        return True
-
     def _in_turn(
         self,
         session: SessionRecord,
@@ -196,7 +183,8 @@ class Reconciler:
         *,
         doubt: bool = False,
         failures: list[VoteRejected] | None = None,
-        needed: Callable[[], bool] | None = None,
+        reason: str | None = None,
+        only_if_changed: bool = False,
     ) -> VoteRejected | None:
         """Settle a session in its turn; return the call that failed.
 
@@ -204,7 +192,8 @@ class Reconciler:
             session, cause, phase: which, why, and in which phase.
             doubt: whether to forget then what is known of its votes.
             failures: where to note the failures of a session that is being closed.
-            needed: asked in the turn whether there is anything to settle.
+            reason: what for another profile is used.
+            only_if_changed: whether to settle only where another profile is used.
         """
         if is_held(session.turn):
             # A signal handler, in the middle of this very turn.
@@ -214,7 +203,9 @@ class Reconciler:
         try:
             with session.turn:
                 try:
-                    error = self._settle(session, cause, phase, noted) if needed is None or needed() else None
+                    error = None
+                    if self._take_in_plan(session, cause, reason) or not only_if_changed:
+                        error = self._settle(session, cause, phase, noted)
                 finally:
                     if doubt:
                         session.forget()
@@ -313,8 +304,8 @@ class Reconciler:
         error: VoteRejected | None = None
         for _ in range(MOST_STEPS):
             self._take_in_losses(session, cause)
-            self._leave_out_missing(session)
-            plan, epoch = session.plan, self._registry.epoch
+            self._take_in_plan(session, cause, None)
+            plan = session.plan
             step = self._next_step(session, plan, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
@@ -325,7 +316,6 @@ class Reconciler:
             if self._recovery.puts_off(cause) and plan.raised and not session.gate.closing:
                 self._recovery.left_alone(session)
                 return self._recovery.error
-            session.epoch = epoch
             outcome = self._transitions.make(session, step, cause, phase)
             for _, failed in outcome.not_given_back:
                 failures.append(failed)
@@ -368,25 +358,43 @@ class Reconciler:
 
     def _take_in_losses(self, session: SessionRecord, cause: Cause) -> None:
         """Take in that the link was lost since a session was cast, or that a call of its was interrupted."""
-        lost = session.epoch != self._registry.epoch
+        # Read once: it may be lost again at any time.
+        epoch = self._registry.epoch
+        lost = session.epoch != epoch
         if lost:
             session.doubted = frozenset(session.power_config_ids)
             session.forget()
         if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
             self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)
         session.casting = False
-        session.epoch = self._registry.epoch
+        session.epoch = epoch
 
-    def _leave_out_missing(self, session: SessionRecord) -> None:
-        """Leave out of a session what the library has refused as not on this platform."""
+    def _take_in_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:
+        """Let a session cast what its profile, its holds, the caps and the platform come to; return whether it changes.
+
+        Its profile, in the place of its own, is told; what the library has refused as not on this platform is left out.
+        """
+        if session.gone or session.gate.closing:
+            return False
         before = session.plan
-        plan = self._planner.plan(before.profile)
-        if plan is not before:
+        with self._registry.lock:
+            chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
+            plan = self._planner.plan(chosen)
+        if plan == before:
+            return False
+        if plan.profile == before.profile:
             was_open = session.gate.open
             session.follow(plan)
             if was_open:
                 session.gate.set_open()
-            self._transitions.tell_degradations(session, before.degradations)
+        else:
+            self._transitions.tell_saves(session)
+            session.follow(plan)
+            session.history.saves_told = session.gate.begun
+            session.gate.end_sustain()
+            self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
+        self._transitions.tell_degradations(session, before.degradations)
+        return True
 
     def _create_ids(self, session: SessionRecord) -> VoteRejected | None:
         """Create the ids of a session that is being opened; return why the DSP is out of reach.

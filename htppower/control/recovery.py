@@ -47,6 +47,8 @@ class Recovery:
         self._lacking: dict[SessionRecord, None] = {}
         self._restarts = 0
         self._restarts_since_us = 0
+        # That of the latest call that was told of a restart.
+        self._restart_number = 0
         # The epoch in which the sessions that lost their votes were left to the back-off.
         self._put_off = 0
 
@@ -69,11 +71,16 @@ class Recovery:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
-    def link_lost(self, error: VoteRejected) -> None:
+    def link_lost(self, error: VoteRejected, number: int) -> None:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
 
         Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
         are not voted before the back-off is over: see ``puts_off``.
+
+        Args:
+            error: the call that told of it.
+            number: one more than that of the call that began before it. A call that began before one that was told of
+                a restart may be answered later, and tells of the time before.
         """
         with self._registry.lock:
             self._registry.epoch += 1
@@ -86,10 +93,11 @@ class Recovery:
             for session in lost:
                 session.gate.shut()
                 self._queue.setdefault(session, Cause.LINK_LOST)
-            if error.code == SYSTEM_COMMUNICATION_FATAL:
+            if error.code == SYSTEM_COMMUNICATION_FATAL and number > self._restart_number:
                 self._lacking.update(dict.fromkeys(lost))
                 self._retry.died(kept(error))
                 return
+            self._restart_number = max(number, self._restart_number)
             self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch

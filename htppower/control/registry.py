@@ -8,6 +8,7 @@ from htppower.control.locks import Rank, make_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
+    from htppower.control.precedence import Claim
     from htppower.control.session_record import SessionRecord
 
 
@@ -22,6 +23,7 @@ class Registry:
             else.
         borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
+        caps: the caps that are set.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
     """
@@ -33,6 +35,7 @@ class Registry:
         self.orphans: dict[int, None] = {}
         self.borrowed: set[int] = set()
         self.last_core = (0, 0)
+        self.caps: tuple[Claim, ...] = ()
         self.closed = False
         self.ending = False
         self._opened = 0

@@ -208,7 +208,7 @@ class Session(ContextManager):
             raise ValueError(f"timeout_us is {timeout_us}: 1 or more, or None for a hold without one")
         if owner is not None:
             weakref.ref(owner)
-        claim = self._claims.hold(self._record, profile, reason, timeout_us)
+        claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
         return Hold(self._claims, self._record, claim, self._time, owner)
 
     def close(self) -> None:

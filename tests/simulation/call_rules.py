@@ -22,7 +22,6 @@ class CallRules:
 
     def __init__(self, situation: Situation) -> None:
         self.made: list[NativeCall] = []
-        self.orphans: dict[int, int] = {}
         self._situation = situation
         self._scheduler = situation.scheduler
         self._destroyed: set[int] = set()
@@ -52,7 +51,7 @@ class CallRules:
             if any(config.option not in PROCESS_WIDE for config in call.configs):
                 self._bare.discard(power_config_id)
             client = self.client_of(call)
-            in_use = client is not None and not client.closing and power_config_id not in self.orphans
+            in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
             if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
                 self._situation.fail("an id that the library does not know is not used again", f"{call}")
         if self._situation.under_way and not situation.promises.side_by_side:
@@ -86,9 +85,9 @@ class CallRules:
         client = self.client_of(call)
         if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
             if call.code == 0:
-                self.orphans.pop(call.power_config_id, None)
+                self._situation.orphans.pop(call.power_config_id, None)
             else:
-                self.orphans[call.power_config_id] = self._scheduler.idle_us
+                self._situation.orphans[call.power_config_id] = self._scheduler.idle_us
             return None if client is None or client.closing else client
         return client
 
@@ -99,7 +98,7 @@ class CallRules:
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients
-        known = {*self.orphans, *self._bare}
+        known = {*self._situation.orphans, *self._bare}
         left = [each for each in client.power_config_ids if each in alive and each not in known]
         if left:
             self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")
@@ -108,8 +107,8 @@ class CallRules:
         """Fail where an id that could not be destroyed is not tried again in time."""
         alive = self._situation.htp._clients
         if self._situation.out_of_reach:
-            self.orphans = dict.fromkeys(self.orphans, self._scheduler.idle_us)
-        for power_config_id, failed_us in self.orphans.items():
+            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.idle_us)
+        for power_config_id, failed_us in self._situation.orphans.items():
             late = self._scheduler.idle_us - failed_us > LONGEST_BACKOFF_US
             if late and power_config_id in alive and not self._situation.controller_closed:
                 self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
@@ -123,11 +122,9 @@ class CallRules:
             gap_us = LEAST_BETWEEN_FAILURES_US
         else:
             gap_us = call.begun_us - self._dead_us
-        if kind in ("begin", "end") and self._dead_known:
-            if gap_us < LEAST_BETWEEN_FAILURES_US:
-                self._situation.fail(
-                    "1011 costs at most one failed call a second", f"{call}, {gap_us} us after the one before"
-                )
+        if kind in ("begin", "end") and self._dead_known and gap_us < LEAST_BETWEEN_FAILURES_US:
+            details = f"{call}, {gap_us} us after the one before"
+            self._situation.fail("1011 costs at most one failed call a second", details)
         if kind in ("begin", "end", None):
             self._dead_us, self._dead_known = now_us, False
 

@@ -65,6 +65,7 @@ class Situation:
         clients, caps: every session that was opened, and the caps.
         operations: the calls of the public API that have not returned, by task.
         under_way: the native calls that have not returned.
+        orphans: the ids that could not be destroyed, and the idle time when that failed.
         controller: what is under test; None until it is made.
         controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
     """
@@ -77,6 +78,7 @@ class Situation:
         self.caps: list[Claim] = []
         self.operations: dict[object, Operation] = {}
         self.under_way: list[NativeCall] = []
+        self.orphans: dict[int, int] = {}
         self.controller: Any = None
         self.controller_closed = False
         self.interrupted = False
@@ -110,7 +112,8 @@ class Situation:
     def is_down(self, client: Client) -> bool:
         """Return whether nothing but the votes of a power state is in force on a session's ids."""
         alive = self.htp._clients
-        return all(in_force(alive[each]) in DOWN for each in client.power_config_ids if each in alive)
+        own = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
+        return all(in_force(alive[each]) in DOWN for each in own)
 
     def waits_for(self, call: NativeCall, client: Client) -> bool:
         """Return whether a session may have to wait for a native call."""
