@@ -9,21 +9,24 @@ import pytest
 from checkout import DATA
 
 from htppower.control import ledger
-from htppower.control.gate import Gate
-from htppower.control.ledger import Ledger
+from htppower.control.executor import Executor
+from htppower.control.gate import Gate, Token
 from htppower.control.phases import Phases
 from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
-from htppower.events import Phase, State
+from htppower.events import Cause, Phase
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
 from htppower.votes.clock_votes import HVX_REMOVED, DcvsV3
 from htppower.votes.native import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from htppower.control.session_record import SessionRecord
 
     Patch = pytest.MonkeyPatch
 
@@ -33,12 +36,12 @@ OWN = DATA / "vote_tests"
 def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
     """Return an end of INIT and DE-INIT that keeps the votes up until another time."""
 
-    def finish_preparation(self: Gate, phase: Phase) -> None:
+    def end_preparation(self: Gate, token: Token, phase: Phase) -> None:
         with self.lock:
-            self.preparing -= 1
+            self.preparing = tuple(other for other in self.preparing if other() is not token)
             self.deadline_us = deadline_us(self, phase)
 
-    return finish_preparation
+    return end_preparation
 
 
 def right(self: Gate, phase: Phase) -> int:
@@ -52,7 +55,7 @@ def after_init_is_ignored(patch: Patch) -> None:
     ignoring = ending(
         lambda self, phase: max(self.deadline_us, self.time.now_us) if phase is Phase.INIT else right(self, phase)
     )
-    patch.setattr(Gate, "finish_preparation", ignoring)
+    patch.setattr(Gate, "end_preparation", ignoring)
 
 
 def init_shortens_the_sustain(patch: Patch) -> None:
@@ -60,13 +63,13 @@ def init_shortens_the_sustain(patch: Patch) -> None:
     shortening = ending(
         lambda self, phase: self.time.now_us + self.after_init_us if phase is Phase.INIT else right(self, phase)
     )
-    patch.setattr(Gate, "finish_preparation", shortening)
+    patch.setattr(Gate, "end_preparation", shortening)
 
 
 def deinit_keeps_the_sustain(patch: Patch) -> None:
     """The end of DE-INIT leaves the deadline."""
     keeping = ending(lambda self, phase: right(self, phase) if phase is Phase.INIT else self.deadline_us)
-    patch.setattr(Gate, "finish_preparation", keeping)
+    patch.setattr(Gate, "end_preparation", keeping)
 
 
 def init_leaves_no_doubt(patch: Patch) -> None:
@@ -80,12 +83,18 @@ def init_leaves_no_doubt(patch: Patch) -> None:
 
 
 def everything_is_sent(patch: Patch) -> None:
-    """Every call carries every vote."""
+    """Every call carries every vote, and the settings of the process."""
 
-    def all_votes(_self: Ledger, _ours: Any, wanted: Any, options: Any) -> Iterator[tuple[Option, Any]]:
-        return ((option, vote) for option, vote in wanted.items() if option in options)
+    def with_all(differing: VoteSet, wanted: VoteSet | None) -> VoteSet:
+        return VoteSet.of({**({} if wanted is None else dict(wanted.items())), **dict(differing.items())})
 
-    patch.setattr(Ledger, "_differing", all_votes)
+    def send(self: Executor, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
+        del asks
+        votes = votes.where_absent(*self._missing)
+        own = with_all(session.ledgers[core_id].difference(votes), votes.without(*PROCESS_WIDE))
+        self._set(session, core_id, own, with_all(self._settings.difference(), self._settings._wanted))
+
+    patch.setattr(Executor, "_send", send)
 
 
 def never_taken_back(option: Option) -> Callable[[Patch], None]:
@@ -104,8 +113,8 @@ def never_cleared(field: str) -> Callable[[Patch], None]:
     complete = ledger._complete
 
     def apply(patch: Patch) -> None:
-        def leaving(option: Option, value: Any, entry: Any) -> Any:
-            made = complete(option, value, entry)
+        def leaving(option: Option, value: Any, earlier: Any, known: bool) -> Any:
+            made = complete(option, value, earlier, known)
             if isinstance(made, DcvsV3) and made is not HVX_REMOVED and isinstance(value, DcvsV3):
                 return attrs.evolve(made, **{field: getattr(value, field)})
             return made
@@ -122,7 +131,7 @@ def a_left_unset_field_is_forgotten(patch: Patch) -> None:
     patch.setattr(
         ledger,
         "_complete",
-        lambda option, value, _entry: VOTE_OPTIONS[option].taken_back if value is None else value,
+        lambda option, value, _earlier, _known: VOTE_OPTIONS[option].taken_back if value is None else value,
     )
 
 
@@ -137,7 +146,7 @@ def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     def without(method: Callable[..., Any], gate_of: Callable[[Any], Gate]) -> Callable[..., Any]:
         def run(self: Any, **options: Any) -> Any:
             gate = gate_of(self)
-            preparing, gate.preparing = gate.preparing, 0
+            preparing, gate.preparing = gate.preparing, ()
             try:
                 return method(self, **options)
             finally:
@@ -151,17 +160,18 @@ def idle_ignores_an_init_in_flight(patch: Patch) -> None:
 
 def the_deadline_is_missed(patch: Patch) -> None:
     """The sustain timer runs, and nothing is lowered."""
-    decide = Gate.decide
+    rang = Reconciler.alarm_rang
 
-    def never_lowered(self: Gate, state: State, *, has_ids: bool) -> State:
-        return State.RAISED if self.deadline_us else decide(self, state, has_ids=has_ids)
+    def unheard(self: Reconciler, session: SessionRecord, cause: Cause) -> None:
+        if cause is not Cause.SUSTAIN_EXPIRED:
+            rang(self, session, cause)
 
-    patch.setattr(Gate, "decide", never_lowered)
+    patch.setattr(Reconciler, "alarm_rang", unheard)
 
 
 def a_restart_is_not_told(patch: Patch) -> None:
     """A lost link changes nothing of what is believed to be in force."""
-    patch.setattr(Recovery, "after", lambda _self, _error: None)
+    patch.setattr(Recovery, "link_lost", lambda _self, _error: None)
 
 
 WRONG = [
@@ -184,6 +194,19 @@ WRONG = [
     the_deadline_is_missed,
     a_restart_is_not_told,
 ]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> Iterator[None]:
+    """Let the ledger compute anew before each test what follows from what, and after it."""
+    _forget_computed()
+    yield
+    _forget_computed()
+
+
+def _forget_computed() -> None:
+    for computed in (ledger._difference, ledger._sending, ledger._sent):
+        computed.cache_clear()
 
 
 def failures() -> list[str]:
