@@ -44,6 +44,7 @@ class ThreadWorker:
     Args:
         name: the thread's.
         logger: is told what an action raises.
+        run: takes each action and runs it; with None, the worker's own thread does.
     """
 
     def __init__(
