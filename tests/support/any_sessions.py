@@ -19,6 +19,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from htppower import Cap, Hold, Lowering, Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.control.precedence import in_use
+from htppower.events import Transition
 from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
@@ -77,7 +78,9 @@ def _made_in_code() -> tuple[Profile, ...]:
 
 
 SHIPPED = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
-PROFILES: tuple[str | Profile, ...] = (*SHIPPED, *_made_in_code())
+MADE_IN_CODE = _made_in_code()
+PROFILES: tuple[str | Profile, ...] = (*SHIPPED, *MADE_IN_CODE)
+BY_NAME = {profile.name: profile for profile in (*map(load_profile, SHIPPED), *MADE_IN_CODE)}
 
 
 class Sessions(RuleBasedStateMachine):
@@ -253,19 +256,30 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def states_are_what_is_in_force(self) -> None:
-        """A raised session has its profile's votes, a lowered one those of its power state, whatever failed before."""
+        """A raised session has its profile's votes, a lowered one those that it was lowered to, whatever failed."""
         if self.bench.simulated._unnoticed:
             return
         for session in self.open:
-            plan = session._record.plan
-            wish = plan.raised if session.state is State.RAISED else plan.lowered
-            if session.state in (State.RAISED, State.LOWERED):
-                for power_config_id in session.power_config_ids.values():
-                    votes = wish if self.bench.simulated.platform.has(Option.HMX_V2) else plan.raised
-                    votes = votes.without(*(lost.option for lost in session.degradations))
-                    if session.state is State.LOWERED:
-                        votes = wish.without(Option.HMX_V2)
-                    _assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+            if session.state is State.RAISED:
+                votes = session._record.plan.raised
+            elif session.state is State.LOWERED:
+                votes = self._lowered_to(session).without(Option.HMX_V2)
+            else:
+                continue
+            votes = votes.without(*(lost.option for lost in session.degradations))
+            for power_config_id in session.power_config_ids.values():
+                _assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+
+    def _lowered_to(self, session: Session) -> VoteSet:
+        """Return the votes of the power state that a session was lowered to; another profile since changes nothing."""
+        lowered_by = next(
+            event.profile
+            for event in reversed(self.bench.events)
+            if isinstance(event, Transition) and event.session == session.number and event.dest is State.LOWERED
+        )
+        relax = BY_NAME[str(lowered_by)].relax
+        assert relax is not None
+        return relax.to.votes
 
     @invariant()
     def running_phases_are_raised(self) -> None:
