@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from bench import explicit_hmx, voting
+from live import until
 from standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
 
 from htppower import State, VoteController
@@ -126,12 +128,13 @@ def _recovery_ns(standin: Standin, function: str) -> int:
         standin.script(f"{function} 1 1 1007 0")
         _trigger(host, function, first)
         (told,) = [line for line in standin.trace[before:] if line.code == 1007]
-        voted = in_force(standin)
         expected = 112 if function == "setPowerConfig" else 160
-        assert [voted[made] for made in ids] == [(expected, False), (160, True), (64, False)]
+        # Those that did not make the call are voted again on other threads.
+        until(lambda: [in_force(standin)[made] for made in ids] == [(expected, False), (160, True), (64, False)])
         again = [line for line in standin.sets if line.time_ns > told.time_ns and line.power_config_id in ids]
         assert {line.power_config_id for line in again} == set(ids)
-        assert [session.state for session in (first, second, third)] == [State.RAISED, State.RAISED, State.LOWERED]
+        states = [State.RAISED, State.RAISED, State.LOWERED]
+        until(lambda: [session.state for session in (first, second, third)] == states)
     host.close()
     return max(line.time_ns for line in again) - told.time_ns
 
@@ -139,20 +142,25 @@ def _recovery_ns(standin: Standin, function: str) -> int:
 def test_a_restart_in_the_middle_of_recovery_is_recovered_from(standin: Standin, host: Host) -> None:
     """A second restart, told while sessions are being voted again, votes them again once more."""
     sessions = [host.controller.session("burst") for _ in range(3)]
-    for session in sessions:
-        session.inference().__enter__()
-    standin.script("setPowerConfig 1 1 1007 0", "setPowerConfig 3 3 1007 0")
-    sessions[0].use("balanced")
-    assert [session.state for session in sessions] == [State.RAISED] * 3
-    assert [in_force(standin)[session.power_config_ids[0]][0] for session in sessions] == [112, 160, 160]
+    with contextlib.ExitStack() as running:
+        for session in sessions:
+            running.enter_context(session.inference())
+        standin.script("setPowerConfig 1 1 1007 0", "setPowerConfig 3 3 1007 0")
+        sessions[0].use("balanced")
+        targets = [112, 160, 160]
+        until(lambda: [in_force(standin)[session.power_config_ids[0]][0] for session in sessions] == targets)
+        until(lambda: [session.state for session in sessions] == [State.RAISED] * 3)
+        assert len([line for line in standin.sets if line.code == 1007]) == 2
 
 
 def test_hmx_is_voted_after_the_clocks_again(standin: Standin, host: Host) -> None:
     """After a restart an HMX vote comes with its DCVS_V3 again, in one call, and is taken."""
     session = host.controller.session(hmx_profile())
     with session.inference():
+        before = len(standin.sets)
         standin.script("createPowerConfigId 1 1 1007 0")
         host.controller.session("balanced")
+        until(lambda: len(standin.sets) > before)
         last = [line for line in standin.sets if line.power_config_id == session.power_config_ids[0]][-1]
         assert last.code == 0
         assert last.option(DCVS_V3) is not None
@@ -271,6 +279,10 @@ def test_events_tell_of_the_restart(standin: Standin, host: Host) -> None:
         host.events.clear()
         standin.script("createPowerConfigId 1 1 1007 0")
         host.controller.session("balanced")
-    host.controller.flush_events()
-    told = [event.trigger.value for event in host.events if isinstance(event, Transition) and event.session == 1]
-    assert told[:2] == ["lose", "raise"]
+        until(lambda: len(told(host)) == 2)
+        assert told(host) == ["lose", "raise"]
+
+
+def told(host: Host) -> list[str]:
+    """Return the transitions that the first session has told of."""
+    return [event.trigger.value for event in host.events if isinstance(event, Transition) and event.session == 1]
