@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 from checkout import TESTS
+from helpers import hvx
 from soak import checks
 from soak.lowering import LOOKS, LookOut
 from soak.memory import Memory
 from soak.tally import Tally
-from soak.watching import BOUND_US, OrderWatch, StateWatch
+from soak.watching import BOUND_US, OrderWatch, StateWatch, WatchedBackend
 
 from htppower import State
+from htppower.backends import SimulatedHtp
 from htppower.events import Cause, Event, Transition, Trigger
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bench import Bench
 
 RUN = TESTS / "soak" / "run.py"
+POLLING = VoteSet(rpc_polling_time_us=100)
 
 
 def _found(tally: Tally) -> set[str]:
@@ -52,6 +58,36 @@ def _soaked(seed: int) -> bool:
         return False
     assert done.stdout.splitlines()[-1] == "nothing broke"
     return True
+
+
+@pytest.mark.parametrize(
+    ("within", "broken"),
+    [
+        (lambda backend, ids: backend.set_power_config(ids[0], VoteSet(hvx())), {"calls"}),
+        (lambda backend, ids: backend.destroy_power_config_id(ids[0]), {"calls"}),
+        (lambda backend, ids: backend.set_power_config(ids[1], POLLING), {"calls"}),
+        (lambda backend, ids: backend.set_power_config(ids[1], VoteSet(hvx())), set()),
+        (lambda backend, _: backend.create_power_config_id(0, 0), set()),
+    ],
+    ids=["on the same id", "that destroys it", "with settings, too", "on another id", "that creates another"],
+)
+def test_calls_that_must_not_be_side_by_side_are_found(
+    within: Callable[[WatchedBackend, list[int]], object], broken: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a call on an id that carries settings is under way, another there, or with settings, is a breach."""
+    simulated, tally = SimulatedHtp(arch=75), Tally()
+    watched = WatchedBackend(simulated, tally)
+    ids = [watched.create_power_config_id(0, 0) for _ in range(2)]
+
+    def slow(power_config_id: int, votes: VoteSet) -> None:
+        monkeypatch.undo()
+        within(watched, ids)
+
+    monkeypatch.setattr(simulated, "set_power_config", slow)
+    watched.set_power_config(ids[0], POLLING)
+    assert _found(tally) == broken
+    watched.set_power_config(ids[1], POLLING)
+    assert len(tally.breaches) == len(broken)
 
 
 @pytest.mark.parametrize("orders", [(1, 3), (2, 1), (1, 1)])

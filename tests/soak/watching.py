@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from htppower import State, VoteRejected
 from htppower.events import Cause, SessionOpened, Transition, Trigger
+from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import TypeVar
 
     from soak.tally import Tally
@@ -29,12 +30,17 @@ BOUND_US = 250_000
 
 
 class WatchedBackend:
-    """Counts the calls to another backend and those that fail, and sees that they come one at a time."""
+    """Counts the calls to another backend and those that fail.
+
+    It sees that there is one at a time on each id, and one that carries settings of the process.
+    """
 
     def __init__(self, inner: Backend, tally: Tally) -> None:
         self._inner = inner
         self._tally = tally
-        self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        # What a call is under way on: an id, or the process.
+        self._busy: set[int | str] = set()
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Pass on a createPowerConfigId."""
@@ -42,11 +48,13 @@ class WatchedBackend:
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Pass on a setPowerConfig."""
-        self._call(lambda: self._inner.set_power_config(power_config_id, votes))
+        of_process = not PROCESS_WIDE.isdisjoint(votes.options)
+        on = {power_config_id, "the process"} if of_process else {power_config_id}
+        self._call(lambda: self._inner.set_power_config(power_config_id, votes), on)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Pass on a destroyPowerConfigId."""
-        self._call(lambda: self._inner.destroy_power_config_id(power_config_id))
+        self._call(lambda: self._inner.destroy_power_config_id(power_config_id), {power_config_id})
 
     def describe(self) -> Description:
         """Return the description of the backend behind."""
@@ -56,19 +64,22 @@ class WatchedBackend:
         """Close the backend behind."""
         self._inner.close()
 
-    def _call(self, call: Callable[[], Answer]) -> Answer:
+    def _call(self, call: Callable[[], Answer], on: Collection[int | str] = ()) -> Answer:
         self._tally.count("calls")
-        alone = self._busy.acquire(blocking=False)
-        if not alone:
-            self._tally.breach("calls", "two native calls at the same time")
+        with self._lock:
+            shared = self._busy.intersection(on)
+            mine = set(on) - shared
+            self._busy |= mine
+        for each in shared:
+            self._tally.breach("calls", f"two native calls at the same time on {each}")
         try:
             return call()
         except VoteRejected:
             self._tally.count("calls that failed")
             raise
         finally:
-            if alone:
-                self._busy.release()
+            with self._lock:
+                self._busy -= mine
 
 
 class OrderWatch:
