@@ -67,6 +67,20 @@ def _leaves_nothing_open() -> Iterator[None]:
     gc.collect()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _ranked() -> Iterator[Ranks]:
+    """Give all controllers of this process locks that know their ranks."""
+    with ranked_locks() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _keeps_the_ranks(_ranked: Ranks) -> Iterator[None]:
+    """Assert that no rule of the locks was broken, and that this thread holds none in the end."""
+    yield
+    _ranked.check()
+
+
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield a bench on V75; close its controller, and assert that nothing stays behind."""
@@ -83,13 +97,6 @@ def gate() -> Iterator[Gate]:
     made = Gate()
     yield made
     made.close()
-
-
-@pytest.fixture
-def ranks() -> Iterator[Ranks]:
-    """Give the controllers of a test locks that know their ranks, and assert that no rule of theirs was broken."""
-    with ranked_locks() as made:
-        yield made
 
 
 @pytest.fixture

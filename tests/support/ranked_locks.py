@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 # The locks that may be held over a native call.
 OVER_CALLS = frozenset({Rank.TURN, Rank.PROCESS, Rank.CALL})
+# How long a lock is waited for that is taken out of order: threads that wait for each other must fail, and not hang.
+LONGEST_WAIT_S = 5.0
+# What breaks a rule may do so in each of thousands of calls.
+MOST_BREACHES = 20
 # What takes a lock holds the name: every module is imported, so that none gets hold of it while it is replaced.
 HOLDERS = [
     testing,
@@ -39,24 +43,35 @@ HOLDERS = [
 class RankedLock:
     """A reentrant lock that tells before it is taken."""
 
+    __slots__ = ("_lock", "_mine", "_ranks", "rank")
+
     def __init__(self, rank: Rank, ranks: Ranks) -> None:
         self.rank = rank
         self._ranks = ranks
+        self._mine = ranks.mine
         self._lock = threading.RLock()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take it."""
-        self._ranks.check_order(self)
-        taken = self._lock.acquire(blocking, timeout)
+        held = self._mine.held
+        if held and not self._ranks.check_order(self) and blocking and timeout < 0:
+            taken = self._lock.acquire(timeout=LONGEST_WAIT_S)
+            if not taken:
+                raise RuntimeError(f"a deadlock: {self} is taken out of order")
+        else:
+            taken = self._lock.acquire(blocking, timeout)
         if taken:
-            self._ranks.held.append(self)
+            held.append(self)
         return taken
 
     def release(self) -> None:
         """Give it back."""
         self._lock.release()
-        held = self._ranks.held
-        held.pop(len(held) - 1 - held[::-1].index(self))
+        held = self._mine.held
+        last = held.pop()
+        if last is not self:
+            held.append(last)
+            del held[len(held) - 1 - held[::-1].index(self)]
 
     def __enter__(self) -> bool:
         return self.acquire()
@@ -67,17 +82,21 @@ class RankedLock:
         self.release()
 
     def _is_owned(self) -> bool:
-        return self in self._ranks.held
+        return self in self._mine.held
 
     def __repr__(self) -> str:
         return self.rank.name
 
 
-class _Held(threading.local):
-    """The locks that a thread holds, in the order in which it took them."""
+class Mine(threading.local):
+    """What a thread has.
+
+    Attributes:
+        held: the locks that it holds, in the order in which it took them.
+    """
 
     def __init__(self) -> None:
-        self.locks: list[RankedLock] = []
+        self.held: list[RankedLock] = []
 
 
 class Ranks:
@@ -85,30 +104,37 @@ class Ranks:
 
     Attributes:
         breaches: what was done, under which locks, and where; in the order in which it was.
+        mine: what each thread has.
     """
 
     def __init__(self) -> None:
         self.breaches: list[str] = []
-        self._held = _Held()
+        self.mine = Mine()
 
     @property
     def held(self) -> list[RankedLock]:
         """The locks that this thread holds."""
-        return self._held.locks
+        return self.mine.held
 
     def make_lock(self, rank: Rank) -> RankedLock:
         """Return a new lock of a rank."""
         return RankedLock(rank, self)
 
-    def check_order(self, lock: RankedLock) -> None:
-        """Note a lock that is taken under one of its own rank or a higher one, unless the thread holds it already."""
+    def check_order(self, lock: RankedLock) -> bool:
+        """Note a lock that is taken under one of its own rank or a higher one, unless the thread holds it already.
+
+        Return whether it may be taken.
+        """
         held = self.held
-        if held and lock not in held and max(other.rank for other in held) >= lock.rank:
+        allowed = not held or lock in held or max(other.rank for other in held) < lock.rank
+        if not allowed:
             self._note(f"{lock} is taken")
+        return allowed
 
     def check_call(self, function: str) -> None:
         """Note a native call that is made under a lock that forbids it."""
-        if not OVER_CALLS.issuperset(lock.rank for lock in self.held):
+        held = self.mine.held
+        if held and not OVER_CALLS.issuperset(lock.rank for lock in held):
             self._note(f"{function} is called")
 
     def check_free(self, action: str) -> None:
@@ -117,10 +143,16 @@ class Ranks:
             self._note(action)
 
     def check(self) -> None:
-        """Assert that nothing was noted."""
-        assert not self.breaches, "\n".join(self.breaches)
+        """Assert that nothing was noted, and that this thread holds no lock; begin anew."""
+        noted, self.breaches = self.breaches, []
+        if self.held:
+            noted.append(f"{self.held} is held still")
+            self.held.clear()
+        assert not noted, "\n".join(noted)
 
     def _note(self, what: str) -> None:
+        if len(self.breaches) >= MOST_BREACHES:
+            return
         under = ", ".join(map(repr, self.held))
         frames = [frame for frame in traceback.extract_stack() if frame.filename != __file__][-12:]
         way = " > ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames)

@@ -1,4 +1,4 @@
-"""Every test here runs with locks that know their ranks; actions that hang."""
+"""Actions that hang, and no threads."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from hanging import Hang, start_no_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from ranked_locks import Ranks
-
-
-@pytest.fixture(autouse=True)
-def _ranked(ranks: Ranks) -> None:
-    """Assert that no rule of the locks was broken."""
 
 
 @pytest.fixture

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
 from bench import Bench
 from helpers import hvx
-from ranked_locks import RankedLock, Ranks, ranked_locks
+from ranked_locks import MOST_BREACHES, RankedLock, Ranks, ranked_locks
 
-from htppower import VoteController
+from htppower import VoteController, control
 from htppower.backends import SimulatedHtp
 from htppower.control import locks
 from htppower.control.locks import Rank, is_held, make_lock
@@ -121,6 +123,57 @@ def test_a_lock_that_was_not_to_be_had_is_not_held() -> None:
     thread.join()
     assert "TURN is taken under GATE: " in breach_of(ranks)
     assert not is_held(turn)
+
+
+def test_threads_that_wait_for_each_other_do_not_hang_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two threads that take two locks in both orders, the one that breaks the order gives up after a time."""
+    monkeypatch.setattr("ranked_locks.LONGEST_WAIT_S", 0.01)
+    ranks = Ranks()
+    turn, gate = ranks.make_lock(Rank.TURN), ranks.make_lock(Rank.GATE)
+    held, done = threading.Event(), threading.Event()
+
+    def take() -> None:
+        with turn:
+            held.set()
+            with gate:
+                done.set()
+
+    thread = threading.Thread(target=take)
+    with gate:
+        thread.start()
+        held.wait()
+        with pytest.raises(RuntimeError, match="TURN is taken out of order"):
+            turn.acquire()
+    assert done.wait(30)
+    thread.join()
+    assert not is_held(turn)
+
+
+def test_a_lock_that_is_held_in_the_end_fails_the_test() -> None:
+    """Whatever a test does, its thread holds nothing afterwards; the next test begins anew."""
+    ranks = Ranks()
+    ranks.make_lock(Rank.GATE).acquire()
+    with pytest.raises(AssertionError, match="GATE] is held still"):
+        ranks.check()
+    ranks.check()
+
+
+def test_what_breaks_a_rule_again_and_again_is_noted_some_times() -> None:
+    """A rule that is broken in each of thousands of calls does not slow the tests down, nor fill the page."""
+    ranks = Ranks()
+    turn = ranks.make_lock(Rank.TURN)
+    with ranks.make_lock(Rank.GATE):
+        for _ in range(1000):
+            with turn:
+                pass
+    assert len(ranks.breaches) == MOST_BREACHES
+
+
+def test_only_one_module_makes_native_calls() -> None:
+    """The rule on native calls is checked there: whatever the backend, no call is made elsewhere."""
+    verbs = re.compile("create_power_config_id|set_power_config|destroy_power_config_id")
+    folder = Path(control.__path__[0])
+    assert [path.name for path in folder.rglob("*.py") if verbs.search(path.read_text("utf-8"))] == ["native_calls.py"]
 
 
 def test_the_locks_of_a_controller_are_ranked() -> None:
