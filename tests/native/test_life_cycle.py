@@ -190,7 +190,8 @@ if how.startswith("alone"):
     sys.exit(0)
 controller = htppower.VoteController(backend)
 session = controller.session("burst")
-session.inference().__enter__()
+running = session.inference()
+running.__enter__()
 if how == "fork":
     child = os.fork()
     if child == 0:

@@ -112,8 +112,9 @@ class Telling(SimulatedHtp):
 simulated = [Telling(75) for _ in range(2)]
 controllers = [VoteController(each, on_error="raise") for each in simulated]
 sessions = [controller.session("burst") for controller in controllers]
-for session in sessions:
-    session.inference().__enter__()
+running = [session.inference() for session in sessions]
+for inference in running:
+    inference.__enter__()
 for each in simulated:
     each.delay_calls(200_000)
     each.fail_next(13006, "setPowerConfig", times=9)

@@ -49,7 +49,7 @@ class WatchedBackend:
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Pass on a setPowerConfig."""
         of_process = not PROCESS_WIDE.isdisjoint(votes.options)
-        on = {power_config_id, "the process"} if of_process else {power_config_id}
+        on: set[int | str] = {power_config_id, "the process"} if of_process else {power_config_id}
         self._call(lambda: self._inner.set_power_config(power_config_id, votes), on)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:

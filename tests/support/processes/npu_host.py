@@ -144,8 +144,9 @@ class Host:
         backend = QnnHtp(LIBRARY, 57)
         controller = VoteController(backend)
         session = controller.session("burst")
-        session.inference().__enter__()
-        kept.extend([self.load(), backend, controller, session])
+        running = session.inference()
+        running.__enter__()
+        kept.extend([self.load(), backend, controller, session, running])
 
 
 kept: list[Any] = []

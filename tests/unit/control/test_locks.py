@@ -190,7 +190,7 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
                 Rank.GATE: record.gate.lock,
                 Rank.EVENTS: controller._events._lock,
                 Rank.TIME: time._lock,
-                Rank.WORKER: time._pool._changed._lock,
+                Rank.WORKER: time._pool._changed._lock,  # type: ignore[attr-defined]  # typeshed does not know it
             }
         time.close()
     assert {rank: repr(lock) for rank, lock in held.items()} == {rank: rank.name for rank in Rank}
