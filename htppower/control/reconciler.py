@@ -143,9 +143,10 @@ class Reconciler:
         return self._in_turn(session, cause, None, reason=reason, only_if_changed=True)
 
     def interrupted(self, sessions: Iterable[SessionRecord]) -> None:
-        """Settle sessions later, at which an exception such as Ctrl-C has passed."""
+        """Settle sessions soon, at which an exception such as Ctrl-C has passed; by the back-off, at the latest."""
         for session in sessions:
             self._recovery.interrupted(session)
+            self._time.call_soon(functools.partial(self._settle_when_free, session, Cause.RETRIED))
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
@@ -204,7 +205,10 @@ class Reconciler:
             with session.turn:
                 try:
                     error = None
-                    if self._take_in_plan(session, cause, reason) or not only_if_changed:
+                    changes = self._take_in_plan(session, cause, reason)
+                    # Of one that was interrupted the plan may have changed before.
+                    raising = session.state is State.RAISED and not session.gate.open
+                    if changes or raising or not only_if_changed:
                         error = self._settle(session, cause, phase, noted)
                 finally:
                     if doubt:
@@ -219,7 +223,7 @@ class Reconciler:
                     error = self._settle(session, Cause.LINK_LOST, phase, noted)
         except BaseException:
             # Ctrl-C, most of all. What is left is settled by whoever comes next, and by the back-off at the latest.
-            self._recovery.interrupted(session)
+            self.interrupted((session,))
             raise
         self._settle_if_asked(session)
         return error
@@ -240,7 +244,7 @@ class Reconciler:
         try:
             self._look_again(session)
         except BaseException:
-            self._recovery.interrupted(session)
+            self.interrupted((session,))
             raise
         self.after_turn()
 
@@ -309,6 +313,7 @@ class Reconciler:
             step = self._next_step(session, plan, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
+                    self._recovery.done(session)
                     return error
                 # The link was lost while its gate was opened.
                 session.gate.shut()

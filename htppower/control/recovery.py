@@ -85,10 +85,6 @@ class Recovery:
         with self._registry.lock:
             self._registry.epoch += 1
             self._settings.forget()
-            now_us = self._time.now_us
-            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
-                self._restarts, self._restarts_since_us = 0, now_us
-            self._restarts += 1
             lost = [session for session in self._by_urgency(self._registry.sessions.values()) if session.plan.raised]
             for session in lost:
                 session.gate.shut()
@@ -98,6 +94,10 @@ class Recovery:
                 self._retry.died(kept(error))
                 return
             self._restart_number = max(number, self._restart_number)
+            now_us = self._time.now_us
+            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
+                self._restarts, self._restarts_since_us = 0, now_us
+            self._restarts += 1
             self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch

@@ -28,7 +28,8 @@ class CallRules:
         # The ids that nobody's operation has created, and that have had no votes but for the process: they may be made
         # for those alone, whoever has the core.
         self._bare: set[int] = set()
-        self._unknown: set[int] = set()
+        # How often an id was used since the library has not known it.
+        self._unknown: dict[int, int] = {}
         self._dead_us: int | None = None
         self._dead_known = False
 
@@ -53,7 +54,10 @@ class CallRules:
             client = self.client_of(call)
             in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
             if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
-                self._situation.fail("an id that the library does not know is not used again", f"{call}")
+                # Once more is allowed: the call that is told of the restart may return after the one that is refused.
+                self._unknown[power_config_id] += 1
+                if self._unknown[power_config_id] > 1:
+                    self._situation.fail("an id that the library does not know is not used again", f"{call}")
         if self._situation.under_way and not situation.promises.side_by_side:
             self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
         self._situation.under_way.append(call)
@@ -72,7 +76,7 @@ class CallRules:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
         elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
-            self._unknown.add(call.power_config_id)
+            self._unknown.setdefault(call.power_config_id, 0)
         return client
 
     def ended(self, call: NativeCall) -> Client | None:

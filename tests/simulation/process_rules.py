@@ -52,7 +52,8 @@ class ProcessRules:
         )
         if self._suffices(found) and not excess:
             # A session whose call failed half-way may have to give back, or to get, a setting of the process yet.
-            if not self._situation.out_of_reach and self._troubles.open == [None]:
+            sure = not self._situation.out_of_reach and not self._situation.under_way
+            if sure and self._troubles.open == [None]:
                 self._troubles.over(None)
             return True
         self._troubles.explain(None, GIVEN_BACK if excess else SUFFICES, self.tell())
