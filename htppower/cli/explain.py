@@ -160,7 +160,7 @@ def _as_dict(explained: Explained) -> dict[str, Any]:
         "field": explained.field,
         "value": explained.value,
         "does": explained.meaning.does,
-        "chain": [{**attrs.asdict(each.place), "value": each.value} for each in explained.chain],
+        "chain": [{**each.place._asdict(), "value": each.value} for each in explained.chain],
         "native": None
         if native is None
         else {

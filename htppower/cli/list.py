@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import attrs
 import click
 
 from htppower.cli.options import folders_option, format_option
@@ -23,8 +22,7 @@ _NARROWEST_SUMMARY = 20
 _HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
 
 
-@attrs.frozen(repr=False, eq=False)
-class Line:
+class Line(NamedTuple):
     """A profile in one line; None for what it does not vote on."""
 
     name: str
@@ -54,10 +52,10 @@ def _print(lines: list[Line], form: str) -> None:
     if form == "json":
         import json  # noqa: PLC0415 - the text needs none
 
-        document = {"format_version": FORMAT_VERSION, "profiles": [attrs.asdict(line) for line in lines]}
+        document = {"format_version": FORMAT_VERSION, "profiles": [line._asdict() for line in lines]}
         click.echo(json.dumps(document, indent=2))
         return
-    rows = [tuple("-" if cell is None else str(cell) for cell in attrs.astuple(line)) for line in lines]
+    rows = [tuple("-" if cell is None else str(cell) for cell in line) for line in lines]
     if sys.stdout is None or not sys.stdout.isatty() or not _print_table(rows):
         click.echo("\n".join(line.rstrip() for line in aligned([_HEADINGS, *rows])))
 

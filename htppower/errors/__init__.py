@@ -6,9 +6,7 @@ May import votes.
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors.finding import Finding as Finding
 from htppower.errors.finding import Path as Path
@@ -79,8 +77,7 @@ class Unavailable(enum.Enum):
     NO_POWER_INFRASTRUCTURE = "no power infrastructure"
 
 
-@attrs.frozen
-class Step:
+class Step(NamedTuple):
     """One step of the search for a library.
 
     Attributes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
+
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +51,8 @@ class Severity(str, enum.Enum):
     __str__ = str.__str__
 
 
-@attrs.frozen
-class Place:
+# A named tuple: a file has one for every value in it.
+class Place(NamedTuple):
     """Where something stands.
 
     Attributes:
@@ -95,6 +97,8 @@ class Finding:
     severity: Severity = attrs.field(default=Severity.ERROR, kw_only=True)
     place: Place | None = attrs.field(default=None, kw_only=True)
     left_out: int = attrs.field(default=0, kw_only=True)
+
+    __repr__ = field_repr
 
     @classmethod
     def of_file(cls, path: str, rule: str, message: str, hint: str = "") -> Finding:

@@ -6,7 +6,7 @@ The reader of files and the JSON Schemas both read it from here, so that they ag
 import functools
 import operator
 import re
-from typing import Any, Union, get_args, get_origin
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import attrs
 
@@ -32,8 +32,7 @@ _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
 
 
-@attrs.frozen
-class Wanted:
+class Wanted(NamedTuple):
     """What the value of a field must be.
 
     Attributes:

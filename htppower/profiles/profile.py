@@ -9,6 +9,7 @@ import attrs
 
 from htppower.profiles.places import located
 from htppower.rules.case import Case
+from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class PowerState:
     votes: VoteSet
     source: FilePath | None = None
 
+    __repr__ = field_repr
+
 
 class Lowering(str, enum.Enum):
     """On whose thread the votes of a profile that does not sustain are lowered after the last inference.
@@ -83,6 +86,8 @@ class Relax:
     after_inference_us: int
     lowering: Lowering = Lowering.FOREGROUND
 
+    __repr__ = field_repr
+
     @property
     def lowers_in_background(self) -> bool:
         """Whether an inference returns before its votes are lowered, which they are at once, and not by a timer."""
@@ -110,6 +115,8 @@ class Profile:
     source: FilePath | None = None
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[Path, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
+
+    __repr__ = field_repr
 
     @lineage.default
     def _only_itself(self) -> tuple[str, ...]:

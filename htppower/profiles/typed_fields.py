@@ -6,7 +6,7 @@ are reported at once.
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 import attrs
 
@@ -23,8 +23,7 @@ from htppower.votes.vote_set import VoteSet
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
 
-@attrs.frozen(repr=False, eq=False)
-class StatedVotes:
+class StatedVotes(NamedTuple):
     """Those fields of a vote set that a file states.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def labelled(label: str, text: str) -> Iterator[str]:
     """Yield the lines of a text beside its label, 100 characters wide at most."""
+    import textwrap  # noqa: PLC0415 - slow to import, and a table needs none
+
     lines = textwrap.wrap(text, WIDTH - _LABEL - 2, break_on_hyphens=False, break_long_words=False) or [""]
     yield f"{label:<{_LABEL}}  {lines[0]}".rstrip()
     for line in lines[1:]:

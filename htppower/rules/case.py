@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
@@ -45,8 +45,7 @@ class Applied(enum.Enum):
     REMOVED = "vote removed"
 
 
-@attrs.frozen(repr=False, eq=False)
-class ValidityRow:
+class ValidityRow(NamedTuple):
     """One row of the vendor's table of HVX and HMX votes.
 
     Attributes:

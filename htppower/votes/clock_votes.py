@@ -6,6 +6,7 @@ They know no numbers of the C structs: ``options`` has these.
 import attrs
 
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, plain_corner
+from htppower.votes.field_repr import field_repr
 
 # No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 
@@ -23,6 +24,8 @@ class VoltageRange:
     min: VoltageCorner
     target: VoltageCorner
     max: VoltageCorner
+
+    __repr__ = field_repr
 
     @classmethod
     def at(cls, corner: VoltageCorner) -> "VoltageRange":
@@ -50,6 +53,8 @@ class DcvsV3:
     bus: VoltageRange | None
     core: VoltageRange | None
 
+    __repr__ = field_repr
+
     @property
     def active(self) -> bool:
         """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
@@ -67,6 +72,8 @@ class ExpandedRange:
     min: ExpandedCorner
     target: ExpandedCorner
     max: ExpandedCorner
+
+    __repr__ = field_repr
 
     @classmethod
     def at(cls, corner: ExpandedCorner) -> "ExpandedRange":
@@ -90,6 +97,8 @@ class DcvsV3Exp:
     core: ExpandedRange | None
     core_perf_mode: ClkPerfMode
     bus_perf_mode: ClkPerfMode
+
+    __repr__ = field_repr
 
     @property
     def active(self) -> bool:
@@ -118,6 +127,8 @@ class HmxV2:
     perf_mode: ClkPerfMode
     pick_default: bool = False
 
+    __repr__ = field_repr
+
 
 @attrs.frozen(cache_hash=True)
 class Ceng:
@@ -133,6 +144,8 @@ class Ceng:
     max: VoltageCorner
     perf_mode: ClkPerfMode
 
+    __repr__ = field_repr
+
 
 @attrs.frozen(cache_hash=True)
 class CengExp:
@@ -147,6 +160,8 @@ class CengExp:
     target: ExpandedCorner
     max: ExpandedCorner
     perf_mode: ClkPerfMode
+
+    __repr__ = field_repr
 
 
 def as_plain(vote: DcvsV3Exp) -> DcvsV3:

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2, as_plain
+from htppower.votes.field_repr import field_repr
 from htppower.votes.native import NativeConfig, Option
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Limits
 
@@ -42,6 +43,8 @@ class VoteSet:
     adaptive_polling_time_us: int | None = None
     hmx_timeout_us: int | None = None
     ddr_perf_mode: bool | None = None
+
+    __repr__ = field_repr
 
     @classmethod
     def of(cls, votes: Mapping[Option, Any]) -> "VoteSet":

@@ -113,7 +113,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "platform": None if description is None else _platform(description),
         "devices": [] if description is None else [_device(device) for device in description.devices],
         "hardware": description is not None and description.hardware,
-        "tried": [attrs.asdict(step) for step in _tried(diagnosis)],
+        "tried": [step._asdict() for step in _tried(diagnosis)],
         "environment": diagnosis.environment,
         "votes": [
             {"option": option.name, "code": code, "name": code_name(code)} for option, code in diagnosis.answers.items()

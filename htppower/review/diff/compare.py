@@ -121,4 +121,4 @@ def _of_tree(examined: Examined[Profile], tree: Tree) -> Profile:
 
 
 def _shown(place: Place, tree: Tree) -> Place:
-    return attrs.evolve(place, path=tree.shown(place.path))
+    return place._replace(path=tree.shown(place.path))

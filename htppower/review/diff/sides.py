@@ -123,7 +123,7 @@ def _repeated_name(
 
 def _shown(problem: Finding, tree: Tree) -> Finding:
     """Return a problem with its file as messages have it."""
-    place = None if problem.place is None else attrs.evolve(problem.place, path=tree.shown(problem.place.path))
+    place = None if problem.place is None else problem.place._replace(path=tree.shown(problem.place.path))
     return attrs.evolve(problem, place=place)
 
 

@@ -332,7 +332,7 @@ def test_the_vendors_validity_table() -> None:
         (Applied.APPLIED, Applied.NONE, True, True),
         (Applied.REMOVED, Applied.REMOVED, None, True),
     ]
-    assert [attrs.astuple(row) for row in HVX_HMX_VALIDITY] == rows
+    assert list(HVX_HMX_VALIDITY) == rows
     assert all(is_valid(hvx_vote, hmx_vote) is valid for hvx_vote, hmx_vote, _, valid in rows)
     assert not is_valid(Applied.REMOVED, Applied.APPLIED)
 

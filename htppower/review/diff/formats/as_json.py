@@ -12,10 +12,16 @@ from htppower.review.diff.effects import Effect
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from htppower.review.diff.changes import Change
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair
 
 FORMAT_VERSION = 1
+
+
+def _change(change: Change) -> dict[str, Any]:
+    places = {"place": change.place._asdict(), "old_place": change.old_place._asdict()}
+    return {**attrs.asdict(change), **places}
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
@@ -25,7 +31,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
         "old": comparison.old,
         "new": comparison.new,
         "same": comparison.same,
-        "changes": [attrs.asdict(change) for change in comparison.changes],
+        "changes": [_change(change) for change in comparison.changes],
         "added": [{"name": name, "path": path} for name, path in comparison.added.items()],
         "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
         "summary": {effect.value: len(comparison.of_effect(effect)) for effect in Effect},
