@@ -6,6 +6,7 @@ The reader of files and the JSON Schemas both read it from here, so that they ag
 import functools
 import operator
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import attrs
@@ -26,8 +27,6 @@ ONE_LINE_PATTERN = (
     r"\u3000\ufeff\ufff9-\ufffb]*"
 )
 
-_NAME = re.compile(NAME_PATTERN)
-_ONE_LINE = re.compile(ONE_LINE_PATTERN)
 _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
 
@@ -74,12 +73,20 @@ def wanted(says: str, **options: Any) -> dict[str, Wanted]:
     return {_KEY: Wanted(says, **options)}
 
 
+@functools.cache
+def fields_of(kind: type[Any]) -> Mapping[str, tuple[Any, Wanted]]:
+    """Return the fields of a class: the type that each has where it is stated, and what it must be besides."""
+    fields = [(field, wanted_of(kind, field)) for field in attrs.fields(kind)]
+    return {field.name: (stated_type(field, wants), wants) for field, wants in fields}
+
+
 def wanted_of(kind: type[Any], field: "attrs.Attribute[Any]") -> Wanted:
     """Return what the value of a class's field must be."""
     found: Wanted = field.metadata.get(_KEY) or _OF_VOTES.get((kind, field.name), ANYTHING)
     return found
 
 
+@functools.cache
 def choices(kind: Any) -> tuple[Any, ...]:
     """Return the types of a union, and of any other type that itself."""
     return get_args(kind) if get_origin(kind) in _UNIONS else (kind,)
@@ -88,8 +95,14 @@ def choices(kind: Any) -> tuple[Any, ...]:
 def stated_type(field: "attrs.Attribute[Any]", wants: Wanted) -> Any:
     """Return the type that a field has where it is stated: None is the word unset, but not where it may be left out."""
     if wants.optional and not wants.may_be_unset:
-        return functools.reduce(operator.or_, (kind for kind in choices(field.type) if kind is not type(None)))
+        return without_none(field.type)
     return field.type
+
+
+@functools.cache
+def without_none(kind: Any) -> Any:
+    """Return a union without None in it."""
+    return functools.reduce(operator.or_, (choice for choice in choices(kind) if choice is not type(None)))
 
 
 def tags(kind: Any) -> dict[str, type[Any]]:
@@ -109,13 +122,19 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         said = f"{name} is {value}", f"{low} to {high}"
     elif wants.only is not None and value != wants.only:
         said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
-    elif wants.is_name and not _NAME.fullmatch(value):
+    elif wants.is_name and not re.fullmatch(NAME_PATTERN, value):
         said = f"{shortened(value)!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
-    elif wants.one_line and not _ONE_LINE.fullmatch(value):
+    elif wants.one_line and not _is_one_line(value):
         said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
     return [] if said is None else [Finding("VALUE-1", (), *said)]
+
+
+def _is_one_line(text: str) -> bool:
+    # Most texts are plain ASCII, for which the pattern, which takes long to compile, says the same.
+    plain = text.isascii() and text.isprintable()
+    return plain or re.fullmatch(ONE_LINE_PATTERN, text) is not None
 
 
 def _repeated(value: tuple[Any, ...]) -> list[Finding]:

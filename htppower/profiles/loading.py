@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
+# The rules for which a file is refused, and that say something while another field can't be read.
+_OF_ONE_FIELD = rules.ids(lambda rule: rule.refuses and not rule.compares)
+
 
 def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
     """Return the shipped profiles in the vendor's order, then those of the given folders by name."""
@@ -178,7 +181,6 @@ def _at_its_name(problem: Finding) -> Finding:
 
 def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:
     """Return what is wrong with a file, in the order of its lines."""
-    # A rule that compares fields says nothing while one of them can't be read.
-    chosen = rules.ids(lambda rule: rule.refuses and (readable or not rule.compares))
-    problems = [*file.problems, *(file.located(finding) for finding in (*findings, *rules.check(case, chosen)))]
+    broken = rules.errors(case) if readable else rules.check(case, _OF_ONE_FIELD)
+    problems = [*file.problems, *(file.located(finding) for finding in (*findings, *broken))]
     return tuple(sorted(problems, key=file.order))

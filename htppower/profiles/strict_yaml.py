@@ -33,7 +33,7 @@ DEEPEST_NESTING = 20
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
 # The parser gives up long after an unclosed quote, bracket or key; a user needs to know where it begins.
-_OPENED_AT = re.compile(r"quoted scalar|flow (sequence|mapping)|simple key")
+_OPENED_AT = r"quoted scalar|flow (sequence|mapping)|simple key"
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -170,10 +170,10 @@ class _Reader:
 
     def _events(self, text: str) -> Iterator[Any]:
         try:
-            yield from yaml.parse(text, Loader=_Loader)
+            yield from iter(_Loader(text).get_event, None)
         except yaml.MarkedYAMLError as error:
             said = " ".join(part for part in (error.context, error.problem) if part)
-            opened = error.context_mark if _OPENED_AT.search(error.context or "") else None
+            opened = error.context_mark if re.search(_OPENED_AT, error.context or "") else None
             mark = opened or error.problem_mark or error.context_mark
             place = Place(self.path, 1, 1) if mark is None else Place(self.path, mark.line + 1, mark.column + 1)
             hint = "write 'key: value', with a space after the colon, and indent with spaces"

@@ -5,6 +5,7 @@ are reported at once.
 """
 
 import enum
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, get_args, get_origin
 
@@ -12,7 +13,7 @@ import attrs
 
 from htppower.errors import Finding, Path, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.field_limits import ANYTHING, Wanted, choices, stated_type, tags, wanted_of, wrong
+from htppower.profiles.field_limits import ANYTHING, Wanted, choices, fields_of, tags, without_none, wrong
 from htppower.profiles.fields import LIMITS, UNSET
 from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
@@ -51,23 +52,25 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
     Raises:
         Refused: with every finding in it.
     """
-    reader = READERS.get(kind)
     if kind is str and wants.words and type(value) is not str:
         raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}"))
-    if reader is not None:
-        found = reader(value, kind)
-    elif get_origin(kind) is tuple:
-        found = _items(value, get_args(kind)[0])
-    elif type(None) in choices(kind):
-        found = _unset_or(value, kind)
-    elif len(choices(kind)) > 1:
-        found = _one_of(value, kind)
-    else:
-        found = read_fields(value, kind)
+    found = _reader_of(kind)(value, kind)
     findings = wrong(found, name, wants)
     if findings:
         raise Refused(findings, found)
     return found
+
+
+@functools.cache
+def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
+    """Return what reads a value of a type."""
+    if kind in READERS:
+        return READERS[kind]
+    if get_origin(kind) is tuple:
+        return _items
+    if type(None) in choices(kind):
+        return _unset_or
+    return _one_of if len(choices(kind)) > 1 else read_fields
 
 
 def _plain(value: Any, kind: type[Any]) -> Any:
@@ -92,13 +95,12 @@ def _unset_or(value: Any, kind: Any) -> Any:
         return None
     if value is None:
         raise Refused([Finding("TYPE-1", (), "no value is stated", f"write {UNSET} for no vote")])
-    (inner,) = (arg for arg in choices(kind) if arg is not type(None))
-    return read(value, inner)
+    return read(value, without_none(kind))
 
 
 def _clock(value: Any, kind: type[Any]) -> Any:
     """Read a range of corners, which may be written as one corner."""
-    corner = attrs.fields_dict(kind)["target"].type
+    corner, _ = fields_of(kind)["target"]
     if isinstance(value, str):
         return kind.at(read(value, corner))
     if not isinstance(value, dict):
@@ -168,10 +170,10 @@ def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
 def _items(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Refused(wrong_type(value, "a list"))
-    found, findings = [], []
+    (of, *_), found, findings = get_args(kind), [], []
     for place, item in enumerate(value):
         try:
-            found.append(read(item, kind))
+            found.append(read(item, of))
         except Refused as refused:
             findings += below(str(place), refused.findings)
     if findings:
@@ -190,7 +192,7 @@ def _one_of(value: Any, kind: Any) -> Any:
     if stated:
         message = f"{stated[1]} beside {stated[0]}, of which there is one"
         raise Refused([Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True)])
-    known = {field.name: None for member in by_tag.values() for field in attrs.fields(member)}
+    known = dict.fromkeys(name for member in by_tag.values() for name in fields_of(member))
     findings, _ = unknown_keys(value, tuple(known))
     if not findings:
         findings = [Finding("KEY-2", (), f"none of {', '.join(by_tag)} is stated", "state one of them")]
@@ -207,30 +209,29 @@ def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterabl
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, "a mapping of fields"))
-    fields = {field.name: field for field in attrs.fields(kind) if field.name != without}
+    fields = {name: field for name, field in fields_of(kind).items() if name != without}
     findings, misspelt = unknown_keys(value, (*fields, *also))
     found: dict[str, Any] = {}
-    for name, field in fields.items():
+    for name, (stated, wants) in fields.items():
         if name in value:
-            findings += _read_field(value[name], kind, field, found)
-        elif not wanted_of(kind, field).optional:
+            findings += _read_field(value[name], name, stated, wants, found)
+        elif not wants.optional:
             found[name] = None
             if not misspelt & {name, "extends"}:
-                hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(field.type) else "state it"
+                hint = f"state it, or write '{name}: {UNSET}'" if type(None) in choices(stated) else "state it"
                 findings.append(Finding("KEY-2", (), f"{WHERE}{name} is missing", hint, of_key=True))
     if findings:
         raise Refused(findings, kind(**found))
     return kind(**found)
 
 
-def _read_field(value: Any, kind: type[Any], field: "attrs.Attribute[Any]", found: dict[str, Any]) -> list[Finding]:
+def _read_field(value: Any, name: str, kind: Any, wants: Wanted, found: dict[str, Any]) -> list[Finding]:
     """Put a field of a class where it is found, None for one that can't be read; return what is wrong with it."""
-    wants = wanted_of(kind, field)
     try:
-        found[field.name] = read(value, stated_type(field, wants), field.name, wants)
+        found[name] = read(value, kind, name, wants)
     except Refused as refused:
-        found[field.name] = refused.partial
-        return below(field.name, refused.findings)
+        found[name] = refused.partial
+        return below(name, refused.findings)
     return []
 
 
@@ -242,11 +243,11 @@ def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))
-    fields = attrs.fields_dict(kind)
+    fields = fields_of(kind)
     findings, _ = unknown_keys(value, tuple(fields))
     found: dict[str, Any] = {}
     for name in (name for name in value if name in fields):
-        findings += _read_field(value[name], kind, fields[name], found)
+        findings += _read_field(value[name], name, *fields[name], found)
     if not value:
         findings.append(Finding("VALUE-1", (), "no field is stated", f"one of {', '.join(fields)}"))
     if findings:

@@ -21,10 +21,13 @@ TOO_LARGE: Final = Unreadable()
 
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVER = yaml.SafeLoader("")
-_INT = re.compile(r"-?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
-# Text to YAML 1.1, but a number to YAML 1.2; and y and n, which YAML 1.1 reads as booleans although PyYAML does not.
-_NO_TEXT = re.compile(r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[yYnN]")
+# Patterns are compiled where a word needs them: most files need one.
+_INT = r"-?(0|[1-9][0-9]*)"
+_FLOAT = r"-?(0|[1-9][0-9]*)\.[0-9]+"
+# Text to YAML 1.1, but a number to YAML 1.2.
+_NUMBER = r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+# YAML 1.1 reads these as booleans, although PyYAML does not.
+_LETTERS = frozenset("yYnN")
 # "false", the longest word of letters that any YAML takes for something else: most words need no further look.
 _LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
@@ -38,13 +41,14 @@ def read_word(text: str) -> Any:
     kind = _kind(text)
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
-    if kind == "int" and _INT.fullmatch(text):
+    if kind == "int" and re.fullmatch(_INT, text):
         return int(text) if len(text) <= _LONGEST_NUMBER else TOO_LARGE
-    if kind == "float" and _FLOAT.fullmatch(text):
+    if kind == "float" and re.fullmatch(_FLOAT, text):
         return float(text)
     if kind == "null" and text in {"", "~", "null"}:
         return None
-    return text if kind == "str" and not _NO_TEXT.fullmatch(text) else UNREADABLE
+    is_text = text not in _LETTERS and (text.isidentifier() or not re.fullmatch(_NUMBER, text))
+    return text if kind == "str" and is_text else UNREADABLE
 
 
 def meant(text: str) -> str:
@@ -52,7 +56,7 @@ def meant(text: str) -> str:
     word = text.lower()
     if word in {"yes", "on", "true", "y", "no", "off", "false", "n"}:
         return f"write {'true' if word in {'yes', 'on', 'true', 'y'} else 'false'}, or quote the word"
-    if _kind(text) in {"int", "float"} or _NO_TEXT.fullmatch(text):
+    if _kind(text) in {"int", "float"} or re.fullmatch(_NUMBER, text):
         return "write a decimal number, or quote the word"
     return "quote the word"
 

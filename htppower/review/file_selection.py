@@ -7,9 +7,7 @@ import enum
 import os
 import re
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import SUFFIXES, Folders, shipped_folder, yaml_files
@@ -35,8 +33,7 @@ class Kind(enum.Enum):
     OTHER = "other"
 
 
-@attrs.frozen(repr=False, eq=False)
-class Source:
+class Source(NamedTuple):
     """A file, spelt as the user spells it, and what it holds."""
 
     path: FilePath
@@ -50,8 +47,7 @@ class Source:
         return FilePath(os.path.normpath(folder / os.pardir)) if above else folder
 
 
-@attrs.frozen(repr=False, eq=False)
-class Found:
+class Found(NamedTuple):
     """The files of some paths.
 
     Attributes:

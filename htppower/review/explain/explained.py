@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.errors import HtpPowerError, Place
 from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
-from htppower.profiles.profile import NO_VOTES
 from htppower.review.explain.meanings import Meaning, meaning_of
 from htppower.review.lint.catalogue import rules_on
 from htppower.votes.options import BY_FIELD
@@ -33,8 +30,7 @@ class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - reads as what it i
     """A profile has no field of that name."""
 
 
-@attrs.frozen(repr=False, eq=False)
-class Statement:
+class Statement(NamedTuple):
     """A value in one file of a chain.
 
     Attributes:
@@ -48,8 +44,7 @@ class Statement:
     whole: bool
 
 
-@attrs.frozen(repr=False, eq=False)
-class Explained:
+class Explained(NamedTuple):
     """One field.
 
     Attributes:
@@ -122,7 +117,7 @@ def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:
         whole = ("votes", option)
         if option in BY_FIELD and len(rest) > 1 and (side, option) not in seen:
             rules = rules_on(whole, (*whole, rest[0]))
-            field = attrs.evolve(field, meaning=attrs.evolve(field.meaning, rules=rules))  # noqa: PLW2901
+            field = field._replace(meaning=field.meaning._replace(rules=rules))  # noqa: PLW2901
         seen.add((side, option))
         found.append(field)
     return tuple(found)
@@ -134,28 +129,28 @@ def _is_in(field: list[str], wanted: list[str]) -> bool:
 
 def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterator[Explained]:
     for key, text in ((kind, value.name), ("summary", value.summary)):
-        yield _explained(key, (key,), text, NO_VOTES, file)
+        yield _explained(key, (key,), text, (), file)
 
 
 def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, file: ResolvedFile) -> Iterator[Explained]:
     """Yield each field, and after a range its corners; then the options that may be left out, and are."""
+    native = votes.native(0)  # any power config id does: no field here shows it
     for at, value in fields:
         name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
-        yield _explained(name, at, value, votes, file)
+        yield _explained(name, at, value, native, file)
         for part, limit in limits(at, value):
             if part != at:
-                yield attrs.evolve(_explained(f"{name}.{part[-1]}", part, limit, votes, file), part=True)
+                yield _explained(f"{name}.{part[-1]}", part, limit, native, file)._replace(part=True)
     for name, about in BY_FIELD.items():
         if about.optional and getattr(votes, name) is None:
-            yield attrs.evolve(_explained(f"{prefix}.{name}", ("votes", name), None, votes, file), part=True)
+            yield _explained(f"{prefix}.{name}", ("votes", name), None, native, file)._replace(part=True)
 
 
-def _explained(name: str, at: Path, value: Any, votes: VoteSet, file: ResolvedFile) -> Explained:
+def _explained(name: str, at: Path, value: Any, configs: tuple[NativeConfig, ...], file: ResolvedFile) -> Explained:
     meaning = meaning_of(at)
     chain = tuple(filter(None, (_statement(document, at) for document in file.documents)))
     voted = value is not None and meaning.native
-    # Any power config id does: no field here shows it.
-    native = next((config for config in votes.native(0) if meaning.native[0] in config.fields), None) if voted else None
+    native = next((config for config in configs if meaning.native[0] in config.fields), None) if voted else None
     numbers = {} if native is None else {field: native.fields[field] for field in meaning.native}
     return Explained(name, spell(value), meaning, chain, native, numbers)
 

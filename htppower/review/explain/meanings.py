@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.review.lint.catalogue import rules_on
 from htppower.votes.options import VOTE_OPTIONS
@@ -19,8 +17,7 @@ _PROFILES = 'QNN HTP backend, "QNN HTP Backend Extensions", perf_profile'
 _OURS = "htppower's own; the vendor's documentation names no such field"
 
 
-@attrs.frozen(repr=False, eq=False)
-class Meaning:
+class Meaning(NamedTuple):
     """What a field means.
 
     Attributes:
@@ -83,8 +80,8 @@ OF_LIMITS: Mapping[str, str] = MappingProxyType(
 def meaning_of(at: Path) -> Meaning:
     """Return what a field means, by the keys that lead to it in a file."""
     if at in _MEANINGS:
-        return attrs.evolve(_MEANINGS[at], rules=rules_on(at))
+        return _MEANINGS[at]._replace(rules=rules_on(at))
     whole = meaning_of(at[:-1])
     suffix = "PerfMode" if at[-1] == "perf_mode" else at[-1].capitalize()
     native = tuple(name for name in whole.native if name.endswith(suffix))
-    return attrs.evolve(whole, does=f"{OF_LIMITS[at[-1]]} {whole.does}", native=native)
+    return whole._replace(does=f"{OF_LIMITS[at[-1]]} {whole.does}", native=native)

@@ -73,4 +73,5 @@ def expected(finding: Finding) -> str:
 
 def rules_on(*fields: Path) -> tuple[str, ...]:
     """Return the ids of the rules on any of some fields, by the keys that lead to each in a file."""
-    return tuple(rule.id for rule in CATALOGUE.values() if not set(fields).isdisjoint(rule.fields))
+    wanted = set(fields)
+    return tuple(rule.id for rule in CATALOGUE.values() if not wanted.isdisjoint(rule.fields))

@@ -6,9 +6,8 @@ import contextlib
 import itertools
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import attrs
 import yaml
 
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
 # What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
-COMMENT = re.compile(r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$", re.IGNORECASE)
+_COMMENT = r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$"
 
 # Behind the end of every file.
 _END = (sys.maxsize, 0)
@@ -28,8 +27,7 @@ _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _LONGEST_EXCERPT = 200
 
 
-@attrs.frozen(repr=False, eq=False)
-class Lines:
+class Lines(NamedTuple):
     """A file in lines.
 
     Attributes:
@@ -68,6 +66,11 @@ def read_lines(path: FilePath) -> Lines:
     return Lines(path, lines, tuple(comments_for_htppower(text, lines)))
 
 
+def comment_at(line: str, start: int) -> re.Match[str] | None:
+    """Return the comment for htppower that begins at a 0-based column of a line; what it says is in the group."""
+    return re.compile(_COMMENT, re.IGNORECASE).match(line, start)
+
+
 def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the 1-based line and column of the comments that are for htppower, and are no part of a value.
 
@@ -89,7 +92,7 @@ def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     for number, line in enumerate(lines, 1):
         for match in re.finditer("#", line) if "htppower" in line.lower() else ():
             start = match.start()
-            if COMMENT.match(line, start) and (start == 0 or line[start - 1].isspace()):
+            if comment_at(line, start) and (start == 0 or line[start - 1].isspace()):
                 yield number, start + 1
 
 

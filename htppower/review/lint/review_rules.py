@@ -6,9 +6,7 @@ Each yields findings of one file, seen beside the profiles with which it is used
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding
 from htppower.profiles.discovery import shown_path
@@ -36,8 +34,7 @@ _CENG = ("votes", "ceng")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 
 
-@attrs.frozen(repr=False, eq=False)
-class Shelf:
+class Shelf(NamedTuple):
     """The profiles beside which a file is used: those of its folder, and the shipped ones.
 
     Attributes:

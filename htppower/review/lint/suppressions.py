@@ -10,28 +10,23 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, Severity
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.review.lint.lines import COMMENT
+from htppower.review.lint.lines import comment_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from htppower.review.lint.lines import Lines
 
-_WORDS = re.compile(
-    r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"
-)
+_WORDS = r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"
 _FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
 
 
-@attrs.frozen(eq=False)
-class Found:
+class Found(NamedTuple):
     """A finding, and the files in which a suppression may lift it.
 
     Attributes:
@@ -50,8 +45,7 @@ class Found:
         return (self.finding.path, self.about, *(self.written or ())[:1])
 
 
-@attrs.frozen(eq=False)
-class Suppression:
+class Suppression(NamedTuple):
     """One suppression.
 
     Attributes:
@@ -87,8 +81,7 @@ class Suppression:
         return self.path in found.paths
 
 
-@attrs.frozen(repr=False, eq=False)
-class Suppressed:
+class Suppressed(NamedTuple):
     """A finding that a suppression in a file lifts."""
 
     finding: Finding
@@ -101,7 +94,7 @@ def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[F
     for file in files:
         for line, column in file.comments:
             text = file.lines[line - 1]
-            found = COMMENT.match(text, column - 1)
+            found = comment_at(text, column - 1)
             place = Place(str(file.path), line, column)
             wrong = _wrong(found["said"]) if found is not None else None
             if wrong is not None:
@@ -158,7 +151,7 @@ def _found(place: Place, rule: str, message: str, hint: str) -> Found:
 
 
 def _suppression(place: Place, said: str, line_only: bool) -> Suppression:
-    words = _WORDS.match(said)
+    words = re.match(_WORDS, said)
     until = None if words is None else _date(words["until"])
     assert words is not None and until is not None  # noqa: PT018, S101 - _wrong has looked
     disabled = tuple(words["rules"].split(","))
@@ -185,7 +178,7 @@ def _date(text: str) -> datetime.date | None:
 
 def _wrong(said: str) -> tuple[str, str] | None:
     """Return what is wrong with a suppression, and what to write."""
-    words = _WORDS.match(said)
+    words = re.match(_WORDS, said)
     if words is None or words["disable"] is None:
         return f"{said.strip(' :')!r} is no suppression", f"write {_FORM}"
     for wrong in filter(None, map(_wrong_rule, words["rules"].split(","))):
