@@ -10,7 +10,7 @@ import click
 
 from htppower._version import __version__
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
-from htppower.errors import BackendUnavailable, HtpPowerError, ProfileError, RuleBreach
+from htppower.errors import HtpPowerError, ProfileError, RuleBreach
 
 _COMMANDS = {
     "diff": "htppower.cli.diff",
@@ -72,6 +72,8 @@ class _Commands(click.Group):
 def _explain(error: HtpPowerError) -> str:
     if isinstance(error, ProfileError):
         return str(error)  # each line begins with a place to jump to
+    from htppower.errors import BackendUnavailable  # noqa: PLC0415 - only for an error
+
     reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
     return f"htppower: {error}{reason}"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
@@ -32,8 +30,7 @@ def shown_path(path: str) -> str:
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
-@attrs.frozen(repr=False, eq=False)
-class Folders:
+class Folders(NamedTuple):
     """The folders in which names are looked up, the shipped one first, so that no file can shadow a shipped name.
 
     Attributes:

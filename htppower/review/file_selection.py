@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import enum
 import os
@@ -161,7 +162,7 @@ def _keys(path: FilePath) -> set[str]:
         if not path.is_file():
             return set(_OURS)
         with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES).decode("utf-8-sig", "replace")
+            text = file.read(LARGEST_FILE_BYTES).removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
         return set(_OURS)
     keys = {match["key"] for match in _KEY.finditer(text)}

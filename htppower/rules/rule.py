@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -64,8 +64,7 @@ class Needs(enum.Enum):
     IN_FORCE = "the votes in force"
 
 
-@attrs.frozen(repr=False, eq=False)
-class Rule:
+class Rule(NamedTuple):
     """One rule.
 
     Attributes:
@@ -86,10 +85,10 @@ class Rule:
     breach: Breach
     source: str
     check: Callable[[Case], Iterator[Finding]] | None = None
-    needs: tuple[Needs, ...] = attrs.field(default=(), kw_only=True)
-    fields: tuple[Path, ...] = attrs.field(default=(), kw_only=True)
-    family: Family = attrs.field(default=Family.VOTES, kw_only=True)
-    kept_by: str = attrs.field(default="", kw_only=True)
+    needs: tuple[Needs, ...] = ()
+    fields: tuple[Path, ...] = ()
+    family: Family = Family.VOTES
+    kept_by: str = ""
 
     @property
     def severity(self) -> Severity:

@@ -54,7 +54,7 @@ class Tree:
         folders = folders_of(home, self.named, self.shipped)
         if self.root is None or self.top is None:
             return folders
-        return attrs.evolve(folders, moved=(str(self.top), str(self.root)))
+        return folders._replace(moved=(str(self.top), str(self.root)))
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:

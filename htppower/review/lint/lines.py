@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import itertools
 import re
@@ -22,7 +23,7 @@ _COMMENT = r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$"
 # Behind the end of every file.
 _END = (sys.maxsize, 0)
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_BREAK = r"\r\n|[\n\r\x85\u2028\u2029]"
 # The report repeats the line for every finding on it; more of it helps nobody.
 _LONGEST_EXCERPT = 200
 
@@ -61,8 +62,10 @@ def read_lines(path: FilePath) -> Lines:
                 data = file.read(LARGEST_FILE_BYTES + 1)
     if not data or len(data) > LARGEST_FILE_BYTES:
         return Lines(path, (), ())
-    text = data.decode("utf-8-sig", "replace")
-    lines = tuple(_LINE_BREAK.split(text))
+    text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    # Most files need no pattern, which takes long to compile.
+    plain = text.isascii() and "\r" not in text
+    lines = tuple(text.split("\n") if plain else re.split(_LINE_BREAK, text))
     return Lines(path, lines, tuple(comments_for_htppower(text, lines)))
 
 

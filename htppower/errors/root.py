@@ -1,0 +1,5 @@
+"""The root of the errors."""
+
+
+class HtpPowerError(Exception):
+    """The root of every error that htppower raises."""
