@@ -100,16 +100,16 @@ def _finding(rule_id: str, given: str, case: Case) -> Example:
 def _shipped(rule_id: str, given: str, platform: Platform | None = None, **votes: Any) -> Example:
     """Return the finding on burst with other votes."""
     case = load_profile("burst").case(platform)
-    return _finding(rule_id, given, attrs.evolve(case, votes=attrs.evolve(case.votes, **votes)))
+    return _finding(rule_id, given, case._replace(votes=attrs.evolve(case.votes, **votes)))
 
 
 def _short_sustain() -> Example:
-    case = attrs.evolve(load_profile("burst").case(), after_inference_us=5000)
+    case = load_profile("burst").case()._replace(after_inference_us=5000)
     return _finding("SUS-1", "`after_inference_us: 5000`", case)
 
 
 def _in_background() -> Example:
-    case = attrs.evolve(load_profile("burst").case(), in_background=True)
+    case = load_profile("burst").case()._replace(in_background=True)
     return _finding("SUS-3", "`lowering: background` in a profile that extends burst", case)
 
 
@@ -177,7 +177,7 @@ _OF_VOTES: dict[str, Callable[[], Example]] = {
     "RPC-6": lambda: _finding(
         "RPC-6",
         "`rpc_polling_time_us: 100` in a profile that extends balanced",
-        attrs.evolve(load_profile("burst").case(), lineage=("mine", "balanced")),
+        load_profile("burst").case()._replace(lineage=("mine", "balanced")),
     ),
     "TMR-1": lambda: _extending("TMR-1", "hmx_timeout_us: 50"),
     "DDR-1": lambda: _extending("DDR-1", "ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),

@@ -9,7 +9,7 @@ import attrs
 
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected
-    from htppower.votes.native import Option
+    from htppower.votes.option import Option
     from htppower.votes.vote_set import VoteSet
 
 

@@ -9,8 +9,8 @@ import attrs
 
 from htppower.backends.clock import MonotonicClock
 from htppower.errors import VoteRejected
-from htppower.votes.native import Option
 from htppower.votes.native_codes import SUCCESS
+from htppower.votes.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-import attrs
 import click
 
 from htppower.cli.exit_codes import REFUSED
@@ -47,7 +46,7 @@ def command(
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
-    report = attrs.evolve(lint(paths, today, profiles=folders, platform=platform, notes=notes), strict=strict)
+    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(strict=strict)
     text = write_outputs(outputs, form, lambda name: render(report, name))
     if text:
         click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -92,7 +92,6 @@ class Examined(Generic[_Value]):
         raise (RuleBreach if all(problem.rule in rules.RULES for problem in problems) else ProfileError)(problems)
 
 
-@attrs.frozen(repr=False, eq=False)
 class Known:
     """What was read for some files and is of use to others, so that each file is read once.
 
@@ -101,8 +100,9 @@ class Known:
         states: power states, by where names are looked up and path.
     """
 
-    files: KnownFiles = attrs.field(factory=dict)
-    states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = attrs.field(factory=dict)
+    def __init__(self) -> None:
+        self.files: KnownFiles = {}
+        self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
 
 
 def examine_profile(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[Profile]:

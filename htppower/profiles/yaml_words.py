@@ -6,6 +6,7 @@ booleans or text, ``010`` is 8 or 10, ``12:30:45`` is 45045 or text, ``09`` is t
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, Final
 
@@ -32,12 +33,18 @@ _LETTERS = frozenset("yYnN")
 _LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
 _LONGEST_NUMBER = 20
+# Files repeat some 30 words.
+_MOST_KEPT_WORDS = 256
 
 
 def read_word(text: str) -> Any:
     """Return bool, int, float, None or text; ``UNREADABLE`` where parsers do not agree, or ``TOO_LARGE``."""
-    if len(text) > _LONGEST_SPECIAL_WORD and text.isidentifier():
-        return text
+    if len(text) > _LONGEST_SPECIAL_WORD:
+        return text if text.isidentifier() else _read(text)
+    return _read_short(text)
+
+
+def _read(text: str) -> Any:
     kind = _kind(text)
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
@@ -49,6 +56,9 @@ def read_word(text: str) -> Any:
         return None
     is_text = text not in _LETTERS and (text.isidentifier() or not re.fullmatch(_NUMBER, text))
     return text if kind == "str" and is_text else UNREADABLE
+
+
+_read_short = functools.lru_cache(_MOST_KEPT_WORDS)(_read)
 
 
 def meant(text: str) -> str:

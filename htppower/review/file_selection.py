@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _OURS = ("profile", "state", "extends", "votes", "relax")
 # A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
-_KEY = re.compile(rf"^[\"']?(?P<key>{'|'.join((*_OURS, *_OF_TESTS))})[\"']?\s*:", re.MULTILINE)
+_KNOWN_KEYS = _OF_TESTS.union(_OURS)
+_KEY = re.compile(r"^[\"']?(?P<key>\w+)[\"']?\s*:", re.MULTILINE)
 
 
 class Kind(enum.Enum):
@@ -165,7 +166,7 @@ def _keys(path: FilePath) -> set[str]:
             text = file.read(LARGEST_FILE_BYTES).removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
         return set(_OURS)
-    keys = {match["key"] for match in _KEY.finditer(text)}
+    keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
     if keys and not keys & _OF_TESTS:
         return keys
     document = read_document(path)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-import attrs
-
 if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
     from htppower.votes.vote_set import VoteSet
 
 
-@attrs.frozen(repr=False, eq=False)
-class Case:
+class Case(NamedTuple):
     """A vote set about to be sent, and what is known around it.
 
     Attributes:

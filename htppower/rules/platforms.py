@@ -11,7 +11,7 @@ from htppower.rules.socs import SOCS, Soc
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from htppower.votes.native import Option
+    from htppower.votes.option import Option
 
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)

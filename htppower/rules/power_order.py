@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, as_expanded
-from htppower.votes.native import Option
+from htppower.votes.option import Option
 from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS
 
 if TYPE_CHECKING:

@@ -130,7 +130,7 @@ class HmxV2:
     __repr__ = field_repr
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen
 class Ceng:
     """The vote on the clock of the compression engine (Hexagon V75 and later).
 
@@ -147,7 +147,7 @@ class Ceng:
     __repr__ = field_repr
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen
 class CengExp:
     """The vote on the clock of the compression engine in expanded corners (Hexagon V85 and later).
 

@@ -12,24 +12,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.votes.field_repr import field_repr
+from htppower.votes.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from htppower.votes.options import VoteOption
 
-class Option(enum.IntEnum):
-    """A power config option."""
-
-    DCVS_V3 = 1
-    RPC_CONTROL_LATENCY = 2
-    RPC_POLLING_TIME = 3
-    HMX_TIMEOUT_INTERVAL_US = 4
-    HMX_V2 = 5
-    ADAPTIVE_POLLING_TIME = 6
-    DDR_PERF_MODE = 7
-    CENG = 8
-    DCVS_V3_EXP = 9
-    CENG_EXP = 10
+__all__ = ["NativeConfig", "Option", "native_config"]
 
 
 def _frozen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -57,3 +47,22 @@ class NativeConfig:
     @number.default
     def _number_of_option(self) -> int:
         return Option[self.option].value
+
+
+def native_config(about: VoteOption, vote: Any, power_config_id: int) -> NativeConfig:
+    """Return the native form of a vote; contextId is always the id of the call."""
+    if not about.fields:
+        return NativeConfig(about.option.name, {about.member: int(vote)})
+    fields: dict[str, int] = {"contextId": power_config_id} if about.has_context_id else {}
+    symbols: dict[str, str] = {}
+    for field in about.fields:
+        value = getattr(vote, field.name)
+        if field.flag:
+            fields[field.flag] = int(value is not None)
+        single = len(field.native) == 1 or value is None
+        parts = (value,) * len(field.native) if single else (value.min, value.target, value.max)
+        for name, part in zip(field.native, parts, strict=True):
+            fields[name] = int(part or 0)
+            if isinstance(part, enum.IntEnum):
+                symbols[name] = part.enumerator  # type: ignore[attr-defined]
+    return NativeConfig(about.option.name, fields, symbols)

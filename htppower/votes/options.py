@@ -1,6 +1,6 @@
 """The one table of the vote options: what there is to know of each, in the order in which a vote set is sent.
 
-To add an option: its number in ``native.Option``, an entry here, a field of ``VoteSet``, and, where its vote is a
+To add an option: its number in ``option.Option``, an entry here, a field of ``VoteSet``, and, where its vote is a
 struct, a class in ``clock_votes``. What looks at a whole vote set stands elsewhere: its cost beside others in
 ``rules.power_order``, its rules in one of the files of ``rules.table``, which versions of the library know it in
 ``backends.simulated.answers``, and the values that the coverage of vote tests tries in ``review.vote_tests.mutants``.
@@ -8,12 +8,11 @@ struct, a class in ``clock_votes``. What looks at a whole vote set stands elsewh
 
 from __future__ import annotations
 
-import enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.votes.clock_votes import CENG_DEFAULT, CENG_EXP_DEFAULT, HMX_DEFAULT, HVX_EXP_REMOVED, HVX_REMOVED
-from htppower.votes.native import NativeConfig, Option
+from htppower.votes.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -133,24 +132,6 @@ class VoteOption(NamedTuple):
             return (self.member,)
         own = [name for field in self.fields for name in (field.flag, *field.native) if name]
         return ("contextId", *own) if self.has_context_id else tuple(own)
-
-    def native(self, vote: Any, power_config_id: int) -> NativeConfig:
-        """Return the native form of a vote; contextId is always the id of the call."""
-        if not self.fields:
-            return NativeConfig(self.option.name, {self.member: int(vote)})
-        fields: dict[str, int] = {"contextId": power_config_id} if self.has_context_id else {}
-        symbols: dict[str, str] = {}
-        for field in self.fields:
-            value = getattr(vote, field.name)
-            if field.flag:
-                fields[field.flag] = int(value is not None)
-            single = len(field.native) == 1 or value is None
-            parts = (value,) * len(field.native) if single else (value.min, value.target, value.max)
-            for name, part in zip(field.native, parts, strict=True):
-                fields[name] = int(part or 0)
-                if isinstance(part, enum.IntEnum):
-                    symbols[name] = part.enumerator  # type: ignore[attr-defined]
-        return NativeConfig(self.option.name, fields, symbols)
 
 
 def _smallest_wish(latencies_us: Collection[int]) -> int:

@@ -4,14 +4,17 @@ The values check nothing: the rules do (``htppower.rules``).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2, as_plain
 from htppower.votes.field_repr import field_repr
-from htppower.votes.native import NativeConfig, Option
+from htppower.votes.option import Option
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Limits
+
+if TYPE_CHECKING:
+    from htppower.votes.native import NativeConfig
 
 # No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 
@@ -102,9 +105,11 @@ class VoteSet:
             return left
         return left.without(*(option for option in left.options if VOTE_OPTIONS[option].needs_hvx))
 
-    def native(self, power_config_id: int) -> tuple[NativeConfig, ...]:
+    def native(self, power_config_id: int) -> "tuple[NativeConfig, ...]":
         """Return the native list for a call on this id."""
-        return tuple(VOTE_OPTIONS[option].native(vote, power_config_id) for option, vote in self.items())
+        from htppower.votes.native import native_config  # noqa: PLC0415 - most commands cast nothing
+
+        return tuple(native_config(VOTE_OPTIONS[option], vote, power_config_id) for option, vote in self.items())
 
     def __bool__(self) -> bool:
         """Return whether there is any vote."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
-from htppower.votes.native import Option
+from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:

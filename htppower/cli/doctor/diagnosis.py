@@ -14,8 +14,8 @@ from htppower.control.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
-from htppower.votes.native import Option
 from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
+from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import attrs
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Severity, bounded
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from htppower.review.lint.suppressions import Suppressed
 
 
-@attrs.frozen(repr=False, eq=False)
-class LintReport:
+class LintReport(NamedTuple):
     """A run.
 
     Attributes:
@@ -27,7 +25,6 @@ class LintReport:
         left_out: YAML in the folders that holds neither profile nor power state.
         strict: warnings count.
         lines: the files in which something was found, by their paths.
-        told: the findings as they are shown, of each file at most 100; the last one then stands for the others.
     """
 
     files: tuple[str, ...]
@@ -35,11 +32,11 @@ class LintReport:
     suppressed: tuple[Suppressed, ...] = ()
     left_out: tuple[str, ...] = ()
     strict: bool = False
-    lines: Mapping[str, Lines] = attrs.field(factory=dict)
-    told: tuple[Finding, ...] = attrs.field(init=False)
+    lines: Mapping[str, Lines] = MappingProxyType({})
 
-    @told.default
-    def _bounded_findings(self) -> tuple[Finding, ...]:
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings as they are shown, of each file at most 100; the last one then stands for the others."""
         return bounded(self.findings)
 
     def counts(self, finding: Finding) -> bool:

@@ -166,7 +166,7 @@ class _Linting:
         """Yield what the rules of votes say that is no reason to refuse the file."""
         also = () if case.platform is None else _REFUSE_ON_A_PLATFORM
         chosen = rules.ids(lambda rule: (not rule.refuses or rule.id in also) and (readable or not rule.compares))
-        everywhere = rules.check(attrs.evolve(case, platform=None), also)
+        everywhere = rules.check(case._replace(platform=None), also)
         told = {(found.rule, found.message) for found in everywhere}
         yield from (found for found in rules.check(case, chosen) if (found.rule, found.message) not in told)
 

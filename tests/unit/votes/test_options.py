@@ -13,7 +13,7 @@ from htppower.review.lint.catalogue import CATALOGUE, rules_on
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.power_order import costs
 from htppower.votes.clock_votes import DcvsV3
-from htppower.votes.native import Option
+from htppower.votes.native import Option, native_config
 from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS, VoteOption
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -54,7 +54,7 @@ def test_a_vote_of_an_option_is_of_the_class_of_its_field(about: VoteOption) -> 
 def test_the_native_form_fills_the_struct(about: VoteOption) -> None:
     """Every vote becomes all fields of the option in C, each a number of 32 bits, in C's order."""
     vote = 1 if about.taken_back is None else about.taken_back
-    config = about.native(vote, 7)
+    config = native_config(about, vote, 7)
     assert (config.option, config.number) == (about.option.name, about.option.value)
     assert tuple(config.fields) == about.native_fields
     assert ctypes.sizeof(abi.STRUCTS.get(about.member, ctypes.c_uint32)) == 4 * len(about.native_fields)

@@ -11,7 +11,8 @@ from htppower.review.dry_run.report import NO_HARDWARE
 from htppower.review.layout import labelled
 from htppower.rules import table as rules
 from htppower.rules.rule import Breach
-from htppower.votes.native import Option
+from htppower.votes.native import native_config
+from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _vote(config: NativeConfig) -> Iterator[str]:
                 yield f"  {_corners(config, field.native)}"
     else:
         numbers = [field.native[0] for field in about.fields if "Corner" not in field.native[0]]
-        is_default = about.default is not None and config.fields == about.native(about.default, 0).fields
+        is_default = about.default is not None and config.fields == native_config(about, about.default, 0).fields
         shown = numbers[:1] if is_default else numbers
         yield "  ".join((config.option, *(_number(config, name) for name in shown)))
         if not is_default:
