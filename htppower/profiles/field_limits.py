@@ -94,9 +94,8 @@ def choices(kind: Any) -> tuple[Any, ...]:
 
 def stated_type(field: "attrs.Attribute[Any]", wants: Wanted) -> Any:
     """Return the type that a field has where it is stated: None is the word unset, but not where it may be left out."""
-    if wants.optional and not wants.may_be_unset:
-        return without_none(field.type)
-    return field.type
+    kind: Any = field.type
+    return without_none(kind) if wants.optional and not wants.may_be_unset else kind
 
 
 @functools.cache
@@ -105,7 +104,7 @@ def without_none(kind: Any) -> Any:
     return functools.reduce(operator.or_, (choice for choice in choices(kind) if choice is not type(None)))
 
 
-def tags(kind: Any) -> dict[str, type[Any]]:
+def tags(kind: Any) -> dict[str, Any]:
     """Return the classes of a union by the field that tells one from the others: the first of each."""
     return {attrs.fields(member)[0].name: member for member in choices(kind)}
 

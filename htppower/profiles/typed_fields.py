@@ -98,7 +98,7 @@ def _unset_or(value: Any, kind: Any) -> Any:
     return read(value, without_none(kind))
 
 
-def _clock(value: Any, kind: type[Any]) -> Any:
+def _clock(value: Any, kind: Any) -> Any:
     """Read a range of corners, which may be written as one corner."""
     corner, _ = fields_of(kind)["target"]
     if isinstance(value, str):
@@ -199,7 +199,7 @@ def _one_of(value: Any, kind: Any) -> Any:
     raise Refused(findings)
 
 
-def read_fields(value: Any, kind: type[Any], *, without: str = "", also: Iterable[str] = ()) -> Any:
+def read_fields(value: Any, kind: Any, *, without: str = "", also: Iterable[str] = ()) -> Any:
     """Read a mapping into an attrs class, every field stated that may not be left out, and none unknown.
 
     No file states the field ``without``; the keys in ``also`` are known besides.
@@ -235,7 +235,7 @@ def _read_field(value: Any, name: str, kind: Any, wants: Wanted, found: dict[str
     return []
 
 
-def read_some(value: Any, kind: type[Any]) -> dict[str, Any]:
+def read_some(value: Any, kind: Any) -> dict[str, Any]:
     """Read those fields of a class that a mapping states, at least one.
 
     Raises:
