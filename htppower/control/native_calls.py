@@ -31,6 +31,7 @@ class NativeCalls:
         events: is told of each.
         clock: what times them.
         link_lost: called with a call that told that the link to the DSP was lost, and the number of that call.
+        interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
         one_at_a_time: whether the backend takes no calls side by side.
     """
 
@@ -40,6 +41,7 @@ class NativeCalls:
         events: EventBus,
         clock: Clock,
         link_lost: Callable[[VoteRejected, int], None],
+        interrupted: Callable[[], None],
         *,
         one_at_a_time: bool,
     ) -> None:
@@ -47,6 +49,7 @@ class NativeCalls:
         self._events = events
         self._clock = clock
         self._link_lost = link_lost
+        self._interrupted = interrupted
         self._numbers = itertools.count(1)
         self._alone: AbstractContextManager[object] = (
             make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
@@ -94,16 +97,20 @@ class NativeCalls:
         failed: VoteRejected | None = None
         made = None
         number = next(self._numbers)
-        with self._alone:
-            began_us = self._clock.now_us
-            try:
-                made = call(*arguments)
-            except VoteRejected as error:
-                failed = error
-            except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
-                failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
-                failed.__cause__ = error
-            ended_us = self._clock.now_us
+        try:
+            with self._alone:
+                began_us = self._clock.now_us
+                try:
+                    made = call(*arguments)
+                except VoteRejected as error:
+                    failed = error
+                except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
+                    failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
+                    failed.__cause__ = error
+                ended_us = self._clock.now_us
+        except BaseException:
+            self._interrupted()
+            raise
         code = SUCCESS if failed is None else failed.code
         on = made if power_config_id is None else power_config_id
         if session is not None:

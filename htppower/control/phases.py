@@ -69,6 +69,14 @@ class Phases:
         self.gate.time.call_soon(functools.partial(self.end_preparation, token, phase, quiet=True))
 
 
+def clear_frames(error: BaseException) -> None:
+    """Let go of what the functions refer to that an exception has passed through, below the one that handles it."""
+    below = error.__traceback__ and error.__traceback__.tb_next
+    while below is not None:
+        below.tb_frame.clear()
+        below = below.tb_next
+
+
 class Inference:
     """The context manager of one inference; it may be used again when it was left."""
 
@@ -134,8 +142,10 @@ class Inference:
                 self._phases.lower(quiet=error is not None)
         except VoteRejected:
             raise
-        except BaseException:
-            # A token that was not given back is counted when it is collected with this frame.
+        except BaseException as error:
+            # A token that was not given back is counted when nothing refers to it any more.
+            token = None
+            clear_frames(error)
             self._phases.look_again()
             raise
 

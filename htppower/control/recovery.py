@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.retry import FIRST_RETRY_US, Retry
 from htppower.errors import kept
-from htppower.events import Cause
+from htppower.events import Cause, State
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
@@ -85,9 +85,8 @@ class Recovery:
         with self._registry.lock:
             self._registry.epoch += 1
             self._settings.forget()
-            lost = [session for session in self._by_urgency(self._registry.sessions.values()) if session.plan.raised]
+            lost = self._lose_all()
             for session in lost:
-                session.gate.shut()
                 self._queue.setdefault(session, Cause.LINK_LOST)
             if error.code == SYSTEM_COMMUNICATION_FATAL and number > self._restart_number:
                 self._lacking.update(dict.fromkeys(lost))
@@ -103,6 +102,15 @@ class Recovery:
                 self._put_off = self._registry.epoch
                 self._lacking.update(dict.fromkeys(lost))
                 self._retry.failed(kept(error))
+
+    def call_interrupted(self) -> None:
+        """Take in that an exception such as Ctrl-C came when a call returned: it may have told that the link is lost."""
+        with self._registry.lock:
+            self._registry.epoch += 1
+            self._settings.forget()
+            for session in self._lose_all():
+                self._queue.setdefault(session, Cause.RETRIED)
+            self._retry.failed(None)
 
     def failed(self, session: SessionRecord, error: VoteRejected) -> None:
         """Take in that a session lacks votes, since a call failed; the back-off tries again."""
@@ -184,16 +192,27 @@ class Recovery:
                 self._queue.setdefault(session, Cause.RETRIED)
         self._retry_all()
 
+    def _lose_all(self) -> list[SessionRecord]:
+        """Let no phase of a session that votes begin without a call; return these sessions."""
+        lost = [session for session in self._by_urgency(self._registry.sessions.values()) if session.plan.raised]
+        for session in lost:
+            session.gate.shut()
+        return lost
+
     def _by_urgency(self, sessions: Iterable[SessionRecord]) -> list[SessionRecord]:
         return sorted(sessions, key=lambda session: not session.gate.in_flight)
 
     def _lost(self) -> bool:
         """Return whether a session lacks votes since the link was lost."""
         epoch = self._registry.epoch
-        return any(each.plan.raised and each.epoch != epoch for each in self._registry.sessions.values())
+        return any(
+            each.plan.raised and (each.epoch != epoch or each.casting or each.state is State.UNKNOWN)
+            for each in self._registry.sessions.values()
+        )
 
     def _end_if_done(self) -> None:
-        if self._retry.pending and not self._is_left():
+        # A dead DSP is left alone until the retry, although nobody asks for anything.
+        if self._retry.pending and not self._retry.waiting and not self._is_left():
             self._retry.recovered()
 
     def _is_left(self) -> bool:

@@ -55,7 +55,7 @@ class CallRules:
             in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
             if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
                 # Once more is allowed: the call that is told of the restart may return after the one that is refused.
-                self._unknown[power_config_id] += 1
+                self._unknown[power_config_id] += not self._situation.out_of_reach
                 if self._unknown[power_config_id] > 1:
                     self._situation.fail("an id that the library does not know is not used again", f"{call}")
         if self._situation.under_way and not situation.promises.side_by_side:
