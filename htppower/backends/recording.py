@@ -13,7 +13,7 @@ from htppower.votes.native_codes import SUCCESS
 from htppower.votes.option import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from htppower.backends.base import Backend, Description
     from htppower.backends.clock import Clock
@@ -92,29 +92,35 @@ class RecordingBackend:
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Pass on and record a createPowerConfigId."""
         time_us = self._time.now_us
-        created, error = _result(lambda: self.inner.create_power_config_id(device_id, core_id))
-        self._record(time_us, "createPowerConfigId", created, (), error, (device_id, core_id))
-        if error is not None:
-            raise error
-        assert created is not None  # noqa: S101 - there is an id where there is no error
+        core = (device_id, core_id)
+        try:
+            created = self.inner.create_power_config_id(device_id, core_id)
+        except VoteRejected as error:
+            self._record(time_us, "createPowerConfigId", None, (), error.code, core)
+            raise
+        self._record(time_us, "createPowerConfigId", created, (), SUCCESS, core)
         return created
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Pass on and record a setPowerConfig."""
         time_us = self._time.now_us
-        _, error = _result(lambda: self.inner.set_power_config(power_config_id, votes))
         configs = votes.native(power_config_id)
-        self._record(time_us, "setPowerConfig", power_config_id, configs, error, votes=votes)
-        if error is not None:
-            raise error
+        try:
+            self.inner.set_power_config(power_config_id, votes)
+        except VoteRejected as error:
+            self._record(time_us, "setPowerConfig", power_config_id, configs, error.code, votes=votes)
+            raise
+        self._record(time_us, "setPowerConfig", power_config_id, configs, SUCCESS, votes=votes)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Pass on and record a destroyPowerConfigId."""
         time_us = self._time.now_us
-        _, error = _result(lambda: self.inner.destroy_power_config_id(power_config_id))
-        self._record(time_us, "destroyPowerConfigId", power_config_id, (), error)
-        if error is not None:
-            raise error
+        try:
+            self.inner.destroy_power_config_id(power_config_id)
+        except VoteRejected as error:
+            self._record(time_us, "destroyPowerConfigId", power_config_id, (), error.code)
+            raise
+        self._record(time_us, "destroyPowerConfigId", power_config_id, (), SUCCESS)
 
     def describe(self) -> Description:
         """Return the description of the inner backend."""
@@ -157,20 +163,12 @@ class RecordingBackend:
         function: str,
         power_config_id: int | None,
         configs: tuple[NativeConfig, ...],
-        error: VoteRejected | None,
+        code: int,
         core: tuple[int, int] | None = None,
         votes: VoteSet | None = None,
     ) -> None:
-        code = SUCCESS if error is None else error.code
         with self._lock:
             if core is not None:
                 self._cores[power_config_id] = core
             device_id, core_id = core or self._cores.get(power_config_id) or (None, None)
             self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id, votes))
-
-
-def _result(call: Callable[[], int | None]) -> tuple[int | None, VoteRejected | None]:
-    try:
-        return call(), None
-    except VoteRejected as error:
-        return None, error

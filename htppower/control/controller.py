@@ -88,6 +88,7 @@ class VoteController(ContextManager):
             self._time,
             self._recovery.link_lost,
             self._recovery.call_interrupted,
+            raises=on_error == "raise",
             one_at_a_time=self._description.one_call_at_a_time,
         )
         executor = Executor(calls, self._registry, self._settings, planner.missing, strict=strict)

@@ -10,7 +10,7 @@ import attrs
 from htppower.control.ledger import NOTHING
 from htppower.control.locks import is_held
 from htppower.control.process_settings import merged
-from htppower.errors import VoteRejected, kept
+from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation, Trigger
 from htppower.rules import table as rules
 from htppower.rules.case import Case
@@ -83,7 +83,7 @@ class Executor:
         try:
             self._cast(session, step.votes, in_time=step.trigger in _IN_TIME)
         except VoteRejected as error:
-            return Outcome(kept(error))
+            return Outcome(without_frames(error))
         return DONE
 
     def create_ids(self, session: SessionRecord) -> None:
@@ -121,7 +121,7 @@ class Executor:
             elif self._settings.difference():
                 self._cast_on_a_new_id(wait=wait)
         except VoteRejected as error:
-            return kept(error)
+            return without_frames(error)
         return None
 
     def destroy_orphans(self) -> VoteRejected | None:
@@ -199,13 +199,13 @@ class Executor:
             gone = True
         except VoteRejected as error:
             if error.code in LINK_LOST:
-                return kept(error)
+                return without_frames(error)
             try:
                 # The clocks' vote at least, as far as the library does that.
                 self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
             except VoteRejected as second:
-                return kept(second if second.code in LINK_LOST else error)
-            return kept(error)
+                return without_frames(second if second.code in LINK_LOST else error)
+            return without_frames(error)
         finally:
             if not gone:
                 self._registry.orphans[power_config_id] = None
@@ -226,12 +226,12 @@ class Executor:
             except VoteRejected as error:
                 if error.code in LINK_LOST:
                     raise
-                first = first or error
+                first = first or without_frames(error)
         if first is None and asks:
             # Where another session was just casting them.
             first = self.cast_settings(session, wait=in_time)
         if first is not None:
-            raise first
+            raise without_frames(first)
 
     def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         if core_id in session.refused & session.doubted:
@@ -280,7 +280,8 @@ class Executor:
                 session.refused |= {core_id}
             if error.code not in NOT_ON_THIS_PLATFORM or self._strict:
                 raise
-            self._set_one_by_one(session, core_id, votes, error)
+            if not self._set_one_by_one(session, core_id, votes, error.code):
+                raise
         else:
             session.doubted -= {core_id}
             session.refused -= {core_id}
@@ -288,8 +289,11 @@ class Executor:
             if since is not None:
                 self._settings.sent(settings, since)
 
-    def _set_one_by_one(self, session: SessionRecord, core_id: int, votes: VoteSet, error: VoteRejected) -> None:
-        """Find out which option the platform lacks: the code alone does not tell. It is remembered."""
+    def _set_one_by_one(self, session: SessionRecord, core_id: int, votes: VoteSet, code: int) -> bool:
+        """Find out which option the platform lacks: the code alone does not tell. It is remembered.
+
+        Return False where it has them all, so that the call has failed.
+        """
         ledger, options = session.ledgers[core_id], votes.options
         if len(options) > 1:
             for option in options:
@@ -299,20 +303,21 @@ class Executor:
                     self._refused(ledger, option)
                 else:
                     self._set_in_part(session, core_id, VoteSet.of({option: votes.get(option)}))
-            return
+            return True
         (option,) = options
         rule = VOTE_OPTIONS[option].rule_if_missing
         known = self._settings.now if option in PROCESS_WIDE else ledger.now
         # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
         if not rule or option in known.accepted:
-            raise error
+            return False
         instead = votes.where_absent(option)
         cast = f", and {instead} is cast" if instead else ""
-        message = f"the library answered {error.code} to {option.name}: this platform does not have it{cast}"
+        message = f"the library answered {code} to {option.name}: this platform does not have it{cast}"
         self._missing[option] = Degradation(rule, message, option)
         self._refused(ledger, option)
         if instead:
             self._set_in_part(session, core_id, instead)
+        return True
 
     def _set_in_part(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
         """Make a call with what was part of one that failed."""
@@ -353,7 +358,7 @@ class Executor:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
         failed = self._give_up(session, core_id, None)
         if failed is not None and failed.code in LINK_LOST:
-            raise failed
+            raise without_frames(failed)
         self._create_id(session, core_id)
 
 

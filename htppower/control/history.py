@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import kept
 from htppower.events import State
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class History:
         self.calls += 1
         self.last_call = call
         if error is not None:
-            self.last_error = LastError(call.time_us, error)
+            self.last_error = LastError(call.time_us, kept(error))
 
     def moved(self, source: State, dest: State, now_us: int, cause: Cause) -> int:
         """Note a transition, and return how long the session was in the state before; 0 where it stays in it."""

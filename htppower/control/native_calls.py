@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
 from htppower.control.locks import Rank, make_lock
-from htppower.errors import VoteRejected
+from htppower.errors import VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
@@ -32,6 +32,8 @@ class NativeCalls:
         clock: what times them.
         link_lost: called with a call that told that the link to the DSP was lost, and the number of that call.
         interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
+        raises: whether the host is to see what failed, so that errors keep what caused them, with its frames, until the
+            host drops them. Otherwise only its text is kept: its frames hold the inputs of an inference.
         one_at_a_time: whether the backend takes no calls side by side.
     """
 
@@ -43,8 +45,10 @@ class NativeCalls:
         link_lost: Callable[[VoteRejected, int], None],
         interrupted: Callable[[], None],
         *,
+        raises: bool,
         one_at_a_time: bool,
     ) -> None:
+        self._raises = raises
         self._backend = backend
         self._events = events
         self._clock = clock
@@ -127,5 +131,9 @@ class NativeCalls:
         if failed is not None:
             if code in LINK_LOST:
                 self._link_lost(failed, number)
-            raise failed
+            try:
+                raise failed if self._raises else kept(failed)
+            finally:
+                # Its traceback holds this frame.
+                del failed
         return made

@@ -15,7 +15,7 @@ from htppower.control.desired import Step, desired, next_step
 from htppower.control.locks import is_held
 from htppower.control.precedence import in_use
 from htppower.control.recovery import MOST_RESTARTS, Recovery
-from htppower.errors import VoteRejected, kept, to_raise
+from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
 from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
 
@@ -165,7 +165,7 @@ class Reconciler:
         """
         missing = session.state in (State.UNKNOWN, State.UNVOTED)
         if error is not None and missing and self._raises and not quiet:
-            raise to_raise(error)
+            raise without_frames(error)
 
     def raise_first(self, failures: list[VoteRejected]) -> None:
         """Raise the first failure of a close, where the controller has ``on_error="raise"``.
@@ -174,7 +174,7 @@ class Reconciler:
             VoteRejected: see there.
         """
         if failures and self._raises:
-            raise failures[0]
+            raise without_frames(failures[0])
 
     def _in_turn(
         self,
@@ -414,7 +414,7 @@ class Reconciler:
             self._executor.create_ids(session)
         except VoteRejected as rejected:
             if rejected.code in _DSP_OUT_OF_REACH:
-                return kept(rejected)
+                return without_frames(rejected)
             self._give_back(session)
             raise
         except BaseException:

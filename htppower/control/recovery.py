@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.control.retry import FIRST_RETRY_US, Retry
-from htppower.errors import kept
 from htppower.events import Cause, State
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
@@ -90,7 +89,7 @@ class Recovery:
                 self._queue.setdefault(session, Cause.LINK_LOST)
             if error.code == SYSTEM_COMMUNICATION_FATAL and number > self._restart_number:
                 self._lacking.update(dict.fromkeys(lost))
-                self._retry.died(kept(error))
+                self._retry.died(error)
                 return
             self._restart_number = max(number, self._restart_number)
             now_us = self._time.now_us
@@ -101,7 +100,7 @@ class Recovery:
             if self.gives_up:
                 self._put_off = self._registry.epoch
                 self._lacking.update(dict.fromkeys(lost))
-                self._retry.failed(kept(error))
+                self._retry.failed(error)
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told that the link is lost."""

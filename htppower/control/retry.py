@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from htppower.errors import kept
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -44,7 +46,7 @@ class Retry:
 
     def failed(self, error: VoteRejected | None) -> None:
         """Note a failure: see to it that a retry is coming. None stands for a call with an unknown result."""
-        self.error = error
+        self.error = None if error is None else kept(error)
         self.go_on()
 
     def died(self, error: VoteRejected) -> None:

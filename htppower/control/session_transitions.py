@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.control.state_machine import TransitionTable
+from htppower.errors import kept
 from htppower.events import CallsSaved, Cause, Degraded, Recovered, ReleaseFailed, State, Transition, Trigger
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class SessionTransitions:
         session.casting = True
         outcome = self._executor.run(session, step)
         for power_config_id, error in outcome.not_given_back:
-            self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=error)
+            self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=kept(error))
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:
@@ -70,12 +71,13 @@ class SessionTransitions:
     ) -> None:
         """Take in that nothing is known of a session's votes any more."""
         source = session.state
+        failed = None if error is None else kept(error)
         session.gate.shut()
-        session.error = error or session.error
+        session.error = failed or session.error
         session.forget()
         session.state = self._table.dest(Trigger.LOSE, source)
         session.casting = False
-        self._moved(session, Trigger.LOSE, source, cause, phase, error=error, attempted=attempted)
+        self._moved(session, Trigger.LOSE, source, cause, phase, error=failed, attempted=attempted)
 
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""

@@ -101,16 +101,29 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
 
 
 def kept(error: VoteRejected) -> VoteRejected:
-    """Return an error for status, without its traceback, which would keep the inputs of an inference alive."""
-    return error.with_traceback(None)
+    """Return an equal error for status and events: without frames, and with the text alone of what caused it.
+
+    Frames, and the exceptions of others, would keep the inputs of an inference alive.
+    """
+    cause = error.__cause__
+    if cause is None or type(cause) is HtpPowerError:
+        return _twin(error, cause)
+    import traceback  # noqa: PLC0415 - a command that makes no call does not pay for it
+
+    # As a traceback's last line says it, also where its own __str__ raises.
+    return _twin(error, HtpPowerError("".join(traceback.format_exception_only(cause)).strip()))
 
 
-def to_raise(kept: VoteRejected) -> VoteRejected:
-    """Return an equal error to raise, since the kept one would keep every frame that it passes."""
+def without_frames(error: VoteRejected) -> VoteRejected:
+    """Return an equal error to hand on or to raise, with what caused it, and without the frames that it has passed."""
+    return _twin(error, error.__cause__)
+
+
+def _twin(error: VoteRejected, cause: BaseException | None) -> VoteRejected:
     twin = VoteRejected(
-        kept.code, kept.votes, function=kept.function, power_config_id=kept.power_config_id, core=kept.core
+        error.code, error.votes, function=error.function, power_config_id=error.power_config_id, core=error.core
     )
-    twin.__cause__ = kept.__cause__
+    twin.__cause__ = cause
     return twin
 
 

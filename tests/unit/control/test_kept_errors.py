@@ -1,0 +1,153 @@
+"""What is kept of a call that failed: no frame and no exception of others, so that it keeps no input alive."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import Bench
+
+from htppower import VoteRejected
+from htppower.backends import SimulatedHtp
+from htppower.errors import HtpPowerError, kept
+from htppower.events import ReleaseFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower import Session
+
+
+class _Input:
+    """What an inference is about."""
+
+
+class _UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("mine")
+
+
+def _all_refuse(bench: Bench) -> None:
+    for _ in range(30):
+        bench.simulated.fail_next(13004)
+
+
+def _breaks_the_protocol(bench: Bench) -> None:
+    def set_power_config(*_arguments: object) -> None:
+        host_has = _Input()
+        raise OSError("mine") from KeyError(host_has)
+
+    bench.recorder.set_power_config = set_power_config  # type: ignore[method-assign]
+
+
+TROUBLES = [
+    pytest.param(lambda bench: bench.simulated.fail_next(13003), id="refused"),
+    pytest.param(_all_refuse, id="13004 on everything"),
+    pytest.param(lambda bench: bench.simulated.fail_next(1007), id="link lost"),
+    pytest.param(lambda bench: bench.simulated.fail_next(1011), id="DSP dead"),
+    pytest.param(_breaks_the_protocol, id="OSError"),
+]
+
+
+def _infer(session: Session) -> weakref.ref[_Input]:
+    """Run an inference on an input that nobody has afterwards; return a reference to it."""
+    given = _Input()
+    with session.inference():
+        return weakref.ref(given)
+
+
+@pytest.fixture
+def _without_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("_without_collector")
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_failed_call_keeps_no_input_alive(trouble: Callable[[Bench], Any]) -> None:
+    """Status, history, back-off and events have the error; the input goes with its frame, without the collector."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2))
+    session = bench.controller.session("burst", core_ids=(0, 1))
+    trouble(bench)
+    given = _infer(session)
+    (status,) = bench.controller.status().sessions
+    assert status.last_error is not None
+    assert given() is None
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench], Any]) -> None:
+    """With ``on_error="raise"`` the host gets the frames with the error; once it has dropped that, they are gone."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2), on_error="raise")
+    session = bench.controller.session("burst", core_ids=(0, 1))
+    trouble(bench)
+    given: list[weakref.ref[_Input]] = []
+
+    def infer() -> None:
+        given.append(weakref.ref(host_has := _Input()))
+        with session.inference():
+            del host_has
+
+    with contextlib.suppress(VoteRejected):
+        infer()
+    gc.collect()
+    assert given[0]() is None
+
+
+def test_a_close_that_fails_keeps_no_input_alive() -> None:
+    """What closing raises is not the object that the back-off and the events keep."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session("burst")
+    with session.inference():
+        pass
+    bench.simulated.fail_next(13003, function="destroyPowerConfigId")
+
+    def close() -> weakref.ref[_Input]:
+        given = _Input()
+        with pytest.raises(VoteRejected):
+            session.close()
+        return weakref.ref(given)
+
+    given = close()
+    gc.collect()
+    assert given() is None
+    (told,) = (event.error for event in bench.events if isinstance(event, ReleaseFailed))
+    assert told.__traceback__ is None
+
+
+def test_what_raised_in_the_backend_is_kept_as_text() -> None:
+    """Of an exception that is no VoteRejected status keeps the text; the host gets the exception itself."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    _breaks_the_protocol(bench)
+    with session.inference():
+        pass
+    error = session.error
+    assert error is not None
+    assert repr(error.__cause__) == "HtpPowerError('OSError: mine')"
+
+    strict = Bench.make(on_error="raise")
+    session = strict.controller.session("burst")
+    _breaks_the_protocol(strict)
+    with pytest.raises(VoteRejected) as caught, session.inference():
+        pass
+    assert isinstance(caught.value.__cause__, OSError)
+    assert session.error is not None
+    assert str(session.error.__cause__) == "OSError: mine"
+
+
+def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
+    """Kept once more it is the same; a text that can't be had is no failure."""
+    error = VoteRejected(13003)
+    error.__context__ = OSError("never told")
+    error.__cause__ = _UnspeakableError()
+    once = kept(error)
+    for each in (once, kept(once)):
+        assert (str(each), each.code, each.__traceback__, each.__context__) == (str(error), 13003, None, None)
+        assert type(each.__cause__) is HtpPowerError
+        assert str(each.__cause__).endswith("_UnspeakableError: <exception str() failed>")
+    assert kept(VoteRejected(13003)).__cause__ is None
