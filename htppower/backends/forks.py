@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_T = TypeVar("_T")
 
-def call_in_forked_children(method: Callable[[], None]) -> None:
-    """Call a bound method in every child that is forked from now on, while its object lives."""
-    if hasattr(os, "register_at_fork"):
-        # A registration can't be taken back, so it holds the object weakly.
-        held = weakref.WeakMethod(method)
-        os.register_at_fork(after_in_child=lambda: _call(held))
+# What is to be called, by the object that it is called with. State of the module, since it is the process's: what
+# os.register_at_fork is given stays for good, so it is given one function, once.
+_CALLS: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
 
 
-def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
-    bound = method()
-    if bound is not None:
-        bound()
+def call_in_forked_children(call: Callable[[_T], None], concerned: _T) -> None:
+    """Call a function with an object in every child that is forked from now on, while the object lives.
+
+    An object has one such function. They are called in the order in which they were given.
+    """
+    _CALLS[concerned] = call
+
+
+def _call_all() -> None:
+    for concerned, call in tuple(_CALLS.items()):
+        call(concerned)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_call_all)

@@ -51,7 +51,7 @@ class ProcessExit:
         self._disown = disown
         self.end_process = end_process
         atexit.register(self._close_at_exit)
-        call_in_forked_children(self._forked)
+        call_in_forked_children(ProcessExit._forked, self)
         if handle_sigterm:
             SigtermHandler.add(self)
 

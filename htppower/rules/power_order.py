@@ -27,6 +27,8 @@ CLOCKS = ("bus", "core")
 _NO_SLEEP_WISH_US = 65535
 _NO_LIMIT = 1 << 17
 _NO_TIME_US = 1 << 33
+# Spelt out: the interpreter's cache of attributes keeps each text that is made for one.
+_PERF_MODES = {"core": "core_perf_mode", "bus": "bus_perf_mode"}
 
 
 def costs(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
@@ -66,7 +68,7 @@ def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, in
 
 def _of_clock(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[Any, ClkPerfMode]:
     """Return the corners of a clock and the frequency that is chosen there, which the plain form leaves at HIGH."""
-    return getattr(hvx, clock, None), getattr(hvx, f"{clock}_perf_mode", ClkPerfMode.HIGH)
+    return getattr(hvx, clock, None), getattr(hvx, _PERF_MODES[clock], ClkPerfMode.HIGH)
 
 
 def sleep_disable_cost(sleep_disable: bool | None) -> int:

@@ -53,7 +53,7 @@ class QnnHtp:
         # Structs that no call uses now, by vote set.
         self._ready: dict[tuple[object, ...], list[_Structs]] = {}
         self._set_config = self._device.set_config
-        call_in_forked_children(self._disown)
+        call_in_forked_children(QnnHtp._disown, self)
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id.
