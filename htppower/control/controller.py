@@ -110,7 +110,8 @@ class VoteController(ContextManager):
         self._companions = Companions()
         self._status_files = Companions()
         self._ended = False
-        self._process_exit = ProcessExit(self.close, self._end_process, self._disown, handle_sigterm=handle_sigterm)
+        self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
+        self._process_exit.begin(handle_sigterm=handle_sigterm)
 
     def session(
         self,

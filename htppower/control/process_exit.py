@@ -30,13 +30,12 @@ TOGETHER_S = 2.0
 
 
 class ProcessExit:
-    """Binds a controller to its process, from now until ``end``.
+    """Binds a controller to its process, from ``begin`` until ``end``.
 
     Args:
         close: lowers and destroys everything; called at interpreter exit.
         end_process: likewise, on SIGTERM.
         disown: forgets everything without a native call; called in a forked child.
-        handle_sigterm: whether to handle SIGTERM where the process has no handler of its own.
     """
 
     def __init__(
@@ -44,12 +43,13 @@ class ProcessExit:
         close: Callable[[], None],
         end_process: Callable[[], None],
         disown: Callable[[], None],
-        *,
-        handle_sigterm: bool,
     ) -> None:
         self._close = close
         self._disown = disown
         self.end_process = end_process
+
+    def begin(self, *, handle_sigterm: bool) -> None:
+        """Bind; on SIGTERM, too, if asked for and where the process has no handler of its own."""
         atexit.register(self._close_at_exit)
         call_in_forked_children(ProcessExit._forked, self)
         if handle_sigterm:
@@ -88,7 +88,11 @@ class SigtermHandler:
         handler = signal.getsignal(signal.SIGTERM)
         if handler is signal.SIG_DFL:
             handler = cls()
-            signal.signal(signal.SIGTERM, handler)
+            try:
+                signal.signal(signal.SIGTERM, handler)
+            except ValueError:
+                # A subinterpreter: only the main one has signals.
+                return
         if isinstance(handler, cls):
             handler._bound.add(bound)
 

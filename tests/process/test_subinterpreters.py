@@ -1,0 +1,39 @@
+"""Subinterpreters: a controller works in one, without SIGTERM handling, and leaves no traceback at its end."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+from checkout import TESTS
+
+GUEST_HOST = TESTS / "support" / "processes" / "subinterpreters.py"
+
+pytestmark = pytest.mark.skipif(
+    not any(importlib.util.find_spec(name) for name in ("_interpreters", "_xxsubinterpreters")),
+    reason="this Python has no subinterpreters",
+)
+
+
+def _run(kind: str, end: str) -> list[str]:
+    """Return what the subinterpreter printed; nothing may go wrong or be complained of."""
+    ran = subprocess.run(
+        [sys.executable, str(GUEST_HOST), kind, end], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, ""), ran
+    return ran.stdout.splitlines()
+
+
+def test_a_controller_works_in_a_subinterpreter() -> None:
+    """One that shares the main interpreter's lock has threads: votes are raised, sustained, and down when closed."""
+    assert _run("shared", "close") == ["RAISED", "RAISED", "DESTROYED"]
+
+
+@pytest.mark.skipif(sys.version_info[:2] == (3, 12), reason="zoneinfo of CPython 3.12 can't be imported in one")
+@pytest.mark.parametrize("end", ["close", "end"])
+def test_a_controller_works_without_daemon_threads(end: str) -> None:
+    """An isolated one has no timer: votes are lowered at once. Its end closes the controller, without a complaint."""
+    after = ["DESTROYED"] if end == "close" else []
+    assert _run("isolated", end) == ["RAISED", "LOWERED", *after]

@@ -1,0 +1,49 @@
+"""A process with a subinterpreter that uses a controller: ``subinterpreters.py shared|isolated close|end``.
+
+``shared`` is one with the main interpreter's lock; ``isolated`` is the default, which has no daemon threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+GUEST = """
+import sys, threading
+sys.path[:0] = {path}
+from htppower import VoteController
+
+controller = VoteController("simulated")
+session = controller.session("burst")
+with session.init():
+    pass
+with session.inference():
+    print(session.state, flush=True)
+print(session.state, flush=True)
+if {close}:
+    controller.close()
+    print(session.state, flush=True)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(60)
+"""
+
+
+def main() -> None:
+    """Make the subinterpreter, run the guest in it, destroy it."""
+    kind, end = sys.argv[1:]
+    if sys.version_info >= (3, 13):
+        interpreters = importlib.import_module("_interpreters")
+        made = interpreters.create("legacy" if kind == "shared" else "isolated")
+    else:
+        interpreters = importlib.import_module("_xxsubinterpreters")
+        made = interpreters.create(isolated=kind == "isolated")
+    # What it raises is raised here before 3.13, and returned since.
+    failed = interpreters.run_string(made, GUEST.format(path=sys.path, close=end == "close"))
+    interpreters.destroy(made)
+    if failed is not None:
+        sys.exit(failed.errdisplay)
+
+
+if __name__ == "__main__":
+    main()
