@@ -175,7 +175,7 @@ class Executor:
 
     def _give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
         """Destroy the id of a core, which is the session's no longer; return the call that failed."""
-        registry, power_config_id = self._registry, session.power_config_ids[core_id]
+        registry, power_config_id = self._registry, session.ledgers[core_id].power_config_id
         try:
             registry.borrowed.add(power_config_id)
             registry.orphans[power_config_id] = None
@@ -234,7 +234,7 @@ class Executor:
             raise without_frames(first)
 
     def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
-        if core_id in session.refused & session.doubted:
+        if core_id in session.refused and core_id in session.doubted:
             self._replace_id(session, core_id)
         try:
             self._send(session, core_id, votes, asks=asks)
@@ -268,7 +268,8 @@ class Executor:
 
     def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
-        ledger, power_config_id = session.ledgers[core_id], session.power_config_ids[core_id]
+        ledger = session.ledgers[core_id]
+        power_config_id = ledger.power_config_id
         votes = merged(own, settings) if settings else own
         _check(ledger.now.known, votes, power_config_id)
         ledger.sending(own)
@@ -283,8 +284,7 @@ class Executor:
             if not self._set_one_by_one(session, core_id, votes, error.code):
                 raise
         else:
-            session.doubted -= {core_id}
-            session.refused -= {core_id}
+            session.trust_id(core_id)
             ledger.sent(own)
             if since is not None:
                 self._settings.sent(settings, since)

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.events import Cause
 
+_PLACES = {state: place for place, state in enumerate(State)}
 
-@attrs.frozen
+
+@attrs.frozen(weakref_slot=False)
 class LastCall:
     """A session's last native call.
 
@@ -46,14 +48,15 @@ class LastError:
     error: VoteRejected
 
 
-@attrs.define
+@attrs.define(weakref_slot=False)
 class History:
     """What a session has done.
 
     Attributes:
         since_us: when it came into the state that it is in.
         cause: why it did; None for one that has not changed its state yet.
-        lasted_us: how long it was in each state before, all stays together.
+        lasted_us: how long it was in each state before, all stays together, in the order of the states; None for one
+            that it has not left yet.
         calls: how many native calls were made for it.
         last_call, last_error: the latest of them, and the latest that failed.
         saves_told: how many of the session's inferences that made no call have been told of.
@@ -62,7 +65,7 @@ class History:
 
     since_us: int
     cause: Cause | None = None
-    lasted_us: dict[State, int] = attrs.field(factory=dict)
+    lasted_us: tuple[int | None, ...] = (None,) * len(State)
     calls: int = 0
     last_call: LastCall | None = None
     last_error: LastError | None = None
@@ -82,7 +85,8 @@ class History:
         if source is dest:
             return 0
         stayed_us = now_us - self.since_us
-        self.lasted_us[source] = self.lasted_us.get(source, 0) + stayed_us
+        place, before = _PLACES[source], self.lasted_us
+        self.lasted_us = (*before[:place], (before[place] or 0) + stayed_us, *before[place + 1 :])
         self.since_us = now_us
         return stayed_us
 
@@ -94,7 +98,7 @@ class History:
     def time_in(self, state: State, now_us: int) -> dict[State, int]:
         """Return how long the session has been in each state up to now."""
         return {
-            each: self.lasted_us.get(each, 0) + (now_us - self.since_us if each is state else 0)
-            for each in State
-            if each in self.lasted_us or each is state
+            each: (before or 0) + (now_us - self.since_us if each is state else 0)
+            for each, before in zip(State, self.lasted_us, strict=True)
+            if before is not None or each is state
         }

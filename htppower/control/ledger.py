@@ -42,18 +42,23 @@ class InForce:
     accepted: frozenset[Option] = frozenset()
 
 
+_NOTHING_KNOWN = InForce()
+
+
 class Ledger:
     """What is known of one power config id, or of the process. The turn, or the registry's lock, protects it.
 
     Args:
         options: the options that it is about.
+        power_config_id: the id; 0 for the process.
     """
 
-    __slots__ = ("_options", "now")
+    __slots__ = ("_options", "now", "power_config_id")
 
-    def __init__(self, options: frozenset[Option] = OF_AN_ID) -> None:
+    def __init__(self, options: frozenset[Option] = OF_AN_ID, power_config_id: int = 0) -> None:
         self._options = options
-        self.now = InForce()
+        self.power_config_id = power_config_id
+        self.now = _NOTHING_KNOWN
 
     def difference(self, wanted: VoteSet) -> VoteSet:
         """Return what must be sent so that the wanted votes are in force, and no others; other options are left out."""

@@ -345,7 +345,7 @@ class Reconciler:
         use = gate.use()
         if close_now and use.closing:
             return None if session.gone else Step(Trigger.DESTROY)
-        has_ids = bool(session.power_config_ids)
+        has_ids = bool(session.ledgers)
         target = desired(use, plan, session.state, has_ids=has_ids, now_us=self._time.now_us)
         if target is State.LOWERED and not use.closing and not gate.shut_if_idle():
             target = State.RAISED
@@ -367,7 +367,7 @@ class Reconciler:
         epoch = self._registry.epoch
         lost = session.epoch != epoch
         if lost:
-            session.doubted = frozenset(session.power_config_ids)
+            session.doubted = frozenset(session.ledgers)
             session.forget()
         if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
             self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)

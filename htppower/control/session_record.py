@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from htppower.events import Cause
     from htppower.profiles.profile import Profile
 
+# Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
+_NO_CORES: frozenset[int] = frozenset()
+
 
 class SessionRecord:
     """One session. Its public face is ``Session``.
@@ -36,8 +39,8 @@ class SessionRecord:
         casting: whether a call is under way, or was interrupted, so that its result is unknown.
         again: why to look at it again when the turn is given back, or None: another thread, or a signal handler in the
             middle of the turn, asked for it.
-        power_config_ids: by core id. It is replaced, and never changed.
-        ledgers: what is known to be in force on each id, by core id. Likewise.
+        ledgers: its power config ids by core id, each with what is known to be in force on it. It is replaced, and
+            never changed.
         doubted: the cores of which the library may know the id no longer, since the DSP restarted.
         refused: the cores on which the last vote was answered by 13001: it is invalid, or the id is not known.
         error: the call that failed last, None once one has succeeded since.
@@ -66,7 +69,6 @@ class SessionRecord:
         "own",
         "owner",
         "plan",
-        "power_config_ids",
         "refused",
         "state",
         "turn",
@@ -92,10 +94,8 @@ class SessionRecord:
         self.epoch = 0
         self.casting = False
         self.again: Cause | None = None
-        self.power_config_ids: Mapping[int, int] = {}
         self.ledgers: Mapping[int, Ledger] = {}
-        self.doubted: frozenset[int] = frozenset()
-        self.refused: frozenset[int] = frozenset()
+        self.doubted = self.refused = _NO_CORES
         self.error: VoteRejected | None = None
         self.own = own
         self.holds: tuple[Claim, ...] = ()
@@ -120,23 +120,31 @@ class SessionRecord:
         return self.state is State.DESTROYED
 
     @property
+    def power_config_ids(self) -> dict[int, int]:
+        """Its power config ids, by core id."""
+        return {core_id: ledger.power_config_id for core_id, ledger in self.ledgers.items()}
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What every event of the session says of it."""
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
     def take_id(self, core_id: int, power_config_id: int) -> None:
         """Take in a power config id that was created for a core."""
-        self.ledgers = {**self.ledgers, core_id: Ledger()}
-        self.power_config_ids = {**self.power_config_ids, core_id: power_config_id}
+        self.ledgers = {**self.ledgers, core_id: Ledger(power_config_id=power_config_id)}
 
     def give_up_id(self, core_id: int) -> int:
         """Return the id of a core, which is the session's no longer."""
-        power_config_id = self.power_config_ids[core_id]
+        power_config_id = self.ledgers[core_id].power_config_id
         self.ledgers = {other: ledger for other, ledger in self.ledgers.items() if other != core_id}
-        self.power_config_ids = {other: kept for other, kept in self.power_config_ids.items() if other != core_id}
-        self.doubted -= {core_id}
-        self.refused -= {core_id}
+        self.trust_id(core_id)
         return power_config_id
+
+    def trust_id(self, core_id: int) -> None:
+        """Take in that the library knows the id of a core."""
+        if core_id in self.doubted or core_id in self.refused:
+            self.doubted = self.doubted - {core_id} or _NO_CORES
+            self.refused = self.refused - {core_id} or _NO_CORES
 
     def forget(self) -> None:
         """Know no longer what is in force on its ids."""
