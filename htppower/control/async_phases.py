@@ -121,8 +121,13 @@ class _AwaitedAction:
         except BaseException:
             self._waited_for = False
             raise
-        if self._error is not None:
-            raise self._error
+        error, self._error = self._error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                # Its traceback holds this frame.
+                del error
 
     def _run(self) -> None:
         if not self._waited_for:

@@ -222,7 +222,7 @@ class VoteController(ContextManager):
             self._registry.all(),
             self._settings,
             self._registry.caps,
-            tuple(self._registry.orphans),
+            tuple(list(self._registry.orphans)),
             self._events.lost,
         )
 

@@ -97,7 +97,7 @@ class Executor:
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
         """Return whether anything must be sent for a session's votes to be in force."""
-        votes = votes.where_absent(*self._missing)
+        votes = votes.where_absent(*list(self._missing))
         ledgers = session.ledgers
         return (
             len(ledgers) < len(session.core_ids)
@@ -127,7 +127,7 @@ class Executor:
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
         failed = None
-        for power_config_id in tuple(self._registry.orphans):
+        for power_config_id in list(self._registry.orphans):
             if power_config_id in self._registry.borrowed:
                 continue
             failed = self._destroy(None, power_config_id) or failed
@@ -249,7 +249,7 @@ class Executor:
             self._send(session, core_id, votes, asks=asks)
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
-        own = session.ledgers[core_id].difference(votes.where_absent(*self._missing))
+        own = session.ledgers[core_id].difference(votes.where_absent(*list(self._missing)))
         turn = self._settings.turn
         if not asks or is_held(turn) or not self._settings.difference():
             if own:

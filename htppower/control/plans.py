@@ -60,7 +60,8 @@ class Planner:
     def __init__(self, platform: Platform | None, *, strict: bool) -> None:
         self.platform = platform
         self._strict = strict
-        # The options that the library has refused as not on this platform.
+        # The options that the library has refused as not on this platform. Who goes through them makes a list first:
+        # that is one step, also without the interpreter's lock.
         self.missing: dict[Option, Degradation] = {}
         self._plans: dict[tuple[Profile, int], Plan] = {}
 
@@ -71,7 +72,8 @@ class Planner:
             RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
         """
         key = (profile, len(self.missing))
-        if key not in self._plans:
+        made = self._plans.get(key)
+        if made is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             _refuse(profile, self.platform)
@@ -84,7 +86,7 @@ class Planner:
                     for lost in made.degradations
                 )
             self._plans[key] = made
-        return self._plans[key]
+        return made
 
 
 def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, Degradation]) -> Plan:

@@ -76,9 +76,8 @@ class SigtermHandler:
     """
 
     def __init__(self) -> None:
-        self._bound: weakref.WeakSet[ProcessExit] = weakref.WeakSet()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_end_by_sigterm)
+        # Replaced, and never changed, since the thread that ends the process goes through it.
+        self._bound: tuple[weakref.ref[ProcessExit], ...] = ()
 
     @classmethod
     def add(cls, bound: ProcessExit) -> None:
@@ -94,7 +93,7 @@ class SigtermHandler:
                 # A subinterpreter: only the main one has signals.
                 return
         if isinstance(handler, cls):
-            handler._bound.add(bound)
+            handler._bound = (*(other for other in handler._bound if other() is not None), weakref.ref(bound))
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Handle the signal; another one kills at once, unless it comes with it."""
@@ -112,7 +111,10 @@ class SigtermHandler:
 
     def _end(self, number: int) -> None:
         try:
-            for bound in tuple(self._bound):
+            for reference in self._bound:
+                bound = reference()
+                if bound is None:
+                    continue
                 try:
                     bound.end_process()
                 except Exception:
@@ -132,6 +134,10 @@ def _end_by_sigterm() -> None:
     """In a child that was forked while the parent is being ended: nobody else gives the signal back to the system."""
     if signal.getsignal(signal.SIGTERM) is _do_nothing:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_end_by_sigterm)
 
 
 def _handle_by_default(number: int, after_s: float) -> None:

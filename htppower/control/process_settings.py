@@ -98,7 +98,7 @@ class ProcessSettings:
                         if wishes and option not in self._missing
                     }
                 )
-            return self._ledger.difference(self._wanted).without(*self._missing)
+            return self._ledger.difference(self._wanted).without(*list(self._missing))
 
     def sending(self, votes: VoteSet) -> InForce:
         """Note that a call is about to carry these votes; return what was known then, for ``sent``."""

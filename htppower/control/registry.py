@@ -20,7 +20,7 @@ class Registry:
         sessions: the open sessions by number.
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
-            else.
+            else. Who goes through them makes a list first: that is one step, also without the interpreter's lock.
         borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.

@@ -59,7 +59,13 @@ def run_side_by_side(
         if helps:
             each()
         each.done.wait(None if end_s is None else max(0.0, end_s - clock.monotonic()))
-    for each in running:
-        if each.error is not None:
-            raise each.error
+    errors = [each.error for each in running if each.error is not None]
+    if errors:
+        for each in running:
+            each.error = None
+        try:
+            raise errors[0]
+        finally:
+            # Its traceback holds this frame.
+            del errors
     return tuple(place for place, each in enumerate(running) if not each.done.is_set())

@@ -81,6 +81,13 @@ class RankedLock:
     ) -> None:
         self.release()
 
+    def locked(self) -> bool:
+        """Return whether a thread holds it; ``threading.Condition`` asks for that since Python 3.14."""
+        free = not self._is_owned() and self._lock.acquire(blocking=False)
+        if free:
+            self._lock.release()
+        return not free
+
     def _is_owned(self) -> bool:
         return self in self._mine.held
 

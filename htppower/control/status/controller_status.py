@@ -146,7 +146,7 @@ def _setting(option: Option, settings: ProcessSettings) -> ProcessSetting:
 
 
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
-    ids, ledgers = session.power_config_ids, session.ledgers
+    ledgers = session.ledgers.values()
     gate, history = session.gate, session.history
     saves = history.saves + (gate.begun - history.saves_told if session.plan.raised else 0)
     return SessionStatus(
@@ -163,8 +163,8 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         sustained_until_us=gate.sustained_until_us if session.state is State.RAISED else None,
         device_id=session.device_id,
         core_ids=session.core_ids,
-        power_config_ids=tuple(ids.values()),
-        votes={ids[core_id]: ledgers[core_id].now.known for core_id in ids},
+        power_config_ids=tuple(ledger.power_config_id for ledger in ledgers),
+        votes={ledger.power_config_id: ledger.now.known for ledger in ledgers},
         degradations=session.plan.degradations,
         error=session.error,
         last_error=history.last_error,

@@ -112,7 +112,8 @@ class SystemTime(MonotonicClock):
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
         """Run the action at the deadline, on a thread of the pool, never before it."""
-        alarm = str(next(self._numbers))
+        with self._lock:
+            alarm = str(next(self._numbers))
         # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
         self._worker.start()
         if deadline_us <= self.now_us and not self._closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import weakref
@@ -12,8 +13,10 @@ from bench import Bench
 
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control.side_by_side import run_side_by_side
 from htppower.errors import HtpPowerError, kept
 from htppower.events import ReleaseFailed
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,6 +99,44 @@ def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench]
         infer()
     gc.collect()
     assert given[0]() is None
+
+
+@pytest.mark.usefixtures("_without_collector")
+def test_an_error_of_side_by_side_goes_with_its_handler() -> None:
+    """What an action raised is held by nothing but what it is raised to."""
+    given: list[weakref.ref[_Input]] = []
+
+    def action() -> None:
+        raise OSError("mine")
+
+    def run() -> None:
+        given.append(weakref.ref(host_has := _Input()))
+        run_side_by_side(VirtualTime(), [action, lambda: host_has])
+
+    with contextlib.suppress(OSError):
+        run()
+    assert given[0]() is None
+
+
+@pytest.mark.usefixtures("_without_collector")
+def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
+    """Likewise what was raised in another thread, and is raised again where it was waited for."""
+    given: list[weakref.ref[_Input]] = []
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(13003)
+
+    async def infer() -> None:
+        given.append(weakref.ref(host_has := _Input()))
+        async with session.ainference():
+            del host_has
+
+    async def run() -> None:
+        with contextlib.suppress(VoteRejected):
+            await infer()
+        assert given[0]() is None
+
+    asyncio.run(run())
 
 
 def test_a_close_that_fails_keeps_no_input_alive() -> None:
