@@ -167,5 +167,8 @@ class EventBus:
     def _may_deliver(self) -> bool:
         """Let this thread deliver, unless one does already."""
         with self._lock:
-            delivering, self._delivering = self._delivering, True
-            return not delivering
+            # Who delivers ends that without the lock, so it is set by nobody else.
+            if self._delivering:
+                return False
+            self._delivering = True
+            return True

@@ -43,7 +43,7 @@ def _breaks_the_protocol(bench: Bench) -> None:
         host_has = _Input()
         raise OSError("mine") from KeyError(host_has)
 
-    bench.recorder.set_power_config = set_power_config  # type: ignore[method-assign]
+    bench.recorder.set_power_config = set_power_config  # type: ignore[assignment,method-assign]
 
 
 TROUBLES = [

@@ -14,7 +14,9 @@ import htppower.control.controller
 import htppower.control.event_bus
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
-from htppower.events import CallMade, Event, SessionOpened, Transition
+from htppower.control.event_bus import EventBus
+from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -248,3 +250,31 @@ def test_events_can_not_be_changed(controller: VoteController) -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         told[0].order = 0  # type: ignore[misc]
     assert all(kind.__setattr__ is not object.__setattr__ for kind in Event.__subclasses__())
+
+
+class _EndsMeanwhile(EventBus):
+    """Another thread delivers, and ends that just after this one has seen that it does."""
+
+    seen = True
+
+    @property
+    def _delivering(self) -> bool:
+        seen, self.seen = self.seen, False
+        return seen
+
+    @_delivering.setter
+    def _delivering(self, delivering: bool) -> None:
+        self.seen = delivering
+
+
+def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
+    """Who leaves an event to a thread that delivers does not keep that one from looking again."""
+    told: list[Event] = []
+    bus = _EndsMeanwhile(VirtualTime())
+    bus.add(told.append, lambda event: True)
+    bus.seen = True
+    bus.tell(CapSet, None, cap="balanced", reason="test")
+    bus.deliver()
+    assert told == []
+    bus.deliver()
+    assert [type(event) for event in told] == [CapSet]
