@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import sys
 import tracemalloc
 import weakref
 from typing import Any
 
+import pytest
 from hanging import until
 
 from htppower import VoteController, load_profile
@@ -16,6 +19,8 @@ from htppower.testing import VirtualTime
 # atexit keeps the place of what was unregistered: 8 bytes in CPython up to 3.13.
 MOST_BYTES_EACH = 64
 CONTROLLERS = 30
+# What the interpreter keeps for later comes once; a leak comes each time.
+ROUNDS = 3
 BURST, BALANCED = load_profile("burst"), load_profile("balanced")
 
 
@@ -37,17 +42,20 @@ def _use_many() -> None:
     gc.collect()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="each function keeps a frame for later")
 def test_a_closed_controller_leaves_no_bytes() -> None:
     """Of many that were used and closed, less stays than one registration of each would weigh."""
     tracemalloc.start()
     try:
         _use_many()
-        before, _ = tracemalloc.get_traced_memory()
-        _use_many()
-        after, _ = tracemalloc.get_traced_memory()
+        traced = [tracemalloc.get_traced_memory()[0]]
+        for _ in range(ROUNDS):
+            _use_many()
+            traced.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert (after - before) / CONTROLLERS < MOST_BYTES_EACH
+    grown = [after - before for before, after in itertools.pairwise(traced)]
+    assert min(grown) / CONTROLLERS < MOST_BYTES_EACH
 
 
 def test_a_closed_controller_leaves_no_objects_and_no_threads() -> None:
