@@ -222,7 +222,7 @@ class VoteController(ContextManager):
             self._registry.all(),
             self._settings,
             self._registry.caps,
-            tuple(list(self._registry.orphans)),
+            self._registry.all_orphans(),
             self._events.lost,
         )
 

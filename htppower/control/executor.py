@@ -127,7 +127,7 @@ class Executor:
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
         failed = None
-        for power_config_id in list(self._registry.orphans):
+        for power_config_id in self._registry.all_orphans():
             if power_config_id in self._registry.borrowed:
                 continue
             failed = self._destroy(None, power_config_id) or failed

@@ -20,7 +20,7 @@ class Registry:
         sessions: the open sessions by number.
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
-            else. Who goes through them makes a list first: that is one step, also without the interpreter's lock.
+            else.
         borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
@@ -44,6 +44,13 @@ class Registry:
         """Return the open sessions, in the order in which they were opened."""
         with self.lock:
             return tuple(self.sessions.values())
+
+    def all_orphans(self) -> tuple[int, ...]:
+        """Return the orphans."""
+        # They come and go without the lock. Making a list is one step, also without the interpreter's lock; making a
+        # tuple is not.
+        orphans = list(self.orphans)
+        return tuple(orphans)
 
     def next_number(self) -> int:
         """Return the number of a new session: one more than that before it."""
