@@ -51,8 +51,8 @@ class AsyncInference:
             self.end_soon()
             raise
         except BaseException:
-            if (token := self._take()) is not None:
-                gate.put_back(token)
+            if (taken := self._take()) is not None:
+                gate.put_back(taken)
                 self._phases.look_again()
             raise
 

@@ -179,7 +179,7 @@ class VoteController(ContextManager):
         cap = Cap(self._registry, self._claims, claim, self._time)
         try:
             self._claims.set_cap(claim)
-            return cap
+            return cap  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
         except BaseException:
             # Nobody gets the handle, so nobody would lift it.
             cap.lift()

@@ -43,14 +43,11 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
         return State.LOWERED if state in (State.RAISED, State.UNKNOWN) and has_ids else State.DESTROYED
     if not plan.raised:
         return State.UNVOTED
-    if use.busy:
-        return State.RAISED
-    if state is State.UNVOTED:
+    if state is State.UNVOTED and not use.busy:
         return state
     # An alarm that rings at its deadline must lower: <, and not <=.
-    if now_us < use.deadline_us and state is not State.LOWERED:
-        return State.RAISED
-    return State.LOWERED
+    stays_up = use.busy or (now_us < use.deadline_us and state is not State.LOWERED)
+    return State.RAISED if stays_up else State.LOWERED
 
 
 def next_step(target: State, plan: Plan, state: State, *, has_ids: bool, differs: bool) -> Step | None:

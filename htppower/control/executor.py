@@ -149,10 +149,10 @@ class Executor:
                 if settings:
                     send(settings)
             finally:
-                try:
+                try:  # noqa: SIM105 - nothing may come before the release: see locks.py
                     turn.release()
                 except RuntimeError:
-                    pass  # noqa: S110 - another thread has it: see locks.py
+                    pass
 
     def _cast_on_a_new_id(self, *, wait: bool) -> None:
         registry = self._registry
@@ -261,10 +261,10 @@ class Executor:
             if own or settings:
                 self._set(session, core_id, own, settings)
         finally:
-            try:
+            try:  # noqa: SIM105 - nothing may come before the release: see locks.py
                 turn.release()
             except RuntimeError:
-                pass  # noqa: S110 - another thread has it: see locks.py
+                pass
 
     def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

@@ -96,7 +96,7 @@ class Inference:
                 token = gate.token()
             if self._token is not None:
                 gate.put_back(token)
-                raise RuntimeError("this inference is being run: call inference() for each")
+                raise RuntimeError("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
             if gate.open:
                 return
@@ -110,7 +110,7 @@ class Inference:
                     self._phases.look_again()
             raise
 
-    def __exit__(
+    def __exit__(  # noqa: C901 - the hot path: a function more would cost as much again
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         gate, token = self._gate, self._token
@@ -142,10 +142,10 @@ class Inference:
                 self._phases.lower(quiet=error is not None)
         except VoteRejected:
             raise
-        except BaseException as error:
+        except BaseException as interrupt:
             # A token that was not given back is counted when nothing refers to it any more.
             token = None
-            clear_frames(error)
+            clear_frames(interrupt)
             self._phases.look_again()
             raise
 

@@ -118,7 +118,7 @@ class Reconciler:
             self.after_turn()
 
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
-        """Create a session's ids and take it in; return False where the DSP has just restarted and it is tried again."""
+        """Create a session's ids and take it in; return False where the DSP has just restarted, to try again."""
         with session.turn:
             error = self._create_ids(session) if session.plan.raised else None
             if again and self._restarted(error):
@@ -187,10 +187,12 @@ class Reconciler:
         reason: str | None = None,
         only_if_changed: bool = False,
     ) -> VoteRejected | None:
-        """Settle a session in its turn; return the call that failed.
+        """Settle a session in its turn, for a cause and in a phase; return the call that failed.
 
         Args:
-            session, cause, phase: which, why, and in which phase.
+            session: which.
+            cause: why.
+            phase: in which phase, if any.
             doubt: whether to forget then what is known of its votes.
             failures: where to note the failures of a session that is being closed.
             reason: what for another profile is used.
@@ -258,10 +260,10 @@ class Reconciler:
                 if cause is not None and self._restarted(self._settle(session, cause, None, [])):
                     session.again = Cause.LINK_LOST
             finally:
-                try:
+                try:  # noqa: SIM105 - nothing may come before the release: see locks.py
                     turn.release()
                 except RuntimeError:
-                    pass  # noqa: S110 - another thread has it: see locks.py
+                    pass
             self._settle_queued()
 
     def retry(self) -> None:
@@ -302,7 +304,9 @@ class Reconciler:
         """Make the transitions to what a session should have; return the call that failed.
 
         Args:
-            session, cause, phase: which, why, and in which phase.
+            session: which.
+            cause: why.
+            phase: in which phase, if any.
             failures: where to note the failures of a session that is being closed.
         """
         error: VoteRejected | None = None

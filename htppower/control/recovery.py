@@ -103,7 +103,7 @@ class Recovery:
                 self._retry.failed(error)
 
     def call_interrupted(self) -> None:
-        """Take in that an exception such as Ctrl-C came when a call returned: it may have told that the link is lost."""
+        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         with self._registry.lock:
             self._registry.epoch += 1
             self._settings.forget()

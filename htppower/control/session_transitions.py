@@ -28,7 +28,7 @@ class SessionTransitions:
     """Makes the transitions that the reconciler asks for. The session's turn is held.
 
     Args:
-        registry, executor, events, time: what a destroyed session leaves, makes the calls, is told, and gives the clock.
+        registry, executor, events, time: what a destroyed session leaves, makes calls, is told, and gives the clock.
     """
 
     def __init__(self, registry: Registry, executor: Executor, events: EventBus, time: Time) -> None:

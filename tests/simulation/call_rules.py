@@ -45,23 +45,26 @@ class CallRules:
         if highest is not None and any(rank is not None and rank > highest for rank in ranks):
             situation.fail("no native call under a lock that forbids it", f"{call} under {call.task.held}")
         if power_config_id is not None:
-            if power_config_id in self._destroyed:
-                self._situation.fail("no call on a destroyed id", f"{call}")
-            if any(other.power_config_id == power_config_id for other in self._situation.under_way):
-                self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
-            if any(config.option not in PROCESS_WIDE for config in call.configs):
-                self._bare.discard(power_config_id)
-            client = self.client_of(call)
-            in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
-            if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
-                # Once more is allowed: the call that is told of the restart may return after the one that is refused.
-                self._unknown[power_config_id] += not self._situation.out_of_reach
-                if self._unknown[power_config_id] > 1:
-                    self._situation.fail("an id that the library does not know is not used again", f"{call}")
+            self._begins_on(call, power_config_id)
         if self._situation.under_way and not situation.promises.side_by_side:
             self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
         self._situation.under_way.append(call)
         self.made.append(call)
+
+    def _begins_on(self, call: NativeCall, power_config_id: int) -> None:
+        if power_config_id in self._destroyed:
+            self._situation.fail("no call on a destroyed id", f"{call}")
+        if any(other.power_config_id == power_config_id for other in self._situation.under_way):
+            self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
+        if any(config.option not in PROCESS_WIDE for config in call.configs):
+            self._bare.discard(power_config_id)
+        client = self.client_of(call)
+        in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
+        if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
+            # Once more is allowed: the call that is told of the restart may return after the one that is refused.
+            self._unknown[power_config_id] += not self._situation.out_of_reach
+            if self._unknown[power_config_id] > 1:
+                self._situation.fail("an id that the library does not know is not used again", f"{call}")
 
     def applied(self, call: NativeCall) -> Client | None:
         """Take in that a call has taken effect; return the session whose id it was made on."""

@@ -165,7 +165,7 @@ class ThreadPool:
         self._name = name
         self._logger = logger
         self._actions: deque[Callable[[], object]] = deque()
-        self._changed = threading.Condition(make_lock(Rank.WORKER))
+        self._changed = threading.Condition(make_lock(Rank.WORKER))  # type: ignore[arg-type]  # an RLock
         self._threads = 0
         self._idle = 0
         self._closed = False
@@ -245,6 +245,7 @@ def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
 
 
 def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
+    """Run an action, and log what it raises."""
     try:
         action()
     except Exception:

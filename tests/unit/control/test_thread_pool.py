@@ -97,7 +97,7 @@ def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, han
     for _ in range(20):
         busy, taken = hang(), hang()
         pool.post(busy)
-        until(lambda: busy.begun.is_set())
+        assert busy.begun.wait(WAIT_S)
         busy.let_go.set()
         taken.let_go.set()
         pool.post(taken)
