@@ -165,7 +165,7 @@ class SystemTime(MonotonicClock):
                 scheduler.shutdown(wait=False)
 
     def _hand_on(self, action: Callable[[], object]) -> None:
-        """Hand on what is due: the scheduler's thread holds a lock that arming an alarm waits for, so it runs nothing."""
+        """Hand on what is due: the thread of the scheduler holds a lock that arming an alarm waits for."""
         try:
             self._pool.post(action)
         except RuntimeError:
