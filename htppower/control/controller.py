@@ -190,6 +190,22 @@ class VoteController(ContextManager):
         """The caps that are set, in the order in which they were."""
         return tuple(Cap(self._registry, self._claims, claim, self._time) for claim in self._registry.caps)
 
+    def link_lost(self, code: int) -> None:
+        """Tell that a graph call of the host was answered with a lost link: every vote of the process is lost.
+
+        The sessions are voted again on other threads, those with an inference in flight first; this waits for none of
+        them. Tell it of every call that fails so: what comes with the same code within 1 s of a loss, whoever told of
+        that, is the same loss and has no effect. Once every session is closed it has none either.
+
+        Args:
+            code: 1007 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION``): the subsystem has restarted and the link is rebuilt;
+                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): it is not, so the votes wait for the back-off.
+
+        Raises:
+            ValueError: another code.
+        """
+        self._reconciler.link_lost(code)
+
     def subscribe(
         self, subscriber: Callable[[Event], object], kinds: type[Event] | Iterable[type[Event]] = Event
     ) -> Callable[[], None]:

@@ -17,7 +17,7 @@ from htppower.control.precedence import in_use
 from htppower.control.recovery import MOST_RESTARTS, Recovery
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
-from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT
+from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -265,6 +265,25 @@ class Reconciler:
                 except RuntimeError:
                     pass
             self._settle_queued()
+
+    def link_lost(self, code: int) -> None:
+        """Take in that a call of the host's own was answered with a lost link; the sessions are settled elsewhere.
+
+        Raises:
+            ValueError: the code does not say so.
+        """
+        if code not in LINK_LOST:
+            known = " or ".join(f"{each} ({code_name(each)})" for each in sorted(LINK_LOST))
+            raise ValueError(f"code is {code!r}: {known}")
+        if not self._registry.sessions:
+            return
+        try:
+            self._recovery.link_lost(VoteRejected(code, function="graphExecute"))
+            self.after_turn()
+        except BaseException:
+            for session in self._registry.all():
+                self._recovery.interrupted(session)
+            raise
 
     def retry(self) -> None:
         """Try again what is left."""

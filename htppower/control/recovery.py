@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # A subsystem that restarts more often within a second, while sessions are being voted again, is left to the back-off.
 MOST_RESTARTS = 3
+# Every call of a host that is under way when the subsystem restarts tells of it, one after the other. What it tells
+# within this time of a loss, with the same code, is that loss.
+SAME_LOSS_US = 1_000_000
 
 
 class Recovery:
@@ -48,6 +51,8 @@ class Recovery:
         self._restarts_since_us = 0
         # That of the latest call that was told of a restart.
         self._restart_number = 0
+        # When the link was lost last, by the code that told of it.
+        self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off.
         self._put_off = 0
 
@@ -70,7 +75,7 @@ class Recovery:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
-    def link_lost(self, error: VoteRejected, number: int) -> None:
+    def link_lost(self, error: VoteRejected, number: int | None = None) -> None:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
 
         Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
@@ -79,23 +84,28 @@ class Recovery:
         Args:
             error: the call that told of it.
             number: one more than that of the call that began before it. A call that began before one that was told of
-                a restart may be answered later, and tells of the time before.
+                a restart may be answered later, and tells of the time before. None for a call of a host's own: nothing
+                is done where that loss is known, and none counts towards ``MOST_RESTARTS``.
         """
         with self._registry.lock:
+            now_us = self._time.now_us
+            known = error.code in self._lost_us and now_us - self._lost_us[error.code] < SAME_LOSS_US
+            if number is None and known:
+                return
+            self._lost_us[error.code] = now_us
             self._registry.epoch += 1
             self._settings.forget()
             lost = self._lose_all()
             for session in lost:
                 self._queue.setdefault(session, Cause.LINK_LOST)
-            if error.code == SYSTEM_COMMUNICATION_FATAL and number > self._restart_number:
+            if error.code == SYSTEM_COMMUNICATION_FATAL and (number is None or number > self._restart_number):
                 self._lacking.update(dict.fromkeys(lost))
                 self._retry.died(error)
                 return
-            self._restart_number = max(number, self._restart_number)
-            now_us = self._time.now_us
+            self._restart_number = max(number or 0, self._restart_number)
             if now_us - self._restarts_since_us >= FIRST_RETRY_US:
                 self._restarts, self._restarts_since_us = 0, now_us
-            self._restarts += 1
+            self._restarts += number is not None
             self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch

@@ -211,6 +211,14 @@ class Session(ContextManager):
         claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
         return Hold(self._claims, self._record, claim, self._time, owner)
 
+    def link_lost(self, code: int) -> None:
+        """Tell that a graph call of the host was answered with a lost link: see ``VoteController.link_lost``.
+
+        Raises:
+            ValueError: likewise.
+        """
+        self._reconciler.link_lost(code)
+
     def close(self) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
 
