@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from htppower.control.phases import Inference
     from htppower.control.session import Session
+    from htppower.hosts.qnn_errors import LinkWatch
 
 
 class AsyncRuns:
@@ -20,10 +21,12 @@ class AsyncRuns:
 
     Args:
         votes: the session; each inference is one in flight on it.
+        watch: is told of the errors with which they end.
     """
 
-    def __init__(self, votes: Session) -> None:
+    def __init__(self, votes: Session, watch: LinkWatch) -> None:
         self._votes = votes
+        self.watch = watch
         self._changed = threading.Condition()
         self._pending = 0
 
@@ -73,8 +76,10 @@ class AsyncRun:
             self._runs.end(self._inference)
 
     def __call__(self, results: Any, user_data: Any, error: str) -> None:
-        """End the inference, then call the user's callback, in the runtime's thread."""
+        """Tell of a lost link, end the inference, then call the user's callback, in the runtime's thread."""
         try:
+            if error:
+                self._runs.watch.failed(error)
             self.end()
         finally:
             self._callback(results, user_data, error)

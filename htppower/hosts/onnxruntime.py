@@ -17,6 +17,7 @@ from htppower.control.context_manager import ContextManager
 from htppower.control.session import run_soon
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
+from htppower.hosts.qnn_errors import LinkWatch
 from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
 from htppower.hosts.qnn_options import (
     PERFORMANCE_MODE,
@@ -82,6 +83,9 @@ def load_model(
 class VotingSession(ContextManager):
     """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
 
+    A run that fails with 1007 or 1011 of the vendor's library tells the controller so: see ``Session.link_lost``. Its
+    error is passed on as it is.
+
     Args:
         session: the session. It is released by ``close`` if nobody else has it.
         votes: what casts the votes; it is not closed with the model.
@@ -94,7 +98,8 @@ class VotingSession(ContextManager):
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
         self._session: InferenceSession | None = session
         self._votes = votes
-        self._async_runs = AsyncRuns(votes)
+        self._watch = LinkWatch(votes)
+        self._async_runs = AsyncRuns(votes, self._watch)
         # A look costs ONNX Runtime three exceptions, some 100 us.
         self._looked_at: weakref.WeakSet[RunOptions] = weakref.WeakSet()
 
@@ -108,7 +113,7 @@ class VotingSession(ContextManager):
             VoteRejected, SessionClosed: as ``Session.inference`` does.
         """
         session = self._open(run_options)
-        with self._votes.inference():
+        with self._votes.inference(), self._watch:
             return session.run(output_names, input_feed, run_options)
 
     def run_with_ort_values(
@@ -116,13 +121,13 @@ class VotingSession(ContextManager):
     ) -> Any:
         """Run as ``InferenceSession.run_with_ort_values`` does, with the votes in force. Raises as ``run`` does."""
         session = self._open(run_options)
-        with self._votes.inference():
+        with self._votes.inference(), self._watch:
             return session.run_with_ort_values(output_names, input_dict_ort_values, run_options)
 
     def run_with_iobinding(self, iobinding: Any, run_options: RunOptions | None = None) -> Any:
         """Run as ``InferenceSession.run_with_iobinding`` does, with the votes in force. Raises as ``run`` does."""
         session = self._open(run_options)
-        with self._votes.inference():
+        with self._votes.inference(), self._watch:
             return session.run_with_iobinding(iobinding, run_options)
 
     def run_with_ortvaluevector(
@@ -130,7 +135,7 @@ class VotingSession(ContextManager):
     ) -> Any:
         """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as ``run`` does."""
         session = self._open(run_options)
-        with self._votes.inference():
+        with self._votes.inference(), self._watch:
             return session.run_with_ortvaluevector(run_options, feed_names, feeds, fetch_names, fetches, fetch_devices)
 
     def run_async(
