@@ -66,6 +66,7 @@ class Cause(str, enum.Enum):
     CAP_LIFTED = "cap lifted"
     LINK_LOST = "link to the DSP lost"
     RETRIED = "retried"
+    HEARTBEAT = "heartbeat"
     SESSION_CLOSED = "session closed"
 
     __str__ = str.__str__
@@ -162,7 +163,7 @@ class Transition(Event):
         phase: the phase that began or ended, or None.
         error: for ``lose``, the native call that failed; None where another session's call told of the loss.
         attempted: for ``lose``, the transition of which the call failed; None where another session's call told of the
-            loss.
+            loss, or where the votes were cast again by the heartbeat.
         lasted_us: how long the session was in the state before.
         late_us: for a lowering by the sustain timer or in the background, by how much it began after its deadline; one
             in the background is due when the inference ends. None otherwise.

@@ -12,6 +12,7 @@ from htppower.control.companions import Companions
 from htppower.control.context_manager import ContextManager
 from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
 from htppower.control.executor import Executor
+from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat, checked_heartbeat_us
 from htppower.control.holds import Cap
 from htppower.control.native_calls import NativeCalls
 from htppower.control.plans import Planner
@@ -54,8 +55,11 @@ class VoteController(ContextManager):
         folders: where to look for profiles by name, after the shipped ones.
         handle_sigterm: on SIGTERM, lower everything, then die of it. Taken only where the process has no handler of
             its own, and only when made in the main thread.
+        heartbeat_us: how long a session that is up may make no native call before its votes are cast again, in the
+            background and as they are, so that a restart of the DSP is noticed; 0 for no heartbeat.
 
     Raises:
+        TypeError, ValueError: a setting is none of those above.
         BackendUnavailable: the backend can't be used; nothing falls back to another.
     """
 
@@ -68,7 +72,9 @@ class VoteController(ContextManager):
         strict: bool = False,
         folders: Iterable[str | os.PathLike[str]] = (),
         handle_sigterm: bool = True,
+        heartbeat_us: int = DEFAULT_HEARTBEAT_US,
     ) -> None:
+        beat_us = checked_heartbeat_us(heartbeat_us)
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
         self._backend = named_backend(backend) if isinstance(backend, str) else backend
@@ -93,11 +99,15 @@ class VoteController(ContextManager):
         )
         executor = Executor(calls, self._registry, self._settings, planner.missing, strict=strict)
         transitions = SessionTransitions(self._registry, executor, self._events, self._time)
+        heartbeat = Heartbeat(
+            self._registry, executor, transitions, self._recovery, self._time, self._settle_if_asked, beat_us
+        )
         self._reconciler = Reconciler(
             self._registry,
             executor,
             transitions,
             self._recovery,
+            heartbeat,
             self._events,
             self._time,
             planner,
@@ -289,6 +299,9 @@ class VoteController(ContextManager):
 
     def _retry(self) -> None:
         self._reconciler.retry()
+
+    def _settle_if_asked(self, session: SessionRecord) -> None:
+        self._reconciler.settle_if_asked(session)
 
     def _subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
         return self._events.subscribe(subscriber, wants)

@@ -86,6 +86,19 @@ class Executor:
             return Outcome(without_frames(error))
         return DONE
 
+    def cast_again(self, session: SessionRecord) -> VoteRejected | None:
+        """Send what was sent last on each id, though it is in force; return the call that failed."""
+        for core_id, ledger in session.ledgers.items():
+            votes = ledger.now.known or ledger.now.doubtful
+            if votes:
+                try:
+                    self._calls.set(session, session.power_config_ids[core_id], votes)
+                except VoteRejected as error:
+                    if error.code == INVALID_INPUT:
+                        session.refused |= {core_id}
+                    return without_frames(error)
+        return None
+
     def create_ids(self, session: SessionRecord) -> None:
         """Create the power config ids that a session lacks.
 

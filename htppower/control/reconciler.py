@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
+    from htppower.control.heartbeat import Heartbeat
     from htppower.control.plans import Plan, Planner
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -42,8 +43,8 @@ class Reconciler:
     """Settles sessions.
 
     Args:
-        registry, executor, transitions, recovery, events, time: the open sessions, what makes calls and transitions,
-            what is left to put right, who is told, and clock, alarms and threads.
+        registry, executor, transitions, recovery, heartbeat, events, time: the open sessions, what makes calls and
+            transitions, what is left to put right, what casts votes again, who is told, and clock, alarms and threads.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
@@ -53,6 +54,7 @@ class Reconciler:
         executor: Executor,
         transitions: SessionTransitions,
         recovery: Recovery,
+        heartbeat: Heartbeat,
         events: EventBus,
         time: Time,
         planner: Planner,
@@ -65,6 +67,7 @@ class Reconciler:
         self._executor = executor
         self._transitions = transitions
         self._recovery = recovery
+        self._heartbeat = heartbeat
         self._events = events
         self._time = time
         self._raises = raises
@@ -227,7 +230,7 @@ class Reconciler:
             # Ctrl-C, most of all. What is left is settled by whoever comes next, and by the back-off at the latest.
             self.interrupted((session,))
             raise
-        self._settle_if_asked(session)
+        self.settle_if_asked(session)
         return error
 
     def _restarted(self, error: VoteRejected | None) -> bool:
@@ -239,9 +242,9 @@ class Reconciler:
         if session.gone:
             return
         session.again = cause
-        self._settle_if_asked(session)
+        self.settle_if_asked(session)
 
-    def _settle_if_asked(self, session: SessionRecord) -> None:
+    def settle_if_asked(self, session: SessionRecord) -> None:
         """Settle what was asked for while another thread, or this one, had the turn; to be called after each turn."""
         try:
             self._look_again(session)
@@ -281,8 +284,7 @@ class Reconciler:
             self._recovery.link_lost(VoteRejected(code, function="graphExecute"))
             self.after_turn()
         except BaseException:
-            for session in self._registry.all():
-                self._recovery.interrupted(session)
+            self.interrupted(self._registry.all())
             raise
 
     def retry(self) -> None:
@@ -337,6 +339,7 @@ class Reconciler:
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
                     self._recovery.done(session)
+                    self._heartbeat.follow(session)
                     return error
                 # The link was lost while its gate was opened.
                 session.gate.shut()
@@ -352,6 +355,7 @@ class Reconciler:
             if error is None:
                 self._recovery.done(session)
                 if step.trigger in (Trigger.DESTROY, Trigger.RELEASE) and session.gone:
+                    self._heartbeat.follow(session)
                     return error
                 continue
             if self._restarted(error):

@@ -41,11 +41,11 @@ class Bench:
 
     @classmethod
     def make(cls, simulated: SimulatedHtp | None = None, **options: Any) -> Bench:
-        """Return a bench on V75, or on the given simulation."""
+        """Return a bench on V75, or on the given simulation; without a heartbeat, unless that is among the options."""
         time = VirtualTime()
         simulated = SimulatedHtp(arch=75) if simulated is None else simulated
         recorder = RecordingBackend(simulated, time=time)
-        controller = VoteController(recorder, time=time, handle_sigterm=False, **options)
+        controller = VoteController(recorder, time=time, handle_sigterm=False, **{"heartbeat_us": 0, **options})
         events: list[Event] = []
         controller.subscribe(events.append, STATE_EVENTS)
         return cls(time, simulated, recorder, controller, events)

@@ -50,7 +50,7 @@ class Rig:
         self.backend = Interrupted(self.time)
         self.simulated = self.backend.inner
         assert isinstance(self.simulated, SimulatedHtp)
-        self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False)
+        self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False, heartbeat_us=0)
 
     @property
     def core_target(self) -> int:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from htppower.events import Event
     from htppower.profiles.profile import Profile
 
+# The end of a command is looked for this often, where no signal tells of it.
+_LONGEST_WAIT_S = 10
+
 
 @attrs.frozen
 class Holding:
@@ -36,8 +39,8 @@ class Holding:
         device_id, core_ids: where it is raised.
         command: runs meanwhile; empty for none.
         seconds: how long; None for as long as the command runs, or until Ctrl-C.
-        revote_s: how often everything is voted again. Only a native call shows that the DSP has restarted, and the
-            command may be what restarts it.
+        revote_s: how often everything is voted again, by the heartbeat of the controller: the command may be what
+            restarts the DSP.
     """
 
     profile: Profile
@@ -64,7 +67,11 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     signals = take_signals()
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
     ours = open_descriptors()
-    with contextlib.closing(open_backend()) as backend, VoteController(backend, handle_sigterm=False) as controller:
+    heartbeat_us = round(holding.revote_s * 1_000_000)
+    with (
+        contextlib.closing(open_backend()) as backend,
+        VoteController(backend, handle_sigterm=False, heartbeat_us=heartbeat_us) as controller,
+    ):
         keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()
         if not holding.command:
@@ -98,18 +105,18 @@ class _Wait:
     def run(self) -> int:
         """Wait to the end, lowered while the process is stopped; return the exit code."""
         while True:
-            with self._raised() as session:
-                ended = self._wait(session)
+            with self._raised():
+                ended = self._wait()
             if isinstance(ended, int):
                 return ended
             self._stop(ended)
 
     @contextlib.contextmanager
-    def _raised(self) -> Iterator[Session | None]:
+    def _raised(self) -> Iterator[None]:
         """Keep the profile raised. While a command runs, a failure is printed and the command goes on."""
         session = self._open()
         if session is None:
-            yield None
+            yield
             return
         unsubscribe: Callable[[], None] | None = None
         try:
@@ -119,7 +126,7 @@ class _Wait:
                 for lost in () if self._child is not None else session.degradations:
                     _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
                 unsubscribe = self._controller.subscribe(_print_event)
-                yield session
+                yield
         finally:
             session.close()
             if unsubscribe is not None:
@@ -140,10 +147,9 @@ class _Wait:
             raise error
         _print_error(f"nothing is known to be voted: {error}")
 
-    def _wait(self, session: Session | None) -> int | TakenSignal:
+    def _wait(self) -> int | TakenSignal:
         """Wait for the end and return the exit code, or for a signal that stops the process and return it."""
         begun_s = time.monotonic()
-        revote_s = begun_s + self._holding.revote_s
         taken = self._signals.next(0)
         while True:
             ended = self._end(taken)
@@ -154,16 +160,12 @@ class _Wait:
             if taken is None and self._child is None and self._holding.command:
                 # The command starts only after every signal that has arrived is handled.
                 self._child = start(self._holding.command, self._signals.mask, self._stdout)
-            now_s = time.monotonic()
-            if session is not None and now_s >= revote_s:
-                _vote_again(session)
-                revote_s = time.monotonic() + self._holding.revote_s
             if self._child is not None and (code := self._child.exit_code()) is not None:
                 return code
-            until_s = revote_s if self._left_s is None else min(revote_s, begun_s + self._left_s)
-            if self._left_s is not None and now_s >= begun_s + self._left_s:
+            left_s = _LONGEST_WAIT_S if self._left_s is None else begun_s + self._left_s - time.monotonic()
+            if left_s <= 0:
                 return 0
-            taken = self._signals.next(until_s - now_s)
+            taken = self._signals.next(min(left_s, _LONGEST_WAIT_S))
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
         """Handle a signal; return what ends the wait, None where it goes on."""
@@ -191,14 +193,6 @@ class _Wait:
         self._pass_on(taken)
         self._signals.stop()
         self._pass_on(TakenSignal(signal.SIGCONT, by_a_key=False))
-
-
-def _vote_again(session: Session) -> None:
-    """Cast everything again: the end of an INIT makes the ledger forget what was sent."""
-    with session.init():
-        pass
-    with session.inference():
-        pass
 
 
 def _print_event(event: Event) -> None:

@@ -38,7 +38,8 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual:
     """
     time, wait_us = _virtual_time() if virtual else _real_time()
     recorder = RecordingBackend(backend, time=time)
-    with VoteController(recorder, time=time) as controller:
+    # No heartbeat: a report shows what the profile costs.
+    with VoteController(recorder, time=time, heartbeat_us=0) as controller:
         observer = Observer(recorder, time, controller.flush_events)
         controller.subscribe(observer.see)
         session = controller.session(profile)

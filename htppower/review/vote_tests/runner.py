@@ -62,7 +62,8 @@ def run_case(case: VoteCase) -> CaseRun:
     simulated = SimulatedHtp(platform.arch, None if platform.soc is None else platform.soc.model, platform.os)
     recorder = RecordingBackend(simulated, time=time)
     transitions: list[Transition] = []
-    with VoteController(recorder, time=time, handle_sigterm=False) as controller:
+    # No heartbeat: what is expected is what the profile costs.
+    with VoteController(recorder, time=time, handle_sigterm=False, heartbeat_us=0) as controller:
         controller.subscribe(lambda event: transitions.append(event) if isinstance(event, Transition) else None)
         run = _Run(time, simulated, recorder, controller.session(case.profile))
         seen = []

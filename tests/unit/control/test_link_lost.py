@@ -58,7 +58,7 @@ def test_a_restart_that_is_told_ten_times_is_one(bench: Bench) -> None:
     """Each graph call that was under way tells of it: every session is voted again once."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
-        session.inference().__enter__()
+        bench.infer(session)
     bench.recorder.clear()
     for told in range(10):
         sessions[told % 3].link_lost(SYSTEM_COMMUNICATION)

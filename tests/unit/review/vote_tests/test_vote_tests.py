@@ -264,3 +264,9 @@ def test_places_in_named_folders_are_told(tmp_path: Path) -> None:
     assert (difference.origin.path, difference.origin.line) == (str(tmp_path / "parts" / "states" / "cold.yaml"), 4)
     cold = coverage(test.cases, folders=folders)[1]
     assert all(field.place is not None for field in cold.fields)
+
+
+def test_a_test_sees_no_heartbeat() -> None:
+    """A session that is up for longer than the heartbeat's interval makes no call but those of its profile."""
+    whole = look([InferenceStep(60_000_000), IdleStep(300_000)], [0, 59_999_999, 60_300_000])
+    assert [each.calls for each in whole] == [2, 0, 1]

@@ -1,0 +1,195 @@
+"""The heartbeat: votes that stay up are cast again in the background, so that a restart of the DSP is noticed.
+
+Only a native call shows a restart, and a session whose inferences all fall into its window makes none, perhaps for
+hours. So the votes of a session that is RAISED are cast again, just as they are, when it has made no call for some
+time. Votes that are lowered are left alone: each call would wake the DSP, and the next raise shows the restart.
+
+One alarm serves all sessions. It looks when it rings who is due, and when to ring again, and ends where nothing is up.
+So whoever raises has nothing to do with it, unless it has ended: then it is asked for, and armed on another thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from htppower.control.locks import is_held
+from htppower.events import Cause, State
+from htppower.votes.native_codes import LINK_LOST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from htppower.control.executor import Executor
+    from htppower.control.recovery import Recovery
+    from htppower.control.registry import Registry
+    from htppower.control.session_record import SessionRecord
+    from htppower.control.session_transitions import SessionTransitions
+    from htppower.control.time.base import Time
+
+_LOGGER = logging.getLogger("htppower")
+
+DEFAULT_HEARTBEAT_US = 10_000_000
+
+
+def checked_heartbeat_us(heartbeat_us: int) -> int:
+    """Return the interval of a heartbeat.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is negative.
+    """
+    if not isinstance(heartbeat_us, int) or isinstance(heartbeat_us, bool):
+        raise TypeError(f"heartbeat_us is {heartbeat_us!r}: a whole number of microseconds, 0 for no heartbeat")
+    if heartbeat_us < 0:
+        raise ValueError(f"heartbeat_us is {heartbeat_us}: 0 for no heartbeat, or more")
+    return heartbeat_us
+
+
+def due_us(state: State, called_us: int, heartbeat_us: int, *, unsettled: bool) -> int | None:
+    """Return when the votes of a session are to be cast again; None where none are raised, or soon changed.
+
+    Args:
+        state: the session's.
+        called_us: when its last native call returned.
+        heartbeat_us: how long it may make none.
+        unsettled: whether it is being closed, or has yet to take in that its votes were lost.
+    """
+    return called_us + heartbeat_us if state is State.RAISED and not unsettled else None
+
+
+def next_look_us(dues_us: Iterable[int], now_us: int, heartbeat_us: int) -> int | None:
+    """Return when to look again, None for never: what is due now is cast now, and is due again after the interval."""
+    return min((due if due > now_us else now_us + heartbeat_us for due in dues_us), default=None)
+
+
+class Heartbeat:
+    """The alarm, and the votes that it casts. The registry's lock protects the alarm.
+
+    Args:
+        registry, executor, transitions, recovery, time: the open sessions, what makes calls, takes in that one failed,
+            tries again later, and clock and alarms.
+        settle_if_asked: called with a session after its turn was held.
+        heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        executor: Executor,
+        transitions: SessionTransitions,
+        recovery: Recovery,
+        time: Time,
+        settle_if_asked: Callable[[SessionRecord], None],
+        heartbeat_us: int,
+    ) -> None:
+        self._registry = registry
+        self._executor = executor
+        self._transitions = transitions
+        self._recovery = recovery
+        self._time = time
+        self._settle_if_asked = settle_if_asked
+        self._heartbeat_us = heartbeat_us
+        self._alarm: Any = None
+        # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
+        self._number = 0
+        # Whether somebody looks after what is raised: now, soon, or when the alarm rings.
+        self._looks = False
+
+    def follow(self, session: SessionRecord) -> None:
+        """Take in that a session was settled: what is raised is looked after; without a session no alarm is armed.
+
+        The session's turn is held. It waits for nothing: arming an alarm may take a millisecond.
+        """
+        if session.state is State.RAISED:
+            if self._heartbeat_us and not self._looks:
+                self._time.call_soon(self._look)
+                self._looks = True
+        elif session.gone and not self._registry.sessions:
+            with self._registry.lock:
+                self._disarm()
+
+    def _arm(self, at_us: int) -> None:
+        """See to it that an alarm is armed; one that is armed already rings no later, but for moments."""
+        with self._registry.lock:
+            if self._alarm is None:
+                self._number += 1
+                number = self._number
+                try:
+                    self._alarm = self._time.call_at(at_us, lambda: self._rang(number))
+                except Exception:
+                    # No thread can be started, as at the very end of a process; whoever raises next tries again.
+                    _LOGGER.exception("no timer for the heartbeat")
+                    return
+            self._looks = True
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._time.cancel(self._alarm)
+            self._alarm = None
+        self._looks = False
+
+    def _rang(self, number: int) -> None:
+        with self._registry.lock:
+            if number != self._number:
+                return
+            self._alarm = None
+        self._look()
+
+    def _look(self) -> None:
+        """Cast the votes again that are due, and see to it that somebody looks when the next are."""
+        # First: a session that is raised from now on is either seen here, or asks for another look.
+        self._looks = False
+        now_us = self._time.now_us
+        try:
+            dues_us = {each: due for each in self._registry.all() if (due := self._due_us(each)) is not None}
+            look_us = next_look_us(dues_us.values(), now_us, self._heartbeat_us)
+            # Before the calls: one that hangs keeps nobody else from being looked after.
+            if look_us is not None:
+                self._arm(look_us)
+            for session, due in dues_us.items():
+                if due <= now_us:
+                    self._beat(session)
+        except BaseException:
+            self._arm(now_us + self._heartbeat_us)
+            raise
+
+    def _due_us(self, session: SessionRecord) -> int | None:
+        history = session.history
+        called_us = history.since_us if history.last_call is None else history.last_call.time_us
+        unsettled = session.casting or session.gate.closing or session.epoch != self._registry.epoch
+        return due_us(session.state, called_us, self._heartbeat_us, unsettled=unsettled)
+
+    def _beat(self, session: SessionRecord) -> None:
+        """Cast the votes of a session again, unless another thread has its turn: that makes a call, or has made one."""
+        turn = session.turn
+        if is_held(turn):
+            return
+        try:
+            try:
+                if turn.acquire(blocking=False):
+                    self._cast_again(session)
+            finally:
+                try:  # noqa: SIM105 - the release comes first: see locks.py
+                    turn.release()
+                except RuntimeError:
+                    pass  # another thread has it
+        except BaseException:
+            session.gate.shut()
+            self._recovery.interrupted(session)
+            raise
+        self._settle_if_asked(session)
+
+    def _cast_again(self, session: SessionRecord) -> None:
+        due = self._due_us(session)
+        if due is None or due > self._time.now_us:
+            return
+        # An exception such as Ctrl-C may come before it is known what the call has done.
+        session.casting = True
+        error = self._executor.cast_again(session)
+        if error is None:
+            session.casting = False
+            return
+        self._transitions.lose(session, error, Cause.HEARTBEAT)
+        if error.code not in LINK_LOST:
+            self._recovery.failed(session, error)
