@@ -334,7 +334,7 @@ class Reconciler:
         for _ in range(MOST_STEPS):
             self._take_in_losses(session, cause)
             self._take_in_plan(session, cause, None)
-            plan = session.plan
+            plan, closing = session.plan, session.gate.closing
             step = self._next_step(session, plan, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
@@ -344,7 +344,7 @@ class Reconciler:
                 # The link was lost while its gate was opened.
                 session.gate.shut()
                 continue
-            if self._recovery.puts_off(cause) and plan.raised and not session.gate.closing:
+            if self._recovery.puts_off(cause) and plan.raised and not closing:
                 self._recovery.left_alone(session)
                 return self._recovery.error
             outcome = self._transitions.make(session, step, cause, phase)

@@ -16,7 +16,7 @@ from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw
 from simulation.scheduler import Scheduler
-from simulation.situation import Promises
+from simulation.situation import HEARTBEAT_US, Promises
 from simulation.specification import Specification
 from simulation.tasks import Violation
 from simulation.virtual import SimulatedTime
@@ -112,6 +112,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     controller: Any = htppower.VoteController(
         backend,
         time=SimulatedTime(scheduler),
+        heartbeat_us=HEARTBEAT_US,
         on_error="raise" if program.raises else "continue",
         handle_sigterm=False,
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 RESTARTED, DEAD = 1007, 1011
+HEARTBEAT_US = 100_000
 
 
 @attrs.frozen
@@ -35,7 +36,8 @@ class Promises:
     in_flight_first: bool = False
     told_to_anybody: bool = True
     highest_rank_over_calls: int | None = 3
-    heartbeat_us: int | None = None
+    # Two beats, and the longest back-off besides.
+    heartbeat_us: int | None = 2 * HEARTBEAT_US + 9_000_000
 
 
 @attrs.define(eq=False)
