@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from htppower.control.session import Session as Session
     from htppower.control.thermal_cap import ThermalCap as ThermalCap
     from htppower.errors import BackendUnavailable as BackendUnavailable
+    from htppower.errors import CloseTimedOut as CloseTimedOut
     from htppower.errors import HtpPowerError as HtpPowerError
     from htppower.errors import Problem as Problem
     from htppower.errors import ProfileError as ProfileError
@@ -46,8 +47,8 @@ _EXPORTS = {
     "htppower.control.session": ("Session",),
     "htppower.control.thermal_cap": ("ThermalCap",),
     "htppower.errors": (
-        *("BackendUnavailable", "HtpPowerError", "Problem", "ProfileError"),
-        *("RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),
+        *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "Problem"),
+        *("ProfileError", "RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),
     ),
     "htppower.events": ("State",),
     "htppower.profiles.loading": ("load_profile", "profile_names"),

@@ -162,13 +162,13 @@ class Claims:
         if not quiet:
             self._reconciler.raise_failure(session, error)
 
-    def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """End every hold of a session, then close it; return the failures."""
+    def close(self, session: SessionRecord, timeout_s: float | None) -> list[VoteRejected]:
+        """End every hold of a session, then close it; return the failures. The timeout is as for the reconciler's."""
         with self._registry.lock:
             holds, session.holds = session.holds, ()
             for claim in holds:
                 self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-        return self._reconciler.close(session)
+        return self._reconciler.close(session, timeout_s)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Return a cap, which is not set.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
 from htppower.control import log
 from htppower.control.claims import Claims
+from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import ContextManager
 from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
@@ -24,7 +24,6 @@ from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
 from htppower.control.session_transitions import SessionTransitions
-from htppower.control.side_by_side import run_side_by_side
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
-    from htppower.errors import VoteRejected
     from htppower.profiles.profile import Profile
 
 
@@ -115,6 +113,7 @@ class VoteController(ContextManager):
         )
         profiles = ProfileCache(folders)
         self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)
+        self._closer = Closer(self._claims, self._reconciler, calls, self._time)
         # Made once: a bound method for each session would weigh 64 bytes.
         self._ring = self._reconciler.alarm_rang
         self._companions = Companions()
@@ -160,7 +159,7 @@ class VoteController(ContextManager):
         number = self._registry.next_number()
         record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring)
         record.decided_by = cap
-        session = Session(record, self._reconciler, self._claims, self._time)
+        session = Session(record, self._reconciler, self._claims, self._closer, self._time)
         self._reconciler.open(record)
         self._claims.opened(record)
         return session
@@ -268,25 +267,25 @@ class VoteController(ContextManager):
         self._registry.require_open()
         return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
 
-    def close(self) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
         An exception that passes through, such as Ctrl-C, is raised when every session was tried; closing again, as
         happens at interpreter exit, goes on with what it left.
 
+        Args:
+            timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. A session
+                whose call hangs is closed when that returns, by the thread that made it.
+
         Raises:
+            CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says. The rest is closed.
             VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
+            ValueError: the timeout is negative, or longer than a thread can wait.
         """
         if self._ended:
             return
         self._registry.closed = True
-        failures: list[VoteRejected] = []
-
-        def close(record: SessionRecord) -> None:
-            failures.extend(self._claims.close(record))
-
-        run_side_by_side(self._time, [partial(close, record) for record in self._registry.all()])
-        self._ended = self._reconciler.stop()
+        self._ended, failures = self._closer.close_all(self._registry.all(), timeout_s)
         if self._ended:
             self._end()
         self._reconciler.raise_first(failures)
@@ -318,10 +317,10 @@ class VoteController(ContextManager):
         if self._own_backend:
             self._backend.close()
 
-    def _end_process(self) -> None:
+    def _end_process(self, timeout_s: float) -> None:
         """Close because the process is being ended: phases that still begin are let pass without votes."""
         self._registry.ending = True
-        self.close()
+        self.close(timeout_s)
 
     def _disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""

@@ -71,3 +71,16 @@ def make_lock(rank: Rank) -> Lock:  # noqa: ARG001 - tests put locks in the plac
 def is_held(lock: Lock) -> bool:
     """Return whether this thread holds a lock."""
     return lock._is_owned()  # noqa: SLF001 - as threading.Condition asks
+
+
+def comes_free(lock: Lock, timeout_s: float) -> bool:
+    """Wait until no other thread holds a lock; return whether that is so within the time."""
+    if is_held(lock):
+        return True
+    try:
+        return lock.acquire(timeout=timeout_s)
+    finally:
+        try:  # noqa: SIM105 - see the top of the page
+            lock.release()
+        except RuntimeError:
+            pass

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import itertools
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
 from htppower.control.locks import Rank, make_lock
-from htppower.errors import VoteRejected, kept
+from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
@@ -58,6 +59,15 @@ class NativeCalls:
         self._alone: AbstractContextManager[object] = (
             make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
         )
+        # By thread, the session, the function, the id and the beginning of the call that it makes.
+        self._under_way: dict[int, tuple[int, str, int | None, int]] = {}
+
+    @property
+    def under_way(self) -> tuple[CallUnderWay, ...]:
+        """The calls that have not returned yet, in the order in which they began."""
+        now_us = self._clock.now_us
+        calls = [CallUnderWay(*call, lasted_us=now_us - call[-1]) for call in self._under_way.copy().values()]
+        return tuple(sorted(calls, key=lambda call: call.since_us))
 
     def create(self, session: SessionRecord | None, device_id: int, core_id: int) -> int:
         """Create a power config id.
@@ -101,9 +111,12 @@ class NativeCalls:
         failed: VoteRejected | None = None
         made = None
         number = next(self._numbers)
+        thread = _thread.get_ident()
         try:
             with self._alone:
                 began_us = self._clock.now_us
+                whose = 0 if session is None else session.number
+                self._under_way[thread] = (whose, function, power_config_id, began_us)
                 try:
                     made = call(*arguments)
                 except VoteRejected as error:
@@ -115,6 +128,8 @@ class NativeCalls:
         except BaseException:
             self._interrupted()
             raise
+        finally:
+            self._under_way.pop(thread, None)
         code = SUCCESS if failed is None else failed.code
         on = made if power_config_id is None else power_config_id
         if session is not None:

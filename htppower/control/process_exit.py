@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import _thread
 import atexit
-import contextlib
 import logging
 import os
 import signal
@@ -17,7 +16,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 from htppower.backends.forks import call_in_forked_children
-from htppower.errors import HtpPowerError
+from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
+# How long a process waits at its end for native calls, for each controller: shorter than the 10 s and more after which
+# supervisors kill it (Docker 10 s, Kubernetes 30 s, systemd 90 s), so that the log still says which call hangs.
+EXIT_TIMEOUT_S = 5.0
 # Two signals no further apart than this are one.
 TOGETHER_S = 2.0
 
@@ -33,15 +35,15 @@ class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 
     Args:
-        close: lowers and destroys everything; called at interpreter exit.
+        close: lowers and destroys everything within a time in seconds; called at interpreter exit.
         end_process: likewise, on SIGTERM.
         disown: forgets everything without a native call; called in a forked child.
     """
 
     def __init__(
         self,
-        close: Callable[[], None],
-        end_process: Callable[[], None],
+        close: Callable[[float], None],
+        end_process: Callable[[float], None],
         disown: Callable[[], None],
     ) -> None:
         self._close = close
@@ -61,8 +63,12 @@ class ProcessExit:
 
     def _close_at_exit(self) -> None:
         # What failed is logged; raised here, it would only be printed with a traceback.
-        with contextlib.suppress(HtpPowerError):
-            self._close()
+        try:
+            self._close(EXIT_TIMEOUT_S)
+        except CloseTimedOut as error:
+            _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
+        except HtpPowerError:
+            pass
 
     def _forked(self) -> None:
         self._disown()
@@ -116,7 +122,9 @@ class SigtermHandler:
                 if bound is None:
                     continue
                 try:
-                    bound.end_process()
+                    bound.end_process(EXIT_TIMEOUT_S)
+                except CloseTimedOut as error:
+                    _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
                 except Exception:
                     # It must not keep the others from being closed.
                     _LOGGER.exception("closing on signal %d", number)

@@ -12,7 +12,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.desired import Step, desired, next_step
-from htppower.control.locks import is_held
+from htppower.control.locks import comes_free, is_held
 from htppower.control.precedence import in_use
 from htppower.control.recovery import MOST_RESTARTS, Recovery
 from htppower.errors import VoteRejected, without_frames
@@ -151,12 +151,19 @@ class Reconciler:
             self._recovery.interrupted(session)
             self._time.call_soon(functools.partial(self._settle_when_free, session, Cause.RETRIED))
 
-    def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures."""
+    def close(self, session: SessionRecord, timeout_s: float | None) -> list[VoteRejected]:
+        """Stop the timer, lower, give back, destroy: each step, even if the one before failed. Return the failures.
+
+        Where another thread has the session's turn for longer than the timeout, it closes the session, when its call
+        returns.
+        """
         if session.gone:
             return []
         session.gate.close()
         failures: list[VoteRejected] = []
+        if timeout_s is not None and not comes_free(session.turn, timeout_s):
+            self._settle_when_free(session, Cause.SESSION_CLOSED)
+            return failures
         self._in_turn(session, Cause.SESSION_CLOSED, None, failures=failures)
         return failures
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 
     from htppower.control.claims import Claims
+    from htppower.control.closer import Closer
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
@@ -32,12 +33,15 @@ class Session(ContextManager):
     All methods may be called from any thread, and phases may overlap.
     """
 
-    __slots__ = ("__weakref__", "_claims", "_phases", "_reconciler", "_record", "_time")
+    __slots__ = ("__weakref__", "_claims", "_closer", "_phases", "_reconciler", "_record", "_time")
 
-    def __init__(self, record: SessionRecord, reconciler: Reconciler, claims: Claims, time: Time) -> None:
+    def __init__(
+        self, record: SessionRecord, reconciler: Reconciler, claims: Claims, closer: Closer, time: Time
+    ) -> None:
         self._record = record
         self._reconciler = reconciler
         self._claims = claims
+        self._closer = closer
         self._time = time
         self._phases = Phases(record, reconciler)
 
@@ -219,15 +223,21 @@ class Session(ContextManager):
         """
         self._reconciler.link_lost(code)
 
-    def close(self) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
 
         Every step is tried even if the one before failed.
 
+        Args:
+            timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. After that
+                the session is closed when its call returns, by the thread that made it.
+
         Raises:
+            CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says.
             VoteRejected: a step failed and the controller has ``on_error="raise"``; the first one that did.
+            ValueError: the timeout is negative, or longer than a thread can wait.
         """
-        self._reconciler.raise_first(self._claims.close(self._record))
+        self._closer.close(self._record, timeout_s)
 
     def _leave(self) -> None:
         self.close()

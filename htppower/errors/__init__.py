@@ -21,13 +21,18 @@ from htppower.votes.native_codes import code_name, what_to_do
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from htppower.errors.close_timed_out import CallUnderWay as CallUnderWay
+    from htppower.errors.close_timed_out import CloseTimedOut as CloseTimedOut
     from htppower.errors.unavailable import BackendUnavailable as BackendUnavailable
     from htppower.errors.unavailable import Step as Step
     from htppower.errors.unavailable import Unavailable as Unavailable
     from htppower.votes.vote_set import VoteSet
 
 # What only a host and a few commands need is imported when it is first used.
-_EXPORTS = {"htppower.errors.unavailable": ("BackendUnavailable", "Step", "Unavailable")}
+_EXPORTS = {
+    "htppower.errors.close_timed_out": ("CallUnderWay", "CloseTimedOut"),
+    "htppower.errors.unavailable": ("BackendUnavailable", "Step", "Unavailable"),
+}
 
 if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
     __getattr__ = exported_lazily(__name__, _EXPORTS)

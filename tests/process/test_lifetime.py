@@ -49,6 +49,24 @@ def test_an_interpreter_exit_lowers_and_destroys(tmp_path: Path, ending: str, co
     _assert_lowered_and_destroyed(calls)
 
 
+def test_an_exit_gives_up_on_a_call_that_hangs(tmp_path: Path) -> None:
+    """It says which session and which call, and the others are closed."""
+    process, calls = _start(tmp_path, "hangs before")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "votes may stay up: not closed within 0.5 s: session 2; setPowerConfig on power config id 2" in errors
+    lines = [line.split()[1:] for line in calls.read_text(encoding="utf-8").splitlines()]
+    assert lines[-1] == ["destroyPowerConfigId", "1"]
+
+
+def test_an_exit_gives_up_on_a_call_that_begins_to_hang_in_it(tmp_path: Path) -> None:
+    """As where the DSP is dead by then."""
+    process, _ = _start(tmp_path, "hangs at the end")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "votes may stay up: not closed within 0.5 s" in errors
+
+
 @pytest.mark.parametrize("ending", ["sigterm", "worker threads"])
 def test_sigterm_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str) -> None:
     """SIGTERM during an inference, also with busy worker threads, lowers, destroys, and ends as by default."""

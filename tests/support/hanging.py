@@ -1,4 +1,4 @@
-"""Actions that hang until they are let go, and waiting for what happens on other threads."""
+"""Actions and native calls that hang until they are let go, and waiting for what happens on other threads."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from htppower.backends import SimulatedHtp
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from htppower.votes.vote_set import VoteSet
 
 WAIT_S = 30
 
@@ -38,3 +42,40 @@ class Hang:
 def start_no_thread(thread: threading.Thread) -> None:
     """Fail as ``Thread.start`` does where no thread can be started, as at the very end of a process."""
     raise RuntimeError("can't start new thread")
+
+
+class HangingHtp(SimulatedHtp):
+    """A simulated HTP of which the next call on an id can be made to hang."""
+
+    def __init__(self) -> None:
+        super().__init__(arch=75)
+        self._hangs: dict[tuple[str, int | None], Hang] = {}
+
+    def hang_next(self, function: str, power_config_id: int | None = None) -> Hang:
+        """Hang in the next call of a function on an id before it is carried out; return what lets it go."""
+        return self._hangs.setdefault((function, power_config_id), Hang())
+
+    def let_go(self) -> None:
+        """Let every call go, also those to come."""
+        for hang in self._hangs.values():
+            hang.let_go.set()
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create, after hanging."""
+        self._hang("createPowerConfigId", None)
+        return super().create_power_config_id(device_id, core_id)
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Set, after hanging."""
+        self._hang("setPowerConfig", power_config_id)
+        super().set_power_config(power_config_id, votes)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy, after hanging."""
+        self._hang("destroyPowerConfigId", power_config_id)
+        super().destroy_power_config_id(power_config_id)
+
+    def _hang(self, function: str, power_config_id: int | None) -> None:
+        hang = self._hangs.get((function, power_config_id))
+        if hang is not None and not hang.begun.is_set():
+            hang()

@@ -102,7 +102,7 @@ class SystemTime(MonotonicClock):
     def __init__(self) -> None:
         self._pool = ThreadPool("htppower-votes", _LOGGER)
         # Hands what was posted without a lock on to the pool.
-        self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self.spawn)
+        self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self._run)
         self.call_soon = self._worker.post_unlocked
         self._zone = _MonotonicZone(self)
         self._lock = make_lock(Rank.TIME)
@@ -139,11 +139,11 @@ class SystemTime(MonotonicClock):
             self._worker.start()
 
     def spawn(self, action: Callable[[], object]) -> None:
-        """Run the action soon, on a thread of the pool; at once where none can be started."""
+        """Run the action soon, on the pool; on the thread of ``call_soon`` where none is free or can start."""
         try:
             self._pool.post(action)
         except RuntimeError:
-            run_and_log(action, _LOGGER)
+            self._worker.post_or_run(action)
 
     def worker(self, name: str) -> ThreadWorker:
         """Return a worker with a thread of its own."""
@@ -163,6 +163,13 @@ class SystemTime(MonotonicClock):
                 scheduler.pause()
                 scheduler.remove_all_jobs()
                 scheduler.shutdown(wait=False)
+
+    def _run(self, action: Callable[[], object]) -> None:
+        """Run what was posted without a lock, on a thread of the pool if there is one."""
+        try:
+            self._pool.post(action)
+        except RuntimeError:
+            run_and_log(action, _LOGGER)
 
     def _hand_on(self, action: Callable[[], object]) -> None:
         """Hand on what is due: the thread of the scheduler holds a lock that arming an alarm waits for."""

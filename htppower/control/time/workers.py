@@ -174,7 +174,7 @@ class ThreadPool:
         """Run the action soon, on a thread of the pool; never on this one.
 
         Raises:
-            RuntimeError: there is no thread and none can be started, as at the very end of a process, or the pool is
+            RuntimeError: no thread is free and none can be started, as at the very end of a process, or the pool is
                 closed.
         """
         with self._changed:
@@ -192,13 +192,8 @@ class ThreadPool:
             self._changed.notify_all()
 
     def _start_thread(self) -> None:
-        try:
-            threading.Thread(target=self._work, name=self._name, daemon=True).start()
-        except RuntimeError:
-            if not self._threads:
-                raise
-        else:
-            self._threads += 1
+        threading.Thread(target=self._work, name=self._name, daemon=True).start()
+        self._threads += 1
 
     def _work(self) -> None:
         while (action := self._next()) is not None:

@@ -5,6 +5,7 @@ Arguments: the file, and the way in which the process ends.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from htppower import VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control import process_exit
 
 if TYPE_CHECKING:
     from htppower import Session
@@ -62,6 +64,9 @@ def main(path: Path, ending: str) -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
     recorder = FileRecorder(path)
     controller = VoteController(recorder)
+    if "hangs" in ending:
+        hang(recorder, controller, ending)
+        return
     session = controller.session("burst")
     if ending == "exit in window":
         with session.inference():
@@ -99,6 +104,24 @@ def infer_forever(session: Session) -> None:
     while True:
         with session.inference():
             time.sleep(0.0001)
+
+
+def hang(recorder: FileRecorder, controller: VoteController, ending: str) -> None:
+    """End while a native call hangs that began before, or that begins only then."""
+    assert isinstance(recorder.inner, SimulatedHtp)
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    process_exit.EXIT_TIMEOUT_S = 0.5
+    other, session = controller.session("burst"), controller.session("balanced")
+    with other.inference():
+        if ending == "hangs before":
+            recorder.inner.delay_calls(60_000_000, "setPowerConfig")
+            threading.Thread(target=infer_forever, args=(session,), daemon=True).start()
+            while not session.in_flight:
+                time.sleep(0.001)
+            time.sleep(0.1)
+            recorder.inner.delay_calls(0)
+    if ending == "hangs at the end":
+        recorder.inner.delay_calls(60_000_000, "destroyPowerConfigId")
 
 
 def outlive_main(session: Session) -> None:

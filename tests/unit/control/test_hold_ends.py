@@ -177,7 +177,7 @@ def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) 
     """It has no effect then, and is told to nobody."""
     session = bench.controller.session("balanced")
     events = told(bench)
-    bench.controller._end_process()
+    bench.controller._end_process(1)
     hold = session.hold("burst", reason="camera", timeout_us=5)
     assert (hold.active, events, bench.time.alarms) == (False, [], 0)
     hold.release()

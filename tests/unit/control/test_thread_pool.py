@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import WAIT_S, Hang, until
+from hanging import WAIT_S, Hang, start_no_thread, until
 
 from htppower.control.time.workers import ThreadPool
 
@@ -176,24 +176,21 @@ def test_where_no_thread_can_be_started_nothing_runs(pool: ThreadPool, no_thread
     assert (ran, pool._threads, pool._idle) == ([], 0, 0)
 
 
-def test_where_no_more_threads_can_be_started_one_that_is_there_runs_it(
+def test_where_no_more_threads_can_be_started_a_free_one_runs_it(
     pool: ThreadPool, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It waits for the busy one."""
-
-    def start(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    busy, waits = hang(), hang()
+    """What is posted while all are busy is refused: these may hang in native calls for good."""
+    busy, runs = hang(), hang()
     pool.post(busy)
     assert busy.begun.wait(WAIT_S)
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", start)
-        pool.post(waits)
-    assert not waits.begun.is_set()
+    monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+    with pytest.raises(RuntimeError):
+        pool.post(runs)
     busy.let_go.set()
-    assert waits.begun.wait(WAIT_S)
-    assert waits.thread is busy.thread
+    until(lambda: pool._idle == 1)
+    pool.post(runs)
+    assert runs.begun.wait(WAIT_S)
+    assert runs.thread is busy.thread
 
 
 def test_closed_it_runs_what_was_posted_and_ends(pool: ThreadPool, hang: Callable[[], Hang]) -> None:

@@ -1,0 +1,233 @@
+"""Closing within a time: calls that hang are given up, the rest is closed, and what is left ends when they return."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from hanging import WAIT_S, HangingHtp, until
+
+from htppower import CloseTimedOut, HtpPowerError, Session, State, VoteController, VoteRejected
+from htppower.votes.native_codes import FAILED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hanging import Hang
+
+# Long enough for nothing: what hangs does so until it is let go.
+SHORT_S = 0.05
+
+
+@attrs.define
+class Host:
+    """A controller in real time, on a backend whose calls can be made to hang, and threads that infer."""
+
+    backend: HangingHtp
+    controller: VoteController
+    threads: list[threading.Thread] = attrs.field(factory=list)
+
+    def hanging_raise(self, session: Session) -> Hang:
+        """Begin an inference of which the raise hangs, on another thread."""
+        (power_config_id,) = session.power_config_ids.values()
+        hang = self.backend.hang_next("setPowerConfig", power_config_id)
+        self.infer(session)
+        assert hang.begun.wait(WAIT_S)
+        return hang
+
+    def infer(self, session: Session) -> None:
+        """Run an inference on another thread."""
+
+        def run() -> None:
+            with session.inference():
+                pass
+
+        self.threads.append(threading.Thread(target=run))
+        self.threads[-1].start()
+
+
+@pytest.fixture
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    """Yield a host; let every call go and close it, and assert that nothing stays behind."""
+    backend = HangingHtp()
+    made = Host(backend, VoteController(backend, handle_sigterm=False, **getattr(request, "param", {})))
+    yield made
+    backend.let_go()
+    for thread in made.threads:
+        thread.join(WAIT_S)
+    made.controller.close(timeout_s=WAIT_S)
+    assert backend.power_config_ids == ()
+    assert backend.effective().rpc_polling_time_us == 0
+
+
+def give_up(closed: Session | VoteController) -> CloseTimedOut:
+    """Return what closing gives up with."""
+    with pytest.raises(CloseTimedOut) as caught:
+        closed.close(timeout_s=SHORT_S)
+    return caught.value
+
+
+@pytest.mark.parametrize("host", [{"on_error": "continue"}, {"on_error": "raise"}], indirect=True)
+def test_a_session_whose_call_hangs_is_given_up(host: Host) -> None:
+    """Whatever ``on_error`` says, it is told which session and which call hangs, and since when."""
+    session = host.controller.session("balanced")
+    (power_config_id,) = session.power_config_ids.values()
+    host.hanging_raise(session)
+    error = give_up(session)
+    (call,) = error.calls
+    assert error.sessions == (call.session,) == (session.number,)
+    assert (call.function, call.power_config_id) == ("setPowerConfig", power_config_id)
+    assert call.since_us + call.lasted_us <= host.controller.status().time_us
+    assert call.lasted_us >= SHORT_S * 1_000_000
+    assert isinstance(error, HtpPowerError)
+    assert isinstance(error, TimeoutError)
+    message = f"not closed within 0.05 s: session 1; setPowerConfig on power config id {power_config_id} for session 1"
+    assert str(error).startswith(message)
+
+
+def test_it_is_closed_when_its_call_returns(host: Host) -> None:
+    """By the thread that has made the call: nobody needs to close it again."""
+    session = host.controller.session("burst")
+    hang = host.hanging_raise(session)
+    give_up(session)
+    hang.let_go.set()
+    until(lambda: session.state is State.DESTROYED)
+    assert host.backend.power_config_ids == ()
+
+
+def test_it_is_closed_also_where_its_call_fails_at_last(host: Host) -> None:
+    """As after a call that fails at once, its ids are destroyed."""
+    session = host.controller.session("burst")
+    hang = host.hanging_raise(session)
+    give_up(session)
+    host.backend.fail_next(FAILED)
+    hang.let_go.set()
+    until(lambda: session.state is State.DESTROYED)
+    assert host.backend.power_config_ids == ()
+
+
+def test_a_controller_closes_all_sessions_but_those_whose_calls_hang(host: Host) -> None:
+    """Each other is closed, and both that hang are named, with a call each."""
+    sessions = [host.controller.session("burst") for _ in range(20)]
+    for session in sessions[4:6]:
+        host.hanging_raise(session)
+    give_up(host.controller)
+    until(lambda: sum(session.state is State.DESTROYED for session in sessions) == 18)
+    error = give_up(host.controller)
+    assert error.sessions == tuple(call.session for call in error.calls) == (5, 6)
+    assert len(host.backend.power_config_ids) == 2
+
+
+def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
+    """Once the call has returned, within the time."""
+    hang = host.hanging_raise(host.controller.session("burst"))
+    give_up(host.controller)
+    hang.let_go.set()
+    host.controller.close(timeout_s=WAIT_S)
+    assert host.controller._ended
+
+
+def test_closing_again_and_again_uses_up_no_threads(host: Host) -> None:
+    """A closing that has given up leaves no thread that waits for the call."""
+    host.hanging_raise(host.controller.session("burst"))
+    for _ in range(8):
+        give_up(host.controller)
+    assert sum(thread.name == "htppower-votes" for thread in threading.enumerate()) <= 4
+
+
+def test_a_call_that_begins_to_hang_in_closing_is_given_up(host: Host) -> None:
+    """Here the thread that closes the session is the one that hangs."""
+    session = host.controller.session("burst")
+    (power_config_id,) = session.power_config_ids.values()
+    hang = host.backend.hang_next("destroyPowerConfigId", power_config_id)
+    error = give_up(session)
+    assert hang.begun.wait(WAIT_S)
+    assert error.sessions == (1,)
+    hang.let_go.set()
+    until(lambda: session.state is State.DESTROYED)
+
+
+def test_a_session_that_waits_for_the_call_of_another_names_that(host: Host) -> None:
+    """Such as for the call that casts the settings of the process, which both of them ask for."""
+    casting, waiting = (host.controller.session("burst") for _ in range(2))
+    host.hanging_raise(casting)
+    host.infer(waiting)
+    until(lambda: host.controller.status().sessions[1].calls_sent == 2)
+    error = give_up(waiting)
+    assert (error.sessions, [call.session for call in error.calls]) == ((2,), [1])
+
+
+def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -> None:
+    """Such as the call that destroys an id which no session has any more."""
+    session = host.controller.session("burst")
+    (power_config_id,) = session.power_config_ids.values()
+    host.backend.fail_next(FAILED, "destroyPowerConfigId")
+    session.close()
+    hang = host.backend.hang_next("destroyPowerConfigId", power_config_id)
+    error = give_up(host.controller)
+    assert hang.begun.wait(WAIT_S)
+    assert error.sessions == ()
+    hang.let_go.set()
+    host.controller.close()
+    assert host.controller._ended
+
+
+@pytest.mark.parametrize("host", [{"on_error": "raise"}], indirect=True)
+def test_the_first_failure_of_the_others_is_the_cause(host: Host) -> None:
+    """What failed is not lost where another session hangs."""
+    failing, hanging = (host.controller.session("balanced") for _ in range(2))
+    host.hanging_raise(hanging)
+    host.backend.fail_next(FAILED, "destroyPowerConfigId")
+    error = give_up(host.controller)
+    until(lambda: failing.state is State.DESTROYED)
+    assert error.__cause__ is None or isinstance(error.__cause__, VoteRejected)
+
+
+def test_within_the_time_closing_ends_as_without(host: Host) -> None:
+    """Nothing is raised where nothing hangs, and closing twice is fine."""
+    session = host.controller.session("burst")
+    with session.inference():
+        pass
+    session.close(timeout_s=WAIT_S)
+    session.close(timeout_s=0)
+    host.controller.close(timeout_s=WAIT_S)
+    host.controller.close(timeout_s=0)
+    assert host.backend.power_config_ids == ()
+
+
+@pytest.mark.parametrize("timeout_s", [-1, float("nan"), float("inf")])
+def test_a_timeout_that_can_not_be_meant_is_refused(host: Host, timeout_s: float) -> None:
+    """Before anything is closed."""
+    session = host.controller.session("burst")
+    for closed in (session, host.controller):
+        with pytest.raises(ValueError, match="timeout_s is"):
+            closed.close(timeout_s=timeout_s)
+    assert session.state is State.UNVOTED
+
+
+def test_a_message_names_ten_sessions(host: Host) -> None:
+    """A host may have thousands."""
+    assert "sessions 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more" in str(CloseTimedOut(1.5, range(1, 13), ()))
+    assert str(CloseTimedOut(1.5, (), ())) == "not closed within 1.5 s"
+
+
+def test_while_a_call_hangs_nobody_else_waits(host: Host) -> None:
+    """Status, subscribing, events, opening a session, inferences and closing one go on.
+
+    Only who needs a setting of the process that the call carries waits for it; here it is in force before.
+    """
+    before = host.controller.session("burst")
+    with before.inference():
+        host.hanging_raise(host.controller.session("burst"))
+        told: list[object] = []
+        unsubscribe = host.controller.subscribe(told.append)
+        other = host.controller.session("burst")
+        with other.inference():
+            states = {each.number: (each.state, each.in_flight) for each in host.controller.status().sessions}
+        assert states == {1: (State.RAISED, 1), 2: (State.UNVOTED, 1), 3: (State.RAISED, 1)}
+        assert host.controller.flush_events(WAIT_S)
+        other.close()
+        unsubscribe()
+    assert [type(event).__name__ for event in told if getattr(event, "session", 0) == 3][-1] == "Transition"
