@@ -377,6 +377,11 @@ class Executor:
 
 def _check(in_force: VoteSet, votes: VoteSet, power_config_id: int) -> None:
     """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""
-    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
-    if needs_hvx and rules.check(Case(votes, in_force=in_force), _ASKED_AT_THE_CALL):
+    if _is_refused(in_force, votes):
         raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_refused(in_force: VoteSet, votes: VoteSet) -> bool:
+    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
+    return needs_hvx and bool(rules.check(Case(votes, in_force=in_force), _ASKED_AT_THE_CALL))

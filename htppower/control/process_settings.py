@@ -91,12 +91,12 @@ class ProcessSettings:
         """Return what must be sent, on any id, so that the settings that are wanted are in force."""
         with self._lock:
             if self._wanted is None:
-                self._wanted = VoteSet.of(
-                    {
-                        option: VOTE_OPTIONS[option].aggregate(wishes)  # type: ignore[misc]
+                self._wanted = _aggregated(
+                    tuple(
+                        (option, tuple(wishes))
                         for option, wishes in self._wishes.items()
                         if wishes and option not in self._missing
-                    }
+                    )
                 )
             return self._ledger.difference(self._wanted).without(*list(self._missing))
 
@@ -122,6 +122,11 @@ class ProcessSettings:
         """Know no longer which settings are in force."""
         with self._lock:
             self._ledger.forget()
+
+
+@functools.lru_cache(maxsize=256)
+def _aggregated(wishes: tuple[tuple[Option, tuple[int, ...]], ...]) -> VoteSet:
+    return VoteSet.of({option: VOTE_OPTIONS[option].aggregate(values) for option, values in wishes})  # type: ignore[misc]
 
 
 @functools.lru_cache(maxsize=256)

@@ -82,11 +82,12 @@ class SessionTransitions:
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""
         if session.plan.raised:
-            inferences = session.gate.begun - session.history.saves_told
+            begun = session.gate.begun
+            inferences = begun - session.history.saves_told
             if inferences:
                 calls = 2 * inferences * len(session.core_ids)
                 self._events.tell(CallsSaved, session.identity, inferences=inferences, calls=calls)
-            session.history.saved(session.gate.begun)
+            session.history.saved(begun)
 
     def tell_degradations(self, session: SessionRecord, before: Iterable[Degradation]) -> None:
         """Tell what a session lacks that it did not lack before."""

@@ -3,6 +3,7 @@
 The values check nothing: the rules do (``htppower.rules``).
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 # No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
 
 
-@attrs.frozen
+# The same few sets are sent again and again, so what follows from one is computed once.
+@attrs.frozen(cache_hash=True)
 class VoteSet:
     """The votes of one setPowerConfig call. None: no vote on that option.
 
@@ -59,11 +61,13 @@ class VoteSet:
         return getattr(self, VOTE_OPTIONS[option].field)
 
     def items(self) -> Iterator[tuple[Option, Any]]:
-        """Yield the votes in the order in which they are sent."""
-        for name, about in BY_FIELD.items():
-            value = getattr(self, name)
-            if value is not None:
-                yield about.option, value
+        """Return the votes in the order in which they are sent."""
+        return iter(self._items)
+
+    @functools.cached_property
+    def _items(self) -> tuple[tuple[Option, Any], ...]:
+        values = ((about.option, getattr(self, name)) for name, about in BY_FIELD.items())
+        return tuple((option, value) for option, value in values if value is not None)
 
     @property
     def hvx(self) -> DcvsV3 | DcvsV3Exp | None:
@@ -85,7 +89,7 @@ class VoteSet:
     @property
     def options(self) -> tuple[Option, ...]:
         """The options that are voted on, in the order in which they are sent."""
-        return tuple(option for option, _ in self.items())
+        return tuple([option for option, _ in self._items])
 
     def without(self, *options: Option) -> "VoteSet":
         """Return the set without the votes on these options."""
@@ -98,6 +102,8 @@ class VoteSet:
 
         An HVX vote in expanded corners becomes the nearest plain one. What needs an HVX vote goes where there is none.
         """
+        if not options:
+            return self
         left = self.without(*options)
         if self.dcvs_v3_exp is not None and left.hvx is None and Option.DCVS_V3 not in options:
             left = attrs.evolve(left, dcvs_v3=as_plain(self.dcvs_v3_exp))
@@ -107,13 +113,11 @@ class VoteSet:
 
     def native(self, power_config_id: int) -> "tuple[NativeConfig, ...]":
         """Return the native list for a call on this id."""
-        from htppower.votes.native import native_config  # noqa: PLC0415 - most commands cast nothing
-
-        return tuple(native_config(VOTE_OPTIONS[option], vote, power_config_id) for option, vote in self.items())
+        return _native(self, power_config_id)
 
     def __bool__(self) -> bool:
         """Return whether there is any vote."""
-        return any(getattr(self, name) is not None for name in BY_FIELD)
+        return bool(self._items)
 
     def __str__(self) -> str:
         """Return the votes in the order in which they are sent: the options, and the values of the simple ones."""
@@ -121,6 +125,13 @@ class VoteSet:
             f"{option.name} {int(value)}" if isinstance(value, int) else option.name for option, value in self.items()
         ]
         return ", ".join(parts) or "no votes"
+
+
+@functools.lru_cache(maxsize=256)
+def _native(votes: VoteSet, power_config_id: int) -> "tuple[NativeConfig, ...]":
+    from htppower.votes.native import native_config  # noqa: PLC0415 - most commands cast nothing
+
+    return tuple(native_config(VOTE_OPTIONS[option], vote, power_config_id) for option, vote in votes.items())
 
 
 # The range of every number of a vote, by the class and the field that hold it.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 NO_WISH_US = 65535
-_LIMITS = ("Min", "Target", "Max")
 _DISABLE = VoltageCorner.DISABLE.value
 _NO_VOTE = frozenset({_DISABLE, ExpandedCorner.DISABLE.value})
 
@@ -201,5 +200,4 @@ def _expanded(corners: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _triple(fields: Mapping[str, int], prefix: str) -> tuple[int, int, int]:
-    low, target, high = (fields[prefix + limit] for limit in _LIMITS)
-    return low, target, high
+    return fields[f"{prefix}Min"], fields[f"{prefix}Target"], fields[f"{prefix}Max"]
