@@ -45,11 +45,17 @@ class Subscription:
         # How many events were not delivered, because too many waited already.
         self.lost = 0
 
+    def wants(self, event: Event) -> bool:
+        """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""
+        try:
+            return self._wants(event)
+        except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
+            self.lost += 1
+            return False
+
     def hand(self, event: Event) -> None:
         """Hand an event over without waiting; leave it out where too many wait already."""
         try:
-            if not self._wants(event):
-                return
             full = self._worker.pending >= MOST_PENDING
             if not full:
                 self._worker.post(functools.partial(self._tell, event))
@@ -146,6 +152,8 @@ class EventBus:
             self._order += 1
             event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
             for subscription in self._subscriptions:
+                if not subscription.wants(event):
+                    continue
                 if subscription.inline:
                     self._undelivered.append((subscription, event))
                 else:

@@ -118,7 +118,7 @@ def _sending(now: InForce, votes: VoteSet, options: frozenset[Option]) -> InForc
         other = VOTE_OPTIONS[option].other_form
         if other in known:
             doubtful[other] = known.pop(other)
-    return InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted)
+    return _first_equal(InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -129,7 +129,13 @@ def _sent(now: InForce, votes: VoteSet, options: frozenset[Option]) -> InForce:
         known[option] = doubtful.pop(option)
         # What a vote supersedes is gone.
         doubtful.pop(VOTE_OPTIONS[option].other_form or option, None)
-    return InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted.union(carried))
+    return _first_equal(InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted.union(carried)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _first_equal(now: InForce) -> InForce:
+    """Return the first of all that are equal: what is looked up by the same object is not compared vote by vote."""
+    return now
 
 
 def _earlier(now: InForce, option: Option | None) -> tuple[Any, bool] | None:
