@@ -141,6 +141,8 @@ class Gate:
     def begun(self) -> int:
         """How many inferences have begun without waiting for a call."""
         with self.lock:
+            if not self.in_flight:
+                return self.saved
             idle = {id(token) for token in self.idle}
             running = (token for token in self._live() if id(token) not in idle)
             return self.saved + sum(not token.waited for token in running)

@@ -48,7 +48,9 @@ def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[
 
 
 def _core_status(device_id: int, core_id: int, voters: Sequence[SessionRecord], settings: VoteSet) -> CoreStatus:
-    known, unknown = [], []
+    # Sessions whose votes are equal are one client to the DSP's sums: there may be thousands, and few profiles.
+    known: dict[VoteSet, list[int]] = {}
+    unknown = []
     process = ProcessSettings()
     for config in settings.native(0):
         process = process.after(config)
@@ -57,25 +59,31 @@ def _core_status(device_id: int, core_id: int, voters: Sequence[SessionRecord], 
         if ledger is None or session.state is State.UNKNOWN or ledger.now.doubtful:
             unknown.append(session.number)
             continue
-        client = Client(device_id, core_id)
-        for config in ledger.now.known.native(0):
-            client.apply(config)
-        known.append((session.number, client))
-    effective = effective_clocks([client for _, client in known], process)
-    return CoreStatus(device_id, core_id, effective, _deciding(known, effective), tuple(unknown))
+        known.setdefault(ledger.now.known, []).append(session.number)
+    clients = [(numbers, _client(device_id, core_id, votes)) for votes, numbers in known.items()]
+    # Whether a client is alone matters, but not how many others there are.
+    effective = effective_clocks([client for numbers, client in clients for _ in numbers[:2]], process)
+    return CoreStatus(device_id, core_id, effective, _deciding(clients, effective), tuple(unknown))
 
 
-def _deciding(known: Sequence[tuple[int, Client]], effective: Effective) -> dict[str, tuple[int, ...]]:
+def _client(device_id: int, core_id: int, votes: VoteSet) -> Client:
+    client = Client(device_id, core_id)
+    for config in votes.native(0):
+        client.apply(config)
+    return client
+
+
+def _deciding(known: Sequence[tuple[Sequence[int], Client]], effective: Effective) -> dict[str, tuple[int, ...]]:
     """Return whose votes are the ones in force, by what they decide."""
-    active = [(number, client) for number, client in known if client.active]
+    active = [(numbers, client) for numbers, client in known if client.active]
     targets = {"core": effective.core_target, "bus": effective.bus_target, "hmx": effective.hmx_target}
     asleep = Client(0, 0)
     in_expanded = any(client.expanded for _, client in active)
     none = {clock: asleep.corners(clock, in_expanded=in_expanded)[1] for clock in CLOCKS}
     decided = {
-        clock: tuple(
-            number
-            for number, client in active
+        clock: _in_order(
+            numbers
+            for numbers, client in active
             if targets[clock] != none[clock]
             and client.corners(clock, in_expanded=in_expanded)[1] == targets[clock]
             # The DSP takes no HMX vote of a client without a core vote.
@@ -84,9 +92,13 @@ def _deciding(known: Sequence[tuple[int, Client]], effective: Effective) -> dict
         for clock in CLOCKS
     }
     latency_us = effective.sleep_latency_us
-    decided["sleep_latency_us"] = tuple(
-        number
-        for number, client in known
+    decided["sleep_latency_us"] = _in_order(
+        numbers
+        for numbers, client in known
         if latency_us != asleep.sleep_latency_us and client.sleep_latency_us == latency_us
     )
     return decided
+
+
+def _in_order(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    return tuple(sorted(number for numbers in found for number in numbers))
