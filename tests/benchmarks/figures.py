@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @attrs.frozen
@@ -28,3 +33,8 @@ class Figure:
         budget = "" if self.budget is None else f"{self.budget:g} {self.unit}"
         verdict = "" if self.budget is None else ("within" if self.value <= self.budget else "OVER")
         return f"{self.what:<58} {self.value:>10.3f} {self.unit:<5} {budget:>12}  {verdict:<6}  {self.detail}".rstrip()
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the value that this share of all is below."""
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)]

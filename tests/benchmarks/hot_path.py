@@ -11,6 +11,7 @@ from figures import Figure
 
 from htppower import Session, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,7 +77,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         )
         in_window = len(recorder.calls) - before
         detail = f"{ours * 1e6:.2f} us against {empty * 1e6:.2f} us"
-        yield Figure("inference inside a window / empty context manager", ratio, 1.6, "x", detail)
+        yield Figure("inference inside a window / empty context manager", ratio, 1.4, "x", detail)
         runs = rounds * pairs
         yield Figure("native calls inside a sustain window", in_window, 0, "calls", f"{runs} inferences")
         isolated = controller.session("high_performance")
@@ -85,5 +86,14 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         time_inferences(isolated, 100)
         each = (len(recorder.calls) - before) / 100
         yield Figure("native calls for an isolated inference", each, 2, "calls", "raise, lower")
-        cost_us = time_inferences(isolated, 50 if smoke else 2000) * 1e6
-        yield Figure("cost of an isolated inference on the simulated HTP", cost_us, None, "us", "both calls, recorded")
+    yield _in_virtual_time(50 if smoke else 1000)
+
+
+def _in_virtual_time(rounds: int) -> Figure:
+    """Return what a dry run, a simulation or a test of a host pays for an isolated inference."""
+    with VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        time_inferences(session, 100)
+        each_us = min(time_inferences(session, rounds) for _ in range(5)) * 1e6
+    detail = f"{1e6 / each_us:.0f} a second"
+    return Figure("isolated inference in virtual time, simulated HTP", each_us, 100, "us", detail)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 from figures import Figure
-from hot_path import paired
+from hot_path import paired, time_inferences
+from transitions import Machine
 
 from htppower import VoteController, load_profile
 from htppower.backends import QnnHtp
@@ -48,7 +49,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         detail = f"{vote_s * 1e6:.2f} us, bare {bare_s * 1e6:.2f} us, {backend.describe().versions[0][1]}"
         yield Figure(f"{what} through the backend / bare ctypes call", ratio, BUDGET, "x", detail)
     backend.destroy_power_config_id(made)
-    yield _through_the_controller(backend, rounds)
+    yield _through_the_controller(backend, rounds // 40, pairs)
     with kept_off_stdout():
         backend.close()
 
@@ -80,15 +81,33 @@ def _through(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], ro
     return run
 
 
-def _through_the_controller(backend: QnnHtp, rounds: int) -> Figure:
-    """Return what an isolated inference costs: raise and lower, ledger, machine and events included."""
+def _through_the_controller(backend: QnnHtp, rounds: int, pairs: int) -> Figure:
+    """Return what an isolated inference costs, raise and lower, against the least that does the same."""
+    balanced = load_profile("balanced")
+    assert balanced.relax is not None
+    made = backend.create_power_config_id(0, 0)
+    calls = _bare(backend, made, [balanced.votes, balanced.relax.to.votes], 2 * rounds)
     with VoteController(backend, handle_sigterm=False) as controller:
-        session = controller.session("balanced")
-        start = time.perf_counter()
-        for _ in range(rounds // 20):
-            with session.inference():
-                pass
-        each_us = (time.perf_counter() - start) / (rounds // 20) * 1e6
-    return Figure(
-        "isolated inference on the vendor's library", each_us, None, "us", "raise and lower, two native calls"
-    )
+        session = controller.session(balanced)
+        ours, bare, ratio = paired(
+            lambda: time_inferences(session, rounds), lambda: 2 * (_bare_trigger(rounds) + calls()), pairs
+        )
+    backend.destroy_power_config_id(made)
+    detail = f"{ours * 1e6:.1f} us against {bare * 1e6:.1f} us"
+    return Figure("isolated inference / two bare triggers and two bare calls", ratio, 2.5, "x", detail)
+
+
+def _bare_trigger(rounds: int) -> float:
+    """Return the seconds of a trigger of ``transitions``, without a callback."""
+    model = _Model()
+    ways = [["raise_", "LOWERED", "RAISED"], ["lower", "RAISED", "LOWERED"]]
+    Machine(model, states=["LOWERED", "RAISED"], transitions=ways, initial="LOWERED", auto_transitions=False)
+    triggers = (model.raise_, model.lower)  # type: ignore[attr-defined]
+    start = time.perf_counter()
+    for _, trigger in zip(range(rounds), itertools.cycle(triggers), strict=False):
+        trigger()
+    return (time.perf_counter() - start) / rounds
+
+
+class _Model:
+    """What has a state."""

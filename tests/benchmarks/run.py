@@ -9,13 +9,21 @@ from __future__ import annotations
 import argparse
 
 import background
+import hanging_call
 import hot_path
 import lateness
 import many_threads
 import native_call
+import recovery
 import scale
+import side_by_side
 import slow_backend
 import startup
+
+PARTS = (
+    *(hot_path, native_call, side_by_side, hanging_call, recovery, many_threads, slow_backend, background),
+    *(lateness, scale, startup),
+)
 
 
 def main() -> None:
@@ -24,7 +32,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="a short run that shows that everything can be measured")
     smoke = parser.parse_args().smoke
     print(f"{'what':<58} {'measured':>10} {'':<5} {'budget':>12}")
-    for part in (hot_path, many_threads, slow_backend, background, native_call, lateness, scale, startup):
+    for part in PARTS:
         for figure in part.measure(smoke=smoke):
             print(figure.line(), flush=True)
 

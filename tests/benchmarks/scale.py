@@ -47,7 +47,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
                 lambda: time_inferences(one, count),  # noqa: B023
                 pairs,
             )
-            yield Figure(f"inference {what}, {many} sessions / 1", ratio, 1.2, "x")
+            yield Figure(f"inference {what}, {many} sessions / 1", ratio, 1.1, "x")
     yield from _memory(many)
 
 
@@ -66,8 +66,8 @@ def _memory(many: int) -> Iterator[Figure]:
         gc.collect()
         in_window = _measured()
         tracemalloc.stop()
-    yield Figure("memory of a session, opened", opened / many / 1024, 8, "KiB", "without the simulated HTP's")
-    yield Figure("memory of a session, in its window", in_window / many / 1024, 8, "KiB", "ledger and armed timer too")
+    yield Figure("memory of a session, opened", opened / many / 1024, 2, "KiB", "without the simulated HTP's")
+    yield Figure("memory of a session, in its window", in_window / many / 1024, 2, "KiB", "ledger and armed timer too")
 
 
 def _measured() -> int:
