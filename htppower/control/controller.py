@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.backends.base import Backend
+    from htppower.control.event_bus import Wants
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -233,7 +234,7 @@ class VoteController(ContextManager):
         asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
         if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
             raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
-        return self._subscribe(subscriber, lambda event: isinstance(event, asked))
+        return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked))
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
@@ -302,7 +303,7 @@ class VoteController(ContextManager):
     def _settle_if_asked(self, session: SessionRecord) -> None:
         self._reconciler.settle_if_asked(session)
 
-    def _subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
+    def _subscribe(self, subscriber: Callable[[Event], object], wants: Wants) -> Callable[[], None]:
         return self._events.subscribe(subscriber, wants)
 
     def _end(self) -> None:

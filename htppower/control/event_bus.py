@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import logging
 from collections import deque
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.locks import Rank, make_lock
+from htppower.events import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
-    from htppower.events import Event
 
 _LOGGER = logging.getLogger("htppower")
 
@@ -23,6 +22,9 @@ _LOGGER = logging.getLogger("htppower")
 MOST_PENDING = 10_000
 # How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
 LONGEST_FLUSH_S = 1.0
+
+# Whether a subscriber is to be told of an event, by its kind and its own fields: one that nobody wants is not made.
+Wants = Callable[[type[Event], Mapping[str, Any]], bool]
 
 _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
 
@@ -32,11 +34,11 @@ class Subscription:
 
     Args:
         subscriber: is called with every event, in order, one at a time; what it raises is logged.
-        wants: whether it is to be told of an event; asked under the controller's lock, so it must be quick.
+        wants: whether it is to be told of an event; asked under a lock, so it must be quick.
         worker: what calls it.
     """
 
-    def __init__(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool], worker: Worker) -> None:
+    def __init__(self, subscriber: Callable[[Event], object], wants: Wants, worker: Worker) -> None:
         self.inline = worker.inline
         self._subscriber = subscriber
         self._wants = wants
@@ -45,10 +47,10 @@ class Subscription:
         # How many events were not delivered, because too many waited already.
         self.lost = 0
 
-    def wants(self, event: Event) -> bool:
+    def wants(self, kind: type[Event], details: Mapping[str, Any]) -> bool:
         """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""
         try:
-            return self._wants(event)
+            return self._wants(kind, details)
         except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
             self.lost += 1
             return False
@@ -99,7 +101,7 @@ class EventBus:
         """How many events subscribers were too slow for, all together."""
         return self._lost_before + sum(subscription.lost for subscription in self._subscriptions)
 
-    def add(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Subscription:
+    def add(self, subscriber: Callable[[Event], object], wants: Wants) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"))
@@ -107,7 +109,7 @@ class EventBus:
             self._subscriptions = (*self._subscriptions, made)
         return made
 
-    def subscribe(self, subscriber: Callable[[Event], object], wants: Callable[[Event], bool]) -> Callable[[], None]:
+    def subscribe(self, subscriber: Callable[[Event], object], wants: Wants) -> Callable[[], None]:
         """Add a subscriber; return what removes it, and waits until it was told."""
         subscription = self.add(subscriber, wants)
 
@@ -145,15 +147,16 @@ class EventBus:
         self._lock = make_lock(Rank.EVENTS)
         self._subscriptions = ()
 
-    def tell(self, kind: Callable[..., Event], identity: Mapping[str, Any] | None, **details: object) -> None:
+    def tell(self, kind: type[Event], identity: Mapping[str, Any] | None, **details: object) -> None:
         """Make an event of what has this identity, a session or, with None, the controller itself, and hand it out."""
-        whose = _OF_CONTROLLER if identity is None else identity
         with self._lock:
             self._order += 1
+            wanting = [each for each in self._subscriptions if each.wants(kind, details)]
+            if not wanting:
+                return
+            whose = _OF_CONTROLLER if identity is None else identity
             event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
-            for subscription in self._subscriptions:
-                if not subscription.wants(event):
-                    continue
+            for subscription in wanting:
                 if subscription.inline:
                     self._undelivered.append((subscription, event))
                 else:

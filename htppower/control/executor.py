@@ -240,7 +240,7 @@ class Executor:
                 if error.code in LINK_LOST:
                     raise
                 first = first or without_frames(error)
-        if first is None and asks:
+        if first is None and asks and self._settings.difference():
             # Where another session was just casting them.
             first = self.cast_settings(session, wait=in_time)
         if first is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -17,11 +17,12 @@ from htppower.events import (
     HoldEnded,
     Recovered,
     ReleaseFailed,
-    Transition,
     Trigger,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.events import Event
 
 _LOGGER = logging.getLogger("htppower")
@@ -30,12 +31,12 @@ _LOGGER.addHandler(logging.NullHandler())
 # A failed one of these leaves a vote that was to come down, and may still be up.
 LOWERINGS = frozenset({Trigger.LOWER, Trigger.RELEASE, Trigger.DESTROY})
 # What an operator asks for, or waits for, and what is rare enough to be read.
-_NOTEWORTHY = (Recovered, HoldBegan, HoldEnded, CapSet, CapLifted)
+_NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 
-def wants(event: Event) -> bool:
-    """Return whether the event is logged; a native call is not, since the transition that it was made for is."""
-    return not isinstance(event, CallMade) and _LOGGER.isEnabledFor(level_of(event))
+def wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
+    """Return whether an event is logged; a native call is not, since the transition that it was made for is."""
+    return kind is not CallMade and _LOGGER.isEnabledFor(_level(kind, details.get("trigger"), details.get("attempted")))
 
 
 def log_event(event: Event) -> None:
@@ -55,13 +56,17 @@ def line(event: Event) -> str:
 
 def level_of(event: Event) -> int:
     """Return the level of an event: ERROR where votes may still be up, WARNING where they may be lost."""
-    if isinstance(event, ReleaseFailed):
+    return _level(type(event), getattr(event, "trigger", None), getattr(event, "attempted", None))
+
+
+def _level(kind: type[Event], trigger: Trigger | None, attempted: Trigger | None) -> int:
+    if kind is ReleaseFailed:
         return logging.ERROR
-    if isinstance(event, Degraded):
+    if kind is Degraded:
         return logging.WARNING
-    if isinstance(event, Transition) and event.trigger is Trigger.LOSE:
-        return logging.ERROR if event.attempted in LOWERINGS else logging.WARNING
-    return logging.INFO if isinstance(event, _NOTEWORTHY) else logging.DEBUG
+    if trigger is Trigger.LOSE:
+        return logging.ERROR if attempted in LOWERINGS else logging.WARNING
+    return logging.INFO if kind in _NOTEWORTHY else logging.DEBUG
 
 
 def _spelt(value: object) -> str:

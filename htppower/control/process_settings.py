@@ -75,12 +75,12 @@ class ProcessSettings:
     def asks_for(self, number: int, votes: VoteSet) -> bool:
         """Return whether a session asks for just what its votes say."""
         with self._lock:
-            return all(
-                (number in numbers) == (value == votes.get(option))
-                for option, wishes in self._wishes.items()
-                for value, numbers in {votes.get(option): (), **wishes}.items()
-                if value is not None
-            )
+            for option, wishes in self._wishes.items():
+                wish = votes.get(option)
+                asked = [value for value, numbers in wishes.items() if number in numbers]
+                if asked != ([] if wish is None else [wish]):
+                    return False
+            return True
 
     def holders(self, option: Option, value: int) -> tuple[int, ...]:
         """Return the numbers of the sessions that ask for a value."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.companions import Companions
+    from htppower.control.event_bus import Wants
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.time.base import Time
     from htppower.events import Event
@@ -59,7 +60,7 @@ class StatusFile(ContextManager):
         self,
         path: str | os.PathLike[str],
         status: Callable[[], ControllerStatus],
-        subscribe: Callable[[Callable[[Event], object], Callable[[Event], bool]], Callable[[], None]],
+        subscribe: Callable[[Callable[[Event], object], Wants], Callable[[], None]],
         time: Time,
         companions: Companions,
     ) -> None:
@@ -79,7 +80,7 @@ class StatusFile(ContextManager):
         _require_file(self._path, self._target)
         self._worker = time.worker("htppower-status")
         # Asked under the controller's lock: while a look is due, an event costs nothing more.
-        self._unsubscribe = subscribe(self._changed, lambda _event: not self._armed)
+        self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._armed)
         self._unfollow: Callable[[], None] | None = None
         try:
             self._unfollow = companions.add(self.close, self._disown)

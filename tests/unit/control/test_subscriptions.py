@@ -271,7 +271,7 @@ def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
     """Who leaves an event to a thread that delivers does not keep that one from looking again."""
     told: list[Event] = []
     bus = _EndsMeanwhile(VirtualTime())
-    bus.add(told.append, lambda event: True)
+    bus.add(told.append, lambda _kind, _details: True)
     bus.seen = True
     bus.tell(CapSet, None, cap="balanced", reason="test")
     bus.deliver()
