@@ -124,16 +124,16 @@ class Inference:
             with gate.lock:
                 if not gate.gone:
                     idle = token.home
-                    if len(idle) + 1 == gate.made:
-                        gate.deadline_us = gate.time.now_us + gate.sustain_us
-                    idle.append(token)
                     if token.waited:
                         token.waited = False
                     else:
                         gate.saved += 1
-                    if len(idle) < gate.made:
+                    if len(idle) + 1 < gate.made:
+                        idle.append(token)
                         return
-                    if gate.alarm is not None and gate.alarm_us <= gate.deadline_us:
+                    gate.deadline_us = deadline_us = gate.time.now_us + gate.sustain_us
+                    idle.append(token)
+                    if gate.alarm_us <= deadline_us and gate.alarm is not None:
                         return
                     must_lower = gate.must_lower()
                 else:
