@@ -147,7 +147,7 @@ class EventBus:
         self._lock = make_lock(Rank.EVENTS)
         self._subscriptions = ()
 
-    def tell(self, kind: type[Event], identity: Mapping[str, Any] | None, **details: object) -> None:
+    def tell(self, kind: type[Event], identity: Mapping[str, Any] | None, **details: Any) -> None:
         """Make an event of what has this identity, a session or, with None, the controller itself, and hand it out."""
         with self._lock:
             self._order += 1

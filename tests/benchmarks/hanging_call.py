@@ -15,7 +15,7 @@ from side_by_side import waits_ms
 
 from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.events import Transition, Trigger
+from htppower.events import Event, Transition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,30 +24,36 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 HANG_S = 1.0
+SMOKE_HANG_S = 0.2
 SUSTAIN_US = 25_000
 MANY = 1000
 
 
 class HangingHtp(SimulatedHtp):
-    """Takes a second for the calls on one id while it is told to."""
+    """Takes a time for the next call on one id when it is told to.
 
-    def __init__(self) -> None:
+    Args:
+        hang_s: how long.
+    """
+
+    def __init__(self, hang_s: float) -> None:
         super().__init__(arch=75)
+        self.hang_s = hang_s
         self.hangs_on = 0
         self.hanging = threading.Event()
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Set, after a second on that id."""
+        """Set, after that time on that id."""
         if power_config_id == self.hangs_on:
             self.hanging.set()
-            time.sleep(HANG_S)
+            time.sleep(self.hang_s)
             self.hanging.clear()
         super().set_power_config(power_config_id, votes)
 
 
 @contextlib.contextmanager
 def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
-    """Let a raise of a session hang during the block, for a second."""
+    """Let a raise of a session hang during the block; wait for it in the end."""
     (backend.hangs_on,) = session.power_config_ids.values()
     thread = threading.Thread(target=time_inferences, args=(session, 1))
     thread.start()
@@ -60,7 +66,7 @@ def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield what a raise, a lowering, ``status`` and an inference beside ``status`` wait for."""
     rounds, pairs = (10, 1) if smoke else (60, 5)
-    backend = HangingHtp()
+    backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
     with VoteController(backend, handle_sigterm=False) as controller:
         # The settings of the process are in force: who needs one that is just being cast waits for that call.
         (own,) = _open(controller, 1)
@@ -74,8 +80,8 @@ def _raise_and_lower(controller: VoteController, backend: HangingHtp, rounds: in
     (lowers,) = _open(controller, 1, SUSTAIN_US)
     late_us: list[int] = []
 
-    def see(event: Transition) -> None:
-        if event.trigger is Trigger.LOWER and event.session == lowers.number and event.late_us is not None:
+    def see(event: Event) -> None:
+        if isinstance(event, Transition) and event.session == lowers.number and event.late_us is not None:
             late_us.append(event.late_us)
 
     controller.subscribe(see, Transition)
@@ -85,7 +91,7 @@ def _raise_and_lower(controller: VoteController, backend: HangingHtp, rounds: in
         for beside in (False, True):
             late_us.clear()
             with hanging(backend, hangs) if beside else contextlib.nullcontext():
-                waits[beside] += _rounds(raises, lowers, rounds)
+                waits[beside] += _rounds(raises, lowers, rounds, 0.8 * backend.hang_s)
             controller.flush_events()
             lateness[beside] += late_us
     for what, found, unit in (("raise wait", waits, "ms"), ("lateness of a lowering", lateness, "us")):
@@ -94,10 +100,10 @@ def _raise_and_lower(controller: VoteController, backend: HangingHtp, rounds: in
         yield Figure(f"{what} while another session's call hangs / without", with_it / without, 1.5, "x", detail)
 
 
-def _rounds(raises: Session, lowers: Session, rounds: int) -> list[float]:
-    """Let the one raise, and the alarm of the other lower, within less than a second."""
+def _rounds(raises: Session, lowers: Session, rounds: int, time_s: float) -> list[float]:
+    """Let the one raise, and the alarm of the other lower, within a time."""
     found: list[float] = []
-    end_s = time.perf_counter() + 0.8 * HANG_S
+    end_s = time.perf_counter() + time_s
     while len(found) < rounds and time.perf_counter() < end_s:
         with lowers.inference():
             pass
@@ -116,7 +122,7 @@ def _open(controller: VoteController, count: int, sustain_us: int = 600_000_000)
 def _status(*, smoke: bool) -> Iterator[Figure]:
     """Yield how long a status of many sessions takes beside a call that hangs, and what an inference waits for it."""
     many, rounds = (100, 5) if smoke else (MANY, 40)
-    backend = HangingHtp()
+    backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
     with VoteController(backend, handle_sigterm=False) as controller:
         sessions = _open(controller, many)
         for session in sessions[1:]:

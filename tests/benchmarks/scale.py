@@ -67,7 +67,7 @@ def _memory(many: int) -> Iterator[Figure]:
         in_window = _measured()
         tracemalloc.stop()
     yield Figure("memory of a session, opened", opened / many / 1024, 2, "KiB", "without the simulated HTP's")
-    yield Figure("memory of a session, in its window", in_window / many / 1024, 2, "KiB", "ledger and armed timer too")
+    yield Figure("memory of a session, in its window", in_window / many / 1024, 8, "KiB", "ledger and armed timer too")
 
 
 def _measured() -> int:
