@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from htppower.control.session_transitions import SessionTransitions
     from htppower.control.time.base import Time
     from htppower.events import Phase
+    from htppower.votes.vote_set import VoteSet
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
@@ -338,11 +339,12 @@ class Reconciler:
             failures: where to note the failures of a session that is being closed.
         """
         error: VoteRejected | None = None
+        cast: VoteSet | None = None
         for _ in range(MOST_STEPS):
             self._take_in_losses(session, cause)
             self._take_in_plan(session, cause, None)
             plan, closing = session.plan, session.gate.closing
-            step = self._next_step(session, plan, close_now=bool(failures))
+            step = self._next_step(session, plan, cast, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
                     self._recovery.done(session)
@@ -364,6 +366,11 @@ class Reconciler:
                 if step.trigger in (Trigger.DESTROY, Trigger.RELEASE) and session.gone:
                     self._heartbeat.follow(session)
                     return error
+                known = session.epoch == self._registry.epoch
+                if step.trigger is Trigger.LOWER and known and not session.gate.closing:
+                    # Its gate is shut: whoever begins a phase meanwhile settles it in a turn of its own.
+                    return error
+                cast = step.votes
                 continue
             if self._restarted(error):
                 return error
@@ -373,8 +380,11 @@ class Reconciler:
             failures.append(error)
         return error
 
-    def _next_step(self, session: SessionRecord, plan: Plan, *, close_now: bool) -> Step | None:
-        """Return the next transition of a session; where there is none, open its gate or arm its alarm as it needs."""
+    def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None, *, close_now: bool) -> Step | None:
+        """Return the next transition of a session; where there is none, open its gate or arm its alarm as it needs.
+
+        ``cast``: the votes that it has just cast, which are in force.
+        """
         gate = session.gate
         use = gate.use()
         if close_now and use.closing:
@@ -388,7 +398,7 @@ class Reconciler:
             if not use.busy and not gate.arm():
                 gate.shut()
                 target = State.LOWERED
-            elif session.state is State.RAISED and not gate.open:
+            elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._executor.differs(session, plan.raised)
         step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs)
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
