@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from hanging import WAIT_S, HangingHtp, until
+from prometheus_client import CollectorRegistry, generate_latest
+from ranked_locks import OVER_CALLS
 
 from htppower import CloseTimedOut, HtpPowerError, Session, State, VoteController, VoteRejected
+from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hanging import Hang
+    from ranked_locks import RankedLock, Ranks
 
 # Long enough for nothing: what hangs does so until it is let go.
 SHORT_S = 0.05
@@ -214,11 +218,13 @@ def test_a_message_names_ten_sessions(host: Host) -> None:
 
 
 def test_while_a_call_hangs_nobody_else_waits(host: Host) -> None:
-    """Status, subscribing, events, opening a session, inferences and closing one go on.
+    """Status, subscribing, events, metrics, opening a session, inferences and closing one go on.
 
     Only who needs a setting of the process that the call carries waits for it; here it is in force before.
     """
     before = host.controller.session("burst")
+    registry = CollectorRegistry()
+    metrics = PrometheusMetrics(host.controller, registry)
     with before.inference():
         host.hanging_raise(host.controller.session("burst"))
         told: list[object] = []
@@ -228,6 +234,22 @@ def test_while_a_call_hangs_nobody_else_waits(host: Host) -> None:
             states = {each.number: (each.state, each.in_flight) for each in host.controller.status().sessions}
         assert states == {1: (State.RAISED, 1), 2: (State.UNVOTED, 1), 3: (State.RAISED, 1)}
         assert host.controller.flush_events(WAIT_S)
+        assert b"htppower" in generate_latest(registry)
         other.close()
         unsubscribe()
+    metrics.close()
     assert [type(event).__name__ for event in told if getattr(event, "session", 0) == 3][-1] == "Transition"
+
+
+def test_a_status_takes_no_lock_that_a_call_is_made_under(
+    host: Host, ranks: Ranks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it waits for none, and no inference waits for it longer than it takes to count."""
+    with host.controller.session("burst").inference():
+        host.hanging_raise(host.controller.session("burst"))
+        taken: list[RankedLock] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(ranks, "check_order", taken.append)
+            host.controller.status()
+    assert taken
+    assert OVER_CALLS.isdisjoint(lock.rank for lock in taken)

@@ -120,3 +120,20 @@ class TestAlarms:
             system.call_at(0, lambda: ran.append(1))
         assert ran == []
         system.close()
+
+    def test_what_is_spawned_at_the_end_of_a_process_waits_for_no_call_that_hangs(
+        self, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where every thread of the pool is busy and none can be started, that of ``call_soon`` runs it."""
+        system = SystemTime()
+        system.start()
+        hangs, runs = hang(), hang()
+        system.spawn(hangs)
+        assert hangs.begun.wait(WAIT_S)
+        monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+        system.spawn(runs)
+        assert runs.begun.wait(WAIT_S)
+        assert runs.thread not in (hangs.thread, threading.current_thread())
+        hangs.let_go.set()
+        runs.let_go.set()
+        system.close()
