@@ -13,7 +13,7 @@ import attrs
 from htppower.rules import power_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from htppower.profiles.profile import Profile
 
@@ -39,12 +39,14 @@ class Claim:
     until_us: int | None = None
 
 
-def in_use(own: Profile, holds: Iterable[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
+def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
     """Return the profile that a session uses, and the hold or cap that decides it, or None.
 
     The hold that is highest in the vendor's order takes the place of the session's own profile, the later one of two
     that are as high. The cap that is lowest in that order takes the place of what goes beyond any cap.
     """
+    if not holds and not caps:
+        return own, None
     hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
     chosen, decides = (own, None) if hold is None else (hold.profile, hold)
     if any(exceeds(chosen, cap.profile) for cap in caps):

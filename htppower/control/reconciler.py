@@ -363,12 +363,8 @@ class Reconciler:
             error = outcome.error
             if error is None:
                 self._recovery.done(session)
-                if step.trigger in (Trigger.DESTROY, Trigger.RELEASE) and session.gone:
+                if self._rests(session, step):
                     self._heartbeat.follow(session)
-                    return error
-                known = session.epoch == self._registry.epoch
-                if step.trigger is Trigger.LOWER and known and not session.gate.closing:
-                    # Its gate is shut: whoever begins a phase meanwhile settles it in a turn of its own.
                     return error
                 cast = step.votes
                 continue
@@ -379,6 +375,14 @@ class Reconciler:
                 return error
             failures.append(error)
         return error
+
+    def _rests(self, session: SessionRecord, step: Step) -> bool:
+        """Return whether no other step can follow one that was made.
+
+        The gate of a lowered session is shut: whoever begins a phase meanwhile settles it in a turn of its own.
+        """
+        known = session.epoch == self._registry.epoch
+        return session.gone or (step.trigger is Trigger.LOWER and known and not session.gate.closing)
 
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None, *, close_now: bool) -> Step | None:
         """Return the next transition of a session; where there is none, open its gate or arm its alarm as it needs.
@@ -429,7 +433,7 @@ class Reconciler:
         with self._registry.lock:
             chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
             plan = self._planner.plan(chosen)
-        if plan == before:
+        if plan is before or plan == before:
             return False
         if plan.profile == before.profile:
             was_open = session.gate.open

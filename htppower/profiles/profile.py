@@ -35,7 +35,7 @@ SHIPPED_PROFILES = (
 NO_VOTES = VoteSet()
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class PowerState:
     """The votes to which a profile relaxes.
 
@@ -94,7 +94,7 @@ class Relax:
         return self.lowering is Lowering.BACKGROUND and not self.after_inference_us
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Profile:
     """The votes of one performance mode.
 
