@@ -91,7 +91,8 @@ def members(subject: type) -> set[str]:
         found |= {
             node.attr for node in assigned if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
         }
-        found |= vars(base).keys()
+        # The fields of a value without slots are no members of its class.
+        found |= vars(base).keys() | {field.name for field in vars(base).get("__attrs_attrs__", ())}
     return {name for name in found if not name.startswith("_")}
 
 
