@@ -363,6 +363,9 @@ class Reconciler:
             error = outcome.error
             if error is None:
                 self._recovery.done(session)
+                told = [failed for _, failed in outcome.not_given_back if self._restarted(failed)]
+                if told:
+                    return told[0]
                 if self._rests(session, step):
                     self._heartbeat.follow(session)
                     return error
