@@ -158,7 +158,7 @@ class Executor:
             try:
                 if not turn.acquire(blocking=wait):
                     return
-                settings = self._settings.difference()
+                settings = self._settings.take()
                 if settings:
                     send(settings)
             finally:
@@ -270,7 +270,7 @@ class Executor:
             return
         try:
             taken = turn.acquire(blocking=False)
-            settings = self._settings.difference() if taken else NOTHING
+            settings = self._settings.take() if taken else NOTHING
             if own or settings:
                 self._set(session, core_id, own, settings)
         finally:

@@ -221,15 +221,15 @@ class Gate:
         with self.lock:
             self.open = False
 
-    def shut_if_idle(self) -> bool:
-        """Let no phase begin without a call, unless one runs; return whether none does.
+    def shut_if_idle(self, deadline_us: int) -> bool:
+        """Let no phase begin without a call, and return True, unless one runs or has renewed the deadline.
 
         A phase takes its token first and looks whether the gate is open then; here it is the other way round. So one
         of the two sees the other.
         """
         with self.lock:
             was_open, self.open = self.open, False
-            if self._is_busy():
+            if self._is_busy() or self.deadline_us != deadline_us:
                 self.open = was_open
                 return False
             return True

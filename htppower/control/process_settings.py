@@ -100,6 +100,17 @@ class ProcessSettings:
                 )
             return self._ledger.difference(self._wanted).without(*list(self._missing))
 
+    def take(self) -> VoteSet:
+        """Return what must be sent, and note that a call is about to carry it.
+
+        In one step: whoever asks meanwhile for what is in force until then must see that it is in doubt.
+        """
+        with self._lock:
+            taken = self.difference()
+            if taken:
+                self._ledger.sending(taken)
+            return taken
+
     def sending(self, votes: VoteSet) -> InForce:
         """Note that a call is about to carry these votes; return what was known then, for ``sent``."""
         with self._lock:

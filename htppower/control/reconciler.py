@@ -353,9 +353,9 @@ class Reconciler:
                 # The link was lost while its gate was opened.
                 session.gate.shut()
                 continue
-            if self._recovery.puts_off(cause) and plan.raised and not closing:
+            if self._recovery.puts_off(cause) and not closing:
                 self._recovery.left_alone(session)
-                return self._recovery.error
+                return self._recovery.error if plan.raised else None
             outcome = self._transitions.make(session, step, cause, phase)
             for _, failed in outcome.not_given_back:
                 failures.append(failed)
@@ -398,7 +398,7 @@ class Reconciler:
             return None if session.gone else Step(Trigger.DESTROY)
         has_ids = bool(session.ledgers)
         target = desired(use, plan, session.state, has_ids=has_ids, now_us=self._time.now_us)
-        if target is State.LOWERED and not use.closing and not gate.shut_if_idle():
+        if target is State.LOWERED and not use.closing and not gate.shut_if_idle(use.deadline_us):
             target = State.RAISED
         differs = False
         if target is State.RAISED:

@@ -137,19 +137,19 @@ def test_a_profile_without_votes_has_nothing_to_look_at() -> None:
 def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
     """A phase that runs keeps the gate as it was, open or not; an idle one lets it be shut."""
     token = host.begin()
-    assert not host.gate.shut_if_idle()
+    assert not host.gate.shut_if_idle(host.gate.deadline_us)
     assert host.gate.open
     host.gate.shut()
-    assert not host.gate.shut_if_idle()
+    assert not host.gate.shut_if_idle(host.gate.deadline_us)
     assert not host.gate.open
     host.gate.end(token)
     host.gate.set_open()
-    assert host.gate.shut_if_idle()
+    assert host.gate.shut_if_idle(host.gate.deadline_us)
     assert not host.gate.open
     preparing = host.gate.prepare()
-    assert not host.gate.shut_if_idle()
+    assert not host.gate.shut_if_idle(host.gate.deadline_us)
     host.gate.end_preparation(preparing, Phase.DEINIT)
-    assert host.gate.shut_if_idle()
+    assert host.gate.shut_if_idle(host.gate.deadline_us)
 
 
 def test_another_plan_shuts_the_gate(host: Host) -> None:
