@@ -157,7 +157,7 @@ class Heartbeat:
     def _due_us(self, session: SessionRecord) -> int | None:
         history = session.history
         called_us = history.since_us if history.last_call is None else history.last_call.time_us
-        unsettled = session.casting or session.gate.closing or session.epoch != self._registry.epoch
+        unsettled = session.gate.closing or session.epoch != self._registry.epoch
         return due_us(session.state, called_us, self._heartbeat_us, unsettled=unsettled)
 
     def _beat(self, session: SessionRecord) -> None:
@@ -182,7 +182,7 @@ class Heartbeat:
 
     def _cast_again(self, session: SessionRecord) -> None:
         due = self._due_us(session)
-        if due is None or due > self._time.now_us:
+        if session.casting or due is None or due > self._time.now_us:
             return
         # An exception such as Ctrl-C may come before it is known what the call has done.
         session.casting = True

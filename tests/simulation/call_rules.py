@@ -102,6 +102,10 @@ class CallRules:
         """Take in that nobody can go on: whoever was told that the DSP is dead has taken it in."""
         self._dead_known = self._dead_us is not None
 
+    def alive_again(self) -> None:
+        """Take in that the host tells of a restart: a DSP that was dead is called again."""
+        self._dead_us, self._dead_known = None, False
+
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients

@@ -144,4 +144,5 @@ class Host:
         if tell is None:
             return
         self._specification.troubles.add_to_all()
+        self._specification.calls.alive_again()
         self._public.call("link_lost", None, lambda: tell(1007), op.interrupt)
