@@ -324,8 +324,16 @@ class Reconciler:
         self._events.deliver()
 
     def _settle_queued(self) -> None:
-        for session, cause in self._recovery.take_queue():
-            self.settle_soon(session, cause)
+        queued: dict[SessionRecord, Cause] = {}
+        try:
+            queued = self._recovery.take_queue()
+            while queued:
+                session = next(iter(queued))
+                self.settle_soon(session, queued[session])
+                del queued[session]
+        except BaseException:
+            self._recovery.queue_again(queued)
+            raise
 
     def _settle(
         self, session: SessionRecord, cause: Cause, phase: Phase | None, failures: list[VoteRejected]

@@ -98,8 +98,8 @@ class Recovery:
             lost = self._lose_all()
             for session in lost:
                 self._queue.setdefault(session, Cause.LINK_LOST)
+            self._lacking.update(dict.fromkeys(lost))
             if error.code == SYSTEM_COMMUNICATION_FATAL and (number is None or number > self._restart_number):
-                self._lacking.update(dict.fromkeys(lost))
                 self._retry.died(error)
                 return
             self._restart_number = max(number or 0, self._restart_number)
@@ -109,8 +109,10 @@ class Recovery:
             self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch
-                self._lacking.update(dict.fromkeys(lost))
                 self._retry.failed(error)
+            else:
+                # What an exception such as Ctrl-C keeps from being settled at once is tried again.
+                self._retry.go_on()
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
@@ -159,13 +161,18 @@ class Recovery:
         """Know no longer which settings of the process are in force."""
         self._settings.forget()
 
-    def take_queue(self) -> tuple[tuple[SessionRecord, Cause], ...]:
+    def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
         if not self._queue:
-            return ()
+            return {}
         with self._registry.lock:
             queued, self._queue = self._queue, {}
-            return tuple(queued.items())
+            return queued
+
+    def queue_again(self, queued: dict[SessionRecord, Cause]) -> None:
+        """Put back who was taken and not settled."""
+        with self._registry.lock:
+            self._queue = {**queued, **self._queue}
 
     def retried(self, error: VoteRejected | None) -> None:
         """Take in that everything was tried again: end the back-off where nothing is left, else go on with it."""

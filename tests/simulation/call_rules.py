@@ -136,7 +136,9 @@ class CallRules:
         if kind in ("begin", "end") and self._dead_known and gap_us < LEAST_BETWEEN_FAILURES_US:
             details = f"{call}, {gap_us} us after the one before"
             self._situation.fail("1011 costs at most one failed call a second", details)
-        if kind in ("begin", "end", None):
+        again = self._dead_us is None or now_us - self._dead_us >= LEAST_BETWEEN_FAILURES_US
+        if kind in ("begin", "end", None) and again:
+            # Of several that were under way the first counts.
             self._dead_us, self._dead_known = now_us, False
 
     def client_of(self, call: NativeCall) -> Client | None:

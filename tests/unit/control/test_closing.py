@@ -63,7 +63,8 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     for thread in made.threads:
         thread.join(WAIT_S)
     made.controller.close(timeout_s=WAIT_S)
-    assert backend.power_config_ids == ()
+    # A thread that was given up may just be making the last call.
+    until(lambda: backend.power_config_ids == ())
     assert backend.effective().rpc_polling_time_us == 0
 
 
