@@ -264,20 +264,19 @@ class Executor:
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         own = session.ledgers[core_id].difference(votes.where_absent(*list(self._missing)))
         turn = self._settings.turn
-        if not asks or is_held(turn) or not self._settings.difference():
-            if own:
-                self._set(session, core_id, own, NOTHING)
-            return
-        try:
-            taken = turn.acquire(blocking=False)
-            settings = self._settings.take() if taken else NOTHING
-            if own or settings:
-                self._set(session, core_id, own, settings)
-        finally:
-            try:  # noqa: SIM105 - nothing may come before the release: see locks.py
-                turn.release()
-            except RuntimeError:
-                pass
+        if asks and not is_held(turn) and self._settings.difference():
+            try:
+                settings = self._settings.take() if turn.acquire(blocking=False) else NOTHING
+                if settings:
+                    self._set(session, core_id, own, settings)
+                    return
+            finally:
+                try:  # noqa: SIM105 - nothing may come before the release: see locks.py
+                    turn.release()
+                except RuntimeError:
+                    pass
+        if own:
+            self._set(session, core_id, own, NOTHING)
 
     def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

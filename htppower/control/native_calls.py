@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import itertools
+import signal
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
@@ -121,7 +122,9 @@ class NativeCalls:
                     made = call(*arguments)
                 except VoteRejected as error:
                     failed = error
-                except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
+                except Exception as error:  # a backend that does not keep the protocol must not fail an inference
+                    if _is_from_outside(error):
+                        raise
                     failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
                     failed.__cause__ = error
                 ended_us = self._clock.now_us
@@ -152,3 +155,19 @@ class NativeCalls:
                 # Its traceback holds this frame.
                 del failed
         return made
+
+
+def _is_from_outside(error: BaseException) -> bool:
+    """Return whether a signal handler of the host's, such as a time limit, has raised an error in the middle of a call.
+
+    So has ``PyThreadState_SetAsyncExc``, where the error has passed no function of the backend.
+    """
+    below = error.__traceback__ and error.__traceback__.tb_next
+    if below is None:
+        return True
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    while below is not None:
+        if below.tb_frame.f_code in handlers:
+            return True
+        below = below.tb_next
+    return False

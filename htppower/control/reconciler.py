@@ -264,6 +264,8 @@ class Reconciler:
     def _look_again(self, session: SessionRecord) -> None:
         turn = session.turn
         while session.again is not None and not is_held(turn):
+            # Others need not wait for its calls.
+            self._settle_queued()
             try:
                 if not turn.acquire(blocking=False):
                     return
@@ -275,7 +277,6 @@ class Reconciler:
                     turn.release()
                 except RuntimeError:
                     pass
-            self._settle_queued()
 
     def link_lost(self, code: int) -> None:
         """Take in that a call of the host's own was answered with a lost link; the sessions are settled elsewhere.
