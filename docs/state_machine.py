@@ -1,7 +1,7 @@
 """Draw the session's state machine: ``docs/state_machine.svg`` from ``htppower.control.state_machine.TRANSITIONS``.
 
-python docs/state_machine.py            write the picture
-python docs/state_machine.py --check    exit 1 where the picture is not what the table says
+python -m docs.state_machine            write the picture
+python -m docs.state_machine --check    exit 1 where the picture is not what the table says
 
 The table says which arrows there are; ``_BOXES`` and ``_ROUTES`` say only where they are drawn. An arrow without a
 route, and a route without an arrow, are errors. A transition from every live state is one arrow from the frame around
@@ -10,7 +10,6 @@ them.
 
 from __future__ import annotations
 
-import math
 import sys
 import textwrap
 from pathlib import Path
@@ -19,6 +18,7 @@ from xml.sax.saxutils import escape
 
 import attrs
 
+from docs.drawing import Point, draw_line, main, opening
 from htppower.control.state_machine import MEANINGS, TRANSITIONS
 from htppower.events import State, Trigger
 
@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 PICTURE = Path(__file__).parent / "state_machine.svg"
 
-Point = tuple[float, float]
-
 _WIDTH, _HEIGHT = 700, 650
 _BOX_WIDTH, _BOX_HEIGHT = 196, 92
 _FRAME = (24, 62, 652, 436)  # x, y, width, height
-_HEAD_LENGTH, _HEAD_HALF_WIDTH = 11, 4.5
 _CHARACTERS_A_LINE = 26
 
 # The upper left corner of each state.
@@ -45,31 +42,6 @@ _BOXES = {
 }
 
 _LIVE = tuple(state for state in State if state is not State.DESTROYED)
-
-# Values of the theme where the picture stands in a page, and of the system's colour scheme where it stands alone.
-_STYLE = """
-.sm { --sm-ink: var(--color-foreground-primary, #1f2328); --sm-faint: var(--color-foreground-secondary, #57606a);
-  --sm-ground: var(--color-background-primary, #ffffff); --sm-box: var(--color-background-secondary, #f6f8fa);
-  --sm-raise: #dd5420; --sm-lower: #249a4c; --sm-lose: #b7800f;
-  font-family: system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; max-width: 100%; height: auto; }
-@media (prefers-color-scheme: dark) {
-  .sm { --sm-ink: var(--color-foreground-primary, #e6edf3); --sm-faint: var(--color-foreground-secondary, #9da7b3);
-    --sm-ground: var(--color-background-primary, #131416); --sm-box: var(--color-background-secondary, #1a1c1e); } }
-.sm .ground { fill: var(--sm-ground); }
-.sm .frame { fill: none; stroke: var(--sm-faint); stroke-dasharray: 6 5; }
-.sm .box { fill: var(--sm-box); stroke: var(--sm-ink); stroke-width: 1.4; }
-.sm text { fill: var(--sm-ink); }
-.sm .name { font-size: 15px; font-weight: 700; text-anchor: middle; }
-.sm .meaning { font-size: 12.5px; fill: var(--sm-faint); text-anchor: middle; }
-.sm .note { font-size: 12.5px; fill: var(--sm-faint); }
-.sm .label { font-size: 14px; font-weight: 600; }
-.sm .line { fill: none; stroke: var(--sm-stroke); stroke-width: 1.8; }
-.sm .head { fill: var(--sm-stroke); }
-.sm g { --sm-stroke: var(--sm-ink); }
-.sm g.raise, .sm g.revise { --sm-stroke: var(--sm-raise); }
-.sm g.lower { --sm-stroke: var(--sm-lower); }
-.sm g.lose { --sm-stroke: var(--sm-lose); }
-"""
 
 
 @attrs.frozen
@@ -128,30 +100,9 @@ def picture() -> str:
     return "\n".join((*_head(), *_frame(), *map(_box, State), *_opening(), *map(_arrow, arrows()), "</svg>", ""))
 
 
-def main(arguments: list[str]) -> int:
-    """Write the picture, or with ``--check`` compare it; return the exit code."""
-    if arguments not in ([], ["--check"]):
-        sys.stderr.write(f"{__doc__}\n")
-        return 2
-    if not arguments:
-        PICTURE.write_text(picture(), encoding="utf-8")
-        return 0
-    if PICTURE.is_file() and PICTURE.read_text(encoding="utf-8") == picture():
-        return 0
-    sys.stderr.write(f"{PICTURE.name} is not what the table says: run python docs/{Path(__file__).name}\n")
-    return 1
-
-
 def _head() -> Iterator[str]:
     said = "; ".join(f"{row.trigger}: {', '.join(row.sources)} to {row.dest}, to {row.meaning}" for row in TRANSITIONS)
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="sm" width="{_WIDTH}" height="{_HEIGHT}" '
-        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="sm-title sm-desc">'
-    )
-    yield '<title id="sm-title">States and transitions of a session</title>'
-    yield f'<desc id="sm-desc">{escape(said)}.</desc>'
-    yield f"<style>{_STYLE}</style>"
-    yield f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}"/>'
+    yield from opening("sm", _WIDTH, _HEIGHT, "States and transitions of a session", f"{said}.")
 
 
 def _frame() -> Iterator[str]:
@@ -186,7 +137,7 @@ def _opening() -> Iterator[str]:
     """Draw where a session begins."""
     x, y = _BOXES[State.UNVOTED][0] + _BOX_WIDTH / 2, 26
     yield f'<g><circle class="head" cx="{x:g}" cy="{y}" r="6"/>'
-    yield from _line(Route(((x, y), (x, _BOXES[State.UNVOTED][1])), (0, 0)))
+    yield from draw_line(((x, y), (x, _BOXES[State.UNVOTED][1])))
     note = "a session is opened: its power config ids are created"
     yield f'<text class="note" x="{x + 14:g}" y="{y + 5}">{note}</text></g>'
 
@@ -198,28 +149,11 @@ def _arrow(arrow: Arrow) -> str:
     return "".join(
         (
             f'<g class="{arrow.trigger}"><title>{arrow.trigger}: {escape(row.meaning)}</title>',
-            *_line(route),
+            *draw_line(route.points, curved=route.curved),
             f'<text class="label" x="{x:g}" y="{y:g}" text-anchor="{route.anchor}">{arrow.trigger}</text></g>',
         )
     )
 
 
-def _line(route: Route) -> Iterator[str]:
-    """Draw the line and its head; the line ends inside the head, not at its tip."""
-    *before, tip = route.points
-    angle = math.atan2(tip[1] - before[-1][1], tip[0] - before[-1][0])
-    cos, sin = math.cos(angle), math.sin(angle)
-    back = (tip[0] - _HEAD_LENGTH * cos, tip[1] - _HEAD_LENGTH * sin)
-    left = (back[0] - _HEAD_HALF_WIDTH * sin, back[1] + _HEAD_HALF_WIDTH * cos)
-    right = (back[0] + _HEAD_HALF_WIDTH * sin, back[1] - _HEAD_HALF_WIDTH * cos)
-    first, *rest = (_spell(point) for point in (*before, back))
-    yield f'<path class="line" d="M{first} {"C" if route.curved else "L"}{" ".join(rest)}"/>'
-    yield f'<polygon class="head" points="{" ".join(map(_spell, (tip, left, right)))}"/>'
-
-
-def _spell(point: Point) -> str:
-    return ",".join(f"{round(coordinate, 1):g}" for coordinate in point)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], PICTURE, picture, __doc__))

@@ -82,7 +82,8 @@ def test_generated_parts_are_up_to_date() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_picture_is_up_to_date() -> None:
-    """The committed picture of the state machine is what the script draws from the transition table."""
-    done = run("docs/state_machine.py", "--check")
+@pytest.mark.parametrize("name", ["state_machine", "locks"])
+def test_the_pictures_are_up_to_date(name: str) -> None:
+    """The committed pictures are what their programs draw from the transition table and from the ranks of locks."""
+    done = run("-m", f"docs.{name}", "--check")
     assert (done.returncode, done.stderr) == (0, "")

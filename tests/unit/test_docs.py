@@ -9,8 +9,10 @@ import attrs
 import pytest
 import yaml
 from checkout import ROOT
+from ranked_locks import OVER_CALLS
 
 from htppower import events
+from htppower.control.locks import Rank
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
@@ -45,6 +47,17 @@ def test_the_picture_shows_every_state_and_transition() -> None:
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", read("state_machine.svg")))
     assert {state.value for state in events.State} <= words
     assert {trigger.value for trigger in events.Trigger} <= words
+
+
+def test_the_picture_of_the_locks_shows_each_in_its_order_and_what_is_held_over_calls() -> None:
+    """The locks stand below each other by their ranks; the first frame is around those that calls are made under."""
+    drawn = read("locks.svg")
+    heights = {
+        name: int(y) for y, name in re.findall(r'<text class="label" [^>]*y="(\d+)"[^>]*>([A-Z]+)</text>', drawn)
+    }
+    assert sorted(heights, key=heights.__getitem__) == [rank.name for rank in Rank]
+    top, height = map(int, re.findall(r'<rect class="frame" [^>]*y="(\d+)" [^>]*height="(\d+)"', drawn)[0])
+    assert {Rank[name] for name, y in heights.items() if top < y < top + height} == OVER_CALLS
 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)

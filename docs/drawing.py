@@ -1,0 +1,87 @@
+"""What the pictures of the pages share: their colours, their arrows, and the command that draws one."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+Point = tuple[float, float]
+
+_HEAD_LENGTH, _HEAD_HALF_WIDTH = 11, 4.5
+
+# Values of the theme where the picture stands in a page, and of the system's colour scheme where it stands alone.
+_STYLE = """
+.sm { --sm-ink: var(--color-foreground-primary, #1f2328); --sm-faint: var(--color-foreground-secondary, #57606a);
+  --sm-ground: var(--color-background-primary, #ffffff); --sm-box: var(--color-background-secondary, #f6f8fa);
+  --sm-raise: #dd5420; --sm-lower: #249a4c; --sm-lose: #b7800f;
+  font-family: system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; max-width: 100%; height: auto; }
+@media (prefers-color-scheme: dark) {
+  .sm { --sm-ink: var(--color-foreground-primary, #e6edf3); --sm-faint: var(--color-foreground-secondary, #9da7b3);
+    --sm-ground: var(--color-background-primary, #131416); --sm-box: var(--color-background-secondary, #1a1c1e); } }
+.sm .ground { fill: var(--sm-ground); }
+.sm .frame { fill: none; stroke: var(--sm-faint); stroke-dasharray: 6 5; }
+.sm .box { fill: var(--sm-box); stroke: var(--sm-ink); stroke-width: 1.4; }
+.sm text { fill: var(--sm-ink); }
+.sm .name { font-size: 15px; font-weight: 700; text-anchor: middle; }
+.sm .meaning { font-size: 12.5px; fill: var(--sm-faint); text-anchor: middle; }
+.sm .note { font-size: 12.5px; fill: var(--sm-faint); }
+.sm .label { font-size: 14px; font-weight: 600; }
+.sm .line { fill: none; stroke: var(--sm-stroke); stroke-width: 1.8; }
+.sm .head { fill: var(--sm-stroke); }
+.sm g { --sm-stroke: var(--sm-ink); }
+.sm g.raise, .sm g.revise { --sm-stroke: var(--sm-raise); }
+.sm g.lower { --sm-stroke: var(--sm-lower); }
+.sm g.lose { --sm-stroke: var(--sm-lose); }
+"""
+
+
+def opening(name: str, width: int, height: int, title: str, description: str) -> Iterator[str]:
+    """Yield the head of an SVG of this size in pixels, with its style, its ground, and what it is for who can't see it.
+
+    Its ids begin with the name, so that no two in a page are the same.
+    """
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sm" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}-title {name}-desc">'
+    )
+    yield f'<title id="{name}-title">{escape(title)}</title>'
+    yield f'<desc id="{name}-desc">{escape(description)}</desc>'
+    yield f"<style>{_STYLE}</style>"
+    yield f'<rect class="ground" width="{width}" height="{height}"/>'
+
+
+def draw_line(points: Sequence[Point], *, curved: bool = False) -> Iterator[str]:
+    """Draw an arrow: a line, or a cubic curve, and its head; the line ends inside the head, not at its tip."""
+    *before, tip = points
+    angle = math.atan2(tip[1] - before[-1][1], tip[0] - before[-1][0])
+    cos, sin = math.cos(angle), math.sin(angle)
+    back = (tip[0] - _HEAD_LENGTH * cos, tip[1] - _HEAD_LENGTH * sin)
+    left = (back[0] - _HEAD_HALF_WIDTH * sin, back[1] + _HEAD_HALF_WIDTH * cos)
+    right = (back[0] + _HEAD_HALF_WIDTH * sin, back[1] - _HEAD_HALF_WIDTH * cos)
+    first, *rest = (_spell(point) for point in (*before, back))
+    yield f'<path class="line" d="M{first} {"C" if curved else "L"}{" ".join(rest)}"/>'
+    yield f'<polygon class="head" points="{" ".join(map(_spell, (tip, left, right)))}"/>'
+
+
+def main(arguments: list[str], path: Path, picture: Callable[[], str], usage: str | None) -> int:
+    """Write a picture, or with ``--check`` compare it with what is written; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write(f"{usage}\n")
+        return 2
+    if not arguments:
+        path.write_text(picture(), encoding="utf-8")
+        return 0
+    if path.is_file() and path.read_text(encoding="utf-8") == picture():
+        return 0
+    sys.stderr.write(f"{path.name} is not what the code says: run python -m docs.{path.stem}\n")
+    return 1
+
+
+def _spell(point: Point) -> str:
+    return ",".join(f"{round(coordinate, 1):g}" for coordinate in point)
