@@ -52,7 +52,7 @@ def main() -> None:
     seen: list[Transition] = []
 
     def note(event: Event) -> None:
-        # Called under the controller's lock: be quick, and leave the controller alone.
+        # Called on a thread of its own: no vote waits for it.
         if isinstance(event, Transition):
             seen.append(event)
 
