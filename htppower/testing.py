@@ -32,6 +32,9 @@ class VirtualTime:
 
     Args:
         now_us: the time at first.
+
+    Attributes:
+        call_soon: takes an action, which is run when time is moved on next. It takes no lock.
     """
 
     def __init__(self, now_us: int = 0) -> None:

@@ -223,7 +223,7 @@ class VoteController(ContextManager):
 
         It is called on a thread of its own, in order, one event at a time: it may be slow, wait for other threads, and
         use the controller. What it raises is logged. Once 10,000 events wait for it, the next ones are lost to it, as
-        ``status`` tells. With virtual time it is called at once, on the thread that moves time on.
+        ``status`` tells. With virtual time it is called on the thread that caused the event, once its calls are made.
 
         Returns:
             What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
@@ -241,7 +241,7 @@ class VoteController(ContextManager):
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
-        """Return what is in force, for whom, and what failed."""
+        """Return what is in force, for whom, and what failed; wait for no native call."""
         return controller_status(
             self._time.now_us,
             self._description,

@@ -85,7 +85,7 @@ class Subscription:
 
 
 class EventBus:
-    """Makes events of what happened and hands them out. The controller's lock protects it."""
+    """Makes events of what happened and hands them out, in one order. It has a lock of its own."""
 
     def __init__(self, time: Time) -> None:
         self._time = time

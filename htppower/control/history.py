@@ -1,4 +1,4 @@
-"""The history of a session: what it has done and for how long, for its status. The controller's lock protects it."""
+"""The history of a session: what it has done and for how long, for its status. Its turn protects it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LONGEST_RETRY_US = 8_000_000
 
 
 class Retry:
-    """One alarm for all that is left to retry: after 1, 2, 4, 8, 8, ... s. The controller's lock protects it."""
+    """One alarm for all that is left to retry: after 1, 2, 4, 8, 8, ... s. The registry's lock protects it."""
 
     def __init__(self, time: Time, retry: Callable[[int], None]) -> None:
         self._time = time

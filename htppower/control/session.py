@@ -114,6 +114,7 @@ class Session(ContextManager):
             VoteRejected: on entering, if raising fails and the controller has ``on_error="raise"``; the inference has
                 then not begun. On leaving, if lowering fails, likewise.
             SessionClosed: on entering, if the session is closed.
+            RuntimeError: on entering one that runs, and on leaving one that does not.
         """
         return Inference(self._phases)
 

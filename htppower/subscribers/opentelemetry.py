@@ -107,7 +107,7 @@ class _Spans:
 
     def __call__(self, event: Event) -> None:
         """Turn an event into spans, attributes or events of a span."""
-        # Outside of our lock: a status waits for the controller's.
+        # Outside of our lock: a status takes locks of the controller.
         self._check_losses(event)
         with self._lock:
             if self._closed:

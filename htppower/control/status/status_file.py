@@ -79,7 +79,7 @@ class StatusFile(ContextManager):
         self._known: dict[str, Any] | None = None
         _require_file(self._path, self._target)
         self._worker = time.worker("htppower-status")
-        # Asked under the controller's lock: while a look is due, an event costs nothing more.
+        # Asked under the lock of events: while a look is due, an event costs nothing more.
         self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._armed)
         self._unfollow: Callable[[], None] | None = None
         try:

@@ -36,7 +36,7 @@ async def infer_forever(session: Session) -> None:
 
 
 def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> None:
-    """The loop turns while a call waits; the calls are made on the controller's thread, and are awaited."""
+    """The loop turns while a call waits; the calls are made on a thread of the controller, and are awaited."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -81,7 +81,7 @@ async def _window(session: Session) -> None:
 
 
 def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
-    """While a thread's call holds the controller's lock, in-window inferences pass, a raise lets the loop run."""
+    """While a thread's call holds its session's turn, in-window inferences pass, a raise lets the loop run."""
     warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
     with warm.inference():
         pass
