@@ -110,7 +110,7 @@ class Inference:
                     self._phases.look_again()
             raise
 
-    def __exit__(  # noqa: C901 - the hot path: a function more would cost as much again
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         gate, token = self._gate, self._token

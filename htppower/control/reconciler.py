@@ -336,7 +336,7 @@ class Reconciler:
             self._recovery.queue_again(queued)
             raise
 
-    def _settle(
+    def _settle(  # noqa: C901, PLR0911 - one loop, in which each way out is a rule of its own
         self, session: SessionRecord, cause: Cause, phase: Phase | None, failures: list[VoteRejected]
     ) -> VoteRejected | None:
         """Make the transitions to what a session should have; return the call that failed.

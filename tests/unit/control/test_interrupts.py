@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+from typing import TYPE_CHECKING
+
 import pytest
 from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER
 from rig import Rig
 
-from htppower import State, VoteRejected
+from htppower import State, VoteController, VoteRejected
+from htppower.backends import SimulatedHtp
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
 
@@ -103,3 +111,36 @@ def test_a_retry_is_taken_back_when_nothing_is_left_to_retry() -> None:
     assert session.state is State.LOWERED
     assert rig.time.alarms == 0
     rig.controller.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
+def test_a_time_limit_of_the_host_is_passed_on() -> None:
+    """A signal handler that raises in the middle of a native call: no answer of the backend, and nothing stays up."""
+
+    def too_late(number: int, frame: object) -> None:
+        raise TimeoutError("the host's own limit")
+
+    class Backend(SimulatedHtp):
+        """Is interrupted by a signal in its next vote."""
+
+        interrupted = False
+
+        def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+            super().set_power_config(power_config_id, votes)
+            if not self.interrupted:
+                self.interrupted = True
+                signal.raise_signal(signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, too_late)
+    time, backend = VirtualTime(), Backend(arch=75)
+    try:
+        with VoteController(backend, time=time, handle_sigterm=False, heartbeat_us=0) as controller:
+            session = controller.session("burst")
+            with pytest.raises(TimeoutError, match="own limit"), session.inference():
+                pytest.fail("the inference began")
+            assert session.in_flight == 0
+            time.advance_us(2 * SECOND_US)
+            assert (session.state, session.error) == (State.LOWERED, None)
+            assert backend.effective().core_target != MAX_CORNER
+    finally:
+        signal.signal(signal.SIGUSR1, before)
