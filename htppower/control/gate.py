@@ -193,12 +193,17 @@ class Gate:
     def end_preparation(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT."""
         with self.lock:
-            self.preparing = tuple(other for other in self.preparing if other() is not token)
+            self.drop_preparation(token)
             now_us = self.time.now_us
             if phase is Phase.INIT:
                 self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)
             else:
                 self.deadline_us = now_us
+
+    def drop_preparation(self, token: Token) -> None:
+        """Take back the token of an INIT or DE-INIT that does not begin."""
+        with self.lock:
+            self.preparing = tuple(other for other in self.preparing if other() is not token)
 
     def must_lower(self) -> bool:
         """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""

@@ -173,7 +173,7 @@ class Preparation:
         except BaseException:
             # The phase does not begin, so nobody will end it.
             self._token = None
-            self._phases.gate.end_preparation(token, Phase.DEINIT)
+            self._phases.gate.drop_preparation(token)
             self._phases.lower(quiet=True)
             raise
 

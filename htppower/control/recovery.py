@@ -210,7 +210,9 @@ class Recovery:
 
     def _lose_all(self) -> list[SessionRecord]:
         """Let no phase of a session that votes begin without a call; return these sessions."""
-        lost = [session for session in self._by_urgency(self._registry.sessions.values()) if session.plan.raised]
+        sessions = self._by_urgency(self._registry.sessions.values())
+        # One that is to give its ids back may have been left alone while the DSP was dead.
+        lost = [session for session in sessions if session.plan.raised or session.ledgers]
         for session in lost:
             session.gate.shut()
         return lost
