@@ -61,13 +61,13 @@ def show(failing: Failing, promises: Promises, *, seconds: float, coarse: bool =
 
 
 def run_random(given: argparse.Namespace, promises: Promises) -> int:
-    """Run at random, from a seed on, until the steps or the seconds are over; return how many runs failed."""
+    """Run at random, from a seed on, until the runs, steps or seconds are over; return how many runs failed."""
     seed = random.SystemRandom().randrange(10**9) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     begun_s = time.monotonic()
     runs = steps = calls = 0
     broken: dict[str, list[tuple[int, int, Failing]]] = collections.defaultdict(list)
-    while steps < given.steps and time.monotonic() - begun_s < given.seconds:
+    while runs < given.runs and steps < given.steps and time.monotonic() - begun_s < given.seconds:
         failing, result = run_seed(seed + runs, given, promises)
         steps, calls = steps + result.steps, calls + result.calls
         if failing is not None and not failing.rule.startswith(tuple(given.known)):
@@ -135,7 +135,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
     parser.add_argument("--seed", type=int, default=None, help="the first run's; alone, that run is replayed and shown")
     parser.add_argument("--steps", type=int, default=None, help="how many at least, at random; no limit unless told")
-    parser.add_argument("--seconds", type=float, default=None, help="how long; 60 unless told or steps are")
+    parser.add_argument("--runs", type=int, default=None, help="how many at most, at random; no limit unless told")
+    parser.add_argument("--seconds", type=float, default=None, help="how long; 60 unless told or runs or steps are")
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
@@ -148,8 +149,10 @@ def main() -> int:
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
     given = parser.parse_args()
     promises = Promises()
-    alone = given.seed is not None and given.steps is None and given.seconds is None and not given.exhaustive
-    given.seconds = given.seconds or (60.0 if given.steps is None else 1e9)
+    limits = [given.runs, given.steps, given.seconds]
+    alone = given.seed is not None and limits == [None] * 3 and not given.exhaustive
+    given.seconds = given.seconds or (60.0 if limits == [None] * 3 else 1e9)
+    given.runs = given.runs or 1 << 62
     given.steps = given.steps or 1 << 62
     warm_up()
     run = run_exhaustive if given.exhaustive else replay if alone else run_random
