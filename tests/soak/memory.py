@@ -1,28 +1,27 @@
 """How much memory is in use, as far as it can be told honestly.
 
 Under load it says more of what is in flight than of what is kept. So the threads are stopped for a moment, what was
-broken is mended, events are flushed and garbage is collected. What the ledgers have computed and remember is forgotten:
-it is bounded, but grows as long as the chaos finds new combinations of votes. Then two figures are taken, each the
-median of five. One is what Python has allocated since just before the controller was made, the modules loaded since
-included: some 3 MB, in which a leak of a few bytes an inference shows. That one is checked. The other is the resident
-set of the process. It is only shown: it holds what the allocator keeps for later and the accounts of ``tracemalloc``
-itself, and grows in the first minute by more than 5 % without anything being kept.
+broken is mended, events are flushed and garbage is collected. What functions have computed and remember is forgotten:
+it is bounded, but grows as long as the chaos finds new combinations of votes and new ids. Then two figures are taken,
+each the median of five. One is what Python has allocated since just before the controller was made, the modules loaded
+since included: some 3 MB, in which a leak of a few bytes an inference shows. That one is checked. The other is the
+resident set of the process. It is only shown: it holds what the allocator keeps for later and the accounts of
+``tracemalloc`` itself, and grows in the first minute by more than 5 % without anything being kept.
 """
 
 from __future__ import annotations
 
 import gc
 import statistics
+import sys
 import time
 import tracemalloc
 from pathlib import Path
 
 import attrs
 
-from htppower.control import ledger, process_settings
-
 MOST_GROWTH = 0.05
-REMEMBERED = (ledger._difference, ledger._sending, ledger._sent, process_settings.merged)
+PACKAGE = "htppower."
 _SAMPLES = 5
 _STATM = Path("/proc/self/statm")
 _PAGE_KIB = 4
@@ -47,8 +46,11 @@ class Memory:
 
 def in_use() -> Memory:
     """Return what is in use now, the median of five samples 10 ms apart."""
-    for computed in REMEMBERED:
-        computed.cache_clear()
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith(PACKAGE):
+            for made in tuple(vars(module).values()):
+                if hasattr(made, "cache_clear"):
+                    made.cache_clear()
     samples = []
     for _ in range(_SAMPLES):
         gc.collect()
