@@ -42,7 +42,8 @@ class Outcome:
 
     Attributes:
         error: the first call that failed, where the step failed with it.
-        not_given_back: the calls that failed while ids were given back, with the ids; the step is done nevertheless.
+        not_given_back: the calls that failed while ids were given back, with the ids; the step is done
+            nevertheless, unless there is an error.
     """
 
     error: VoteRejected | None = None

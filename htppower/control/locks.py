@@ -1,7 +1,8 @@
 """The locks of a controller: which there are, what each protects, their order, and what may be done under each.
 
 A thread that holds a lock takes only locks of a higher rank, or the same lock again: all of them are reentrant, since a
-signal handler may use the controller in the middle of anything. In the order of their ranks:
+signal handler may come in the middle of anything. One of the host's own lets a thread use the controller: another
+thread may wait for a lock that this one holds. In the order of their ranks:
 
 - TURN, one a session: its state, its ids and what is known to be in force on them. It is held over the native calls on
   these ids, so that there is one at a time. Nobody holds two turns.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN, Cause.PROFILE_CHANGED})
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
-# A session that is where it should be after so many transitions never will be.
+# A session that is not where it should be after so many transitions never will be.
 MOST_STEPS = 16
 
 
@@ -46,6 +46,7 @@ class Reconciler:
     Args:
         registry, executor, transitions, recovery, heartbeat, events, time: the open sessions, what makes calls and
             transitions, what is left to put right, what casts votes again, who is told, and clock, alarms and threads.
+        planner: makes of a profile what a session casts on this platform.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
