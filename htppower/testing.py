@@ -90,7 +90,7 @@ class VirtualTime:
     def start(self) -> None:
         """Do nothing: there is no thread to start."""
 
-    def spawn(self, action: Callable[[], object]) -> None:
+    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:  # noqa: ARG002 - the protocol's
         """Run the action at once, on the thread that asks for it."""
         action()
 

@@ -115,7 +115,7 @@ class _AwaitedAction:
 
     async def run_on(self, time: Time) -> None:
         """Run the action, wait for it, and raise what it raises."""
-        time.spawn(self._run)
+        time.spawn(self._run, may_wait=True)
         try:
             await self._answer
         except BaseException:

@@ -128,6 +128,8 @@ class Claims:
             # The process is being ended, or is a forked child: let it pass, without effect.
             return
         with self._registry.lock:
+            if session.gate.closing:
+                return
             session.holds = (*session.holds, claim)
             told = {"held": claim.profile.name, "reason": claim.reason, "until_us": claim.until_us}
             self._events.tell(HoldBegan, session.identity, **told)

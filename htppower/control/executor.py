@@ -100,6 +100,11 @@ class Executor:
                     return without_frames(error)
         return None
 
+    @property
+    def settings_differ(self) -> bool:
+        """Whether settings of the process are not known to be as they should."""
+        return bool(self._settings.difference())
+
     def create_ids(self, session: SessionRecord) -> None:
         """Create the power config ids that a session lacks.
 
@@ -151,7 +156,10 @@ class Executor:
 
     def _create_id(self, session: SessionRecord, core_id: int) -> None:
         if core_id not in session.ledgers:
-            session.take_id(core_id, self._calls.create(session, session.device_id, core_id))
+            made = self._calls.create(session, session.device_id, core_id)
+            # After a restart the library may give the number of an orphan again.
+            self._registry.orphans.pop(made, None)
+            session.take_id(core_id, made)
 
     def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
         turn = self._settings.turn

@@ -103,8 +103,9 @@ class Heartbeat:
         """
         if session.state is State.RAISED:
             if self._heartbeat_us and not self._looks:
-                self._time.call_soon(self._look)
+                # First: who looks at once may find nobody, and writes that.
                 self._looks = True
+                self._time.call_soon(self._look)
         elif session.gone and not self._registry.sessions:
             with self._registry.lock:
                 self._disarm()

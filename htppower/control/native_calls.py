@@ -128,6 +128,8 @@ class NativeCalls:
                     failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
                     failed.__cause__ = error
                 ended_us = self._clock.now_us
+            if failed is not None and failed.code in LINK_LOST:
+                self._link_lost(failed, number)
         except BaseException:
             self._interrupted()
             raise
@@ -147,8 +149,6 @@ class NativeCalls:
             duration_us=ended_us - began_us,
         )
         if failed is not None:
-            if code in LINK_LOST:
-                self._link_lost(failed, number)
             try:
                 raise failed if self._raises else kept(failed)
             finally:

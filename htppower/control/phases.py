@@ -59,10 +59,16 @@ class Phases:
 
     def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         """End INIT or DE-INIT."""
-        self.gate.end_preparation(token, phase)
-        doubt = phase is Phase.INIT
-        cause = Cause.INIT_ENDED if doubt else Cause.DEINIT_ENDED
-        self._reconciler.settle(self._session, cause, phase, quiet=quiet, doubt=doubt)
+        try:
+            self.gate.end_preparation(token, phase)
+            doubt = phase is Phase.INIT
+            cause = Cause.INIT_ENDED if doubt else Cause.DEINIT_ENDED
+            self._reconciler.settle(self._session, cause, phase, quiet=quiet, doubt=doubt)
+        except VoteRejected:
+            raise
+        except BaseException:
+            self._reconciler.interrupted((self._session,))
+            raise
 
     def end_preparation_soon(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT on another thread, as ``end_inference_soon``."""
@@ -101,13 +107,12 @@ class Inference:
             if gate.open:
                 return
             self._phases.wait_for_votes(token)
-        except BaseException as error:
+        except BaseException:
             # The inference does not begin, so nobody will end it.
             if token is not None and self._token is token:
                 self._token = None
                 gate.put_back(token)
-                if not isinstance(error, VoteRejected):
-                    self._phases.look_again()
+                self._phases.look_again()
             raise
 
     def __exit__(

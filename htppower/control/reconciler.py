@@ -129,7 +129,13 @@ class Reconciler:
             if again and self._restarted(error):
                 return False
             with self._registry.lock:
-                self._registry.sessions[session.number] = session
+                # Closing the controller notes that first, and looks then who is open.
+                closed = self._registry.closed
+                if not closed:
+                    self._registry.sessions[session.number] = session
+            if closed:
+                self._give_back(session)
+                self._registry.require_open()
             ids = tuple(session.power_config_ids.values())
             self._events.tell(SessionOpened, session.identity, power_config_ids=ids)
             self._transitions.tell_degradations(session, ())
@@ -161,12 +167,16 @@ class Reconciler:
         """
         if session.gone:
             return []
-        session.gate.close()
         failures: list[VoteRejected] = []
-        if timeout_s is not None and not comes_free(session.turn, timeout_s):
-            self._settle_when_free(session, Cause.SESSION_CLOSED)
-            return failures
-        self._in_turn(session, Cause.SESSION_CLOSED, None, failures=failures)
+        try:
+            session.gate.close()
+            if timeout_s is not None and not comes_free(session.turn, timeout_s):
+                self._settle_when_free(session, Cause.SESSION_CLOSED)
+                return failures
+            self._in_turn(session, Cause.SESSION_CLOSED, None, failures=failures)
+        except BaseException:
+            self.interrupted((session,))
+            raise
         return failures
 
     def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:
@@ -249,6 +259,7 @@ class Reconciler:
     def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session now, or let whoever has its turn settle it: no thread of ours waits for another's call."""
         if session.gone:
+            self._recovery.done(session)
             return
         session.again = cause
         self.settle_if_asked(session)
@@ -299,6 +310,8 @@ class Reconciler:
 
     def retry(self) -> None:
         """Try again what is left."""
+        # First those who lack votes: the call that destroys an orphan may hang.
+        self.after_turn()
         failed = self._executor.destroy_orphans()
         self.after_turn()
         if self._restarted(failed):
@@ -314,7 +327,8 @@ class Reconciler:
         self._executor.destroy_orphans()
         self._recovery.stop()
         self.after_turn()
-        return not self._registry.sessions and not self._registry.orphans
+        left = self._registry.sessions or self._registry.orphans or self._executor.settings_differ
+        return not left
 
     def after_turn(self) -> None:
         """Settle the sessions that what happened in a turn concerns, and deliver the events of it."""

@@ -149,7 +149,7 @@ class SimulatedTime:
         """Start the task on which what is to run soon is handed on."""
         self._soon.start()
 
-    def spawn(self, action: Callable[[], object]) -> None:
+    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
         """Run the action soon, on a task of the pool."""
         self._pool.post(action)
 

@@ -55,7 +55,7 @@ class Gate:
         worker = ThreadWorker("gate")
         self.post = worker.post
 
-        def counted(action: Callable[[], object]) -> None:
+        def counted(action: Callable[[], object], *, may_wait: bool = False) -> None:
             self.posts += 1
             self.post(action)
 

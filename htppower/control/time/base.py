@@ -32,8 +32,13 @@ class Time(Clock, Protocol):
         of a second argument.
         """
 
-    def spawn(self, action: Callable[[], object]) -> None:
-        """Run the action soon, side by side with others: it may wait for a native call."""
+    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
+        """Run the action soon, side by side with others: it may make native calls.
+
+        Args:
+            action: what to run.
+            may_wait: whether it may wait for a call of another thread; it then keeps no other action from running.
+        """
 
     def worker(self, name: str) -> Worker:
         """Return a worker of that name, for what must keep nobody waiting; whoever asks for it closes it."""

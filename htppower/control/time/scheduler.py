@@ -101,6 +101,8 @@ class SystemTime(MonotonicClock):
 
     def __init__(self) -> None:
         self._pool = ThreadPool("htppower-votes", _LOGGER)
+        # Of its own for what waits for others' calls, as many coroutines may: alarms need a thread that is free.
+        self._waiting = ThreadPool("htppower-waiting", _LOGGER)
         # Hands what was posted without a lock on to the pool.
         self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self._run)
         self.call_soon = self._worker.post_unlocked
@@ -120,9 +122,10 @@ class SystemTime(MonotonicClock):
             self._pool.post(action)
             return alarm
         scheduler = self._running()
-        if scheduler is not None:
-            trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
-            scheduler.add_job(action, trigger, id=alarm, name=alarm)
+        if scheduler is None:
+            raise RuntimeError("this time is closed: no alarm rings any more")
+        trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
+        scheduler.add_job(action, trigger, id=alarm, name=alarm)
         return alarm
 
     def cancel(self, alarm: str) -> None:
@@ -138,10 +141,10 @@ class SystemTime(MonotonicClock):
         with contextlib.suppress(RuntimeError):
             self._worker.start()
 
-    def spawn(self, action: Callable[[], object]) -> None:
-        """Run the action soon, on the pool; on the thread of ``call_soon`` where none is free or can start."""
+    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
+        """Run the action soon, on a pool; on the thread of ``call_soon`` where no thread is free or can start."""
         try:
-            self._pool.post(action)
+            (self._waiting if may_wait else self._pool).post(action)
         except RuntimeError:
             self._worker.post_or_run(action)
 
@@ -153,6 +156,7 @@ class SystemTime(MonotonicClock):
         """Run no alarm from now on; one that is running is not waited for."""
         self._worker.close()
         self._pool.close()
+        self._waiting.close()
         with self._lock:
             self._closed = True
             scheduler, self._scheduler = self._scheduler, None
