@@ -122,10 +122,9 @@ class SystemTime(MonotonicClock):
             self._pool.post(action)
             return alarm
         scheduler = self._running()
-        if scheduler is None:
-            raise RuntimeError("this time is closed: no alarm rings any more")
-        trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
-        scheduler.add_job(action, trigger, id=alarm, name=alarm)
+        if scheduler is not None:
+            trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
+            scheduler.add_job(action, trigger, id=alarm, name=alarm)
         return alarm
 
     def cancel(self, alarm: str) -> None:
