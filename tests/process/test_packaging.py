@@ -97,9 +97,11 @@ def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -
 
 
 def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
-    """Every profile, state and the typing marker are in the wheel, and neither tests nor docs."""
+    """Every profile, state, the typing marker and the plugin's entry are in the wheel, and neither tests nor docs."""
     with zipfile.ZipFile(dists["wheel"]) as wheel:
         names = set(wheel.namelist())
+        (entries,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
+        assert "[pytest11]\nhtppower = htppower.testing.pytest_plugin" in wheel.read(entries).decode()
     for name in SHIPPED_PROFILES:
         assert f"htppower/shipped_profiles/{name}.yaml" in names
     assert "htppower/shipped_profiles/states/relaxed.yaml" in names

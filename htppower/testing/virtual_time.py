@@ -1,14 +1,4 @@
-"""Time that a test drives by hand.
-
-time = VirtualTime()
-recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
-controller = VoteController(recorder, time=time)
-...
-time.advance_us(300_000)
-recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig"])
-
-May import control and what control may.
-"""
+"""Time that a test drives by hand."""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""The fixtures for pytest, in runs of pytest of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from checkout import ROOT
+
+if TYPE_CHECKING:
+    import pytest
+
+pytest_plugins = ("pytester",)
+
+PLUGIN = "htppower.testing.pytest_plugin"
+
+
+def run(pytester: pytest.Pytester, text: str) -> pytest.RunResult:
+    """Run a file of tests with the plugin, whether it is installed or not, and no other setting."""
+    pytester.makepyfile(text)
+    return pytester.runpytest_inprocess("-p", "no:htppower", "-p", PLUGIN, "-p", "no:xdist", "--strict-markers", "-q")
+
+
+def test_the_example_of_the_page_passes(pytester: pytest.Pytester) -> None:
+    """The tests that the page on testing shows run as they stand there."""
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    section = page.partition("## Fixtures for pytest")[2]
+    block = re.findall(r"```python\n(.+?)```", section, re.DOTALL)[0]
+    run(pytester, "from htppower import VoteRejected\n" + block).assert_outcomes(passed=2)
+
+
+def test_the_fixtures_belong_together(pytester: pytest.Pytester) -> None:
+    """The controller casts through the recorder on the simulated HTP, and goes by the same time."""
+    run(
+        pytester,
+        """
+        def test_parts(vote_controller, htp_recorder, simulated_htp, htp_time):
+            assert htp_recorder.inner is simulated_htp
+            simulated_htp.delay_calls(2_000, "setPowerConfig")
+            with vote_controller.session("burst").inference():
+                assert htp_time.now_us == 2_000
+                assert simulated_htp.effective().core_target == 160
+            assert [call.time_us for call in htp_recorder.calls] == [0, 0]
+            assert simulated_htp.platform.arch == 75
+        """,
+    ).assert_outcomes(passed=1)
+
+
+def test_the_nearer_marker_wins(pytester: pytest.Pytester) -> None:
+    """An argument of the test's own marker goes before that of the class, and that before the module's."""
+    run(
+        pytester,
+        """
+        import pytest
+
+        pytestmark = pytest.mark.simulated_htp(arch=69, cores=2, devices=2)
+
+
+        @pytest.mark.simulated_htp(arch=73, cores=3)
+        class TestCores:
+            @pytest.mark.simulated_htp(arch=79)
+            def test_it(self, simulated_htp):
+                description = simulated_htp.describe()
+                assert simulated_htp.platform.arch == 79
+                assert [device.core_ids for device in description.devices] == [(0, 1, 2)] * 2
+        """,
+    ).assert_outcomes(passed=1)
+
+
+def test_what_stays_in_force_fails_the_test(pytester: pytest.Pytester) -> None:
+    """An id that is there after the controller was closed is an error of the test that left it."""
+    result = run(
+        pytester,
+        """
+        def test_leaves_an_id(vote_controller, simulated_htp):
+            simulated_htp.create_power_config_id(0, 0)
+        """,
+    )
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*power config ids (1,) were not destroyed*"])
+
+
+def test_a_closing_that_failed_leaves_what_it_must(pytester: pytest.Pytester) -> None:
+    """A test that ends with a dead DSP is not blamed for what could not be given back."""
+    run(
+        pytester,
+        """
+        def test_ends_dead(vote_controller, simulated_htp):
+            with vote_controller.session("burst").inference():
+                simulated_htp.restart_subsystem(fatal=True)
+        """,
+    ).assert_outcomes(passed=1)
+
+
+def test_the_plugin_alone_imports_none_of_the_controller(pytester: pytest.Pytester) -> None:
+    """A run of pytest that uses none of the fixtures pays for none of them."""
+    pytester.makepyfile(
+        """
+        import sys
+
+
+        def test_nothing():
+            loaded = {name for name in sys.modules if name.startswith("htppower.")}
+            light = ("_exports", "_version", "testing", "testing.pytest_plugin")
+            assert loaded <= {f"htppower.{name}" for name in light}
+        """
+    )
+    pytester.runpytest_subprocess("-p", "no:htppower", "-p", PLUGIN, "-p", "no:xdist", "-q").assert_outcomes(passed=1)
