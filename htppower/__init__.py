@@ -18,11 +18,12 @@ from htppower._version import __version__ as __version__
 if TYPE_CHECKING:
     from htppower import backends as backends
     from htppower import testing as testing
+    from htppower.control.caps.power_profiles_cap import PowerProfilesCap as PowerProfilesCap
+    from htppower.control.caps.thermal_cap import ThermalCap as ThermalCap
     from htppower.control.controller import VoteController as VoteController
     from htppower.control.holds import Cap as Cap
     from htppower.control.holds import Hold as Hold
     from htppower.control.session import Session as Session
-    from htppower.control.thermal_cap import ThermalCap as ThermalCap
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import CloseTimedOut as CloseTimedOut
     from htppower.errors import HtpPowerError as HtpPowerError
@@ -42,10 +43,11 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "htppower.backends": ("backends",),
+    "htppower.control.caps.power_profiles_cap": ("PowerProfilesCap",),
+    "htppower.control.caps.thermal_cap": ("ThermalCap",),
     "htppower.control.controller": ("VoteController",),
     "htppower.control.holds": ("Cap", "Hold"),
     "htppower.control.session": ("Session",),
-    "htppower.control.thermal_cap": ("ThermalCap",),
     "htppower.errors": (
         *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "Problem"),
         *("ProfileError", "RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import ProfileError, SessionClosed, ThermalCap
-from htppower.control.thermal_cap import SHORTEST_PERIOD_US, ThermalStatus
+from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US, ThermalStatus
 from htppower.events import CapLifted, CapSet, Event
 
 PERIOD_US = 1_000_000

@@ -3,21 +3,19 @@
 The zones are those of the kernel's thermal class (``Documentation/driver-api/thermal/sysfs-api.rst``): a folder
 ``thermal_zone*`` each, with its name in ``type`` and millidegrees Celsius in ``temp``.
 """
-# ruff: noqa: SLF001 - it takes the parts that it shares with its controller out of that
 
 from __future__ import annotations
 
 import fnmatch
 import logging
 import math
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import ContextManager
-from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
     import os
@@ -124,82 +122,57 @@ class ThermalCap(ContextManager):
             raise ValueError(f"below_c is {below_c}, above_c is {above_c}: below_c has to be the lower of two numbers")
         if period_us < SHORTEST_PERIOD_US:
             raise ValueError(f"period_us is {period_us}: {SHORTEST_PERIOD_US} or more")
-        self._profile = controller._claims.check(profile)
         self._zones = find_zones(root, (zones,) if isinstance(zones, str) else tuple(zones))
-        self._controller = controller
-        self._time = controller._time
         self._above_c = above_c
         self._below_c = below_c
         self._period_us = period_us
-        # Guards what follows. Reentrant: in virtual time a subscriber is told within a change, and may close.
-        self._lock = threading.RLock()
-        self._cap: Cap | None = None
+        # The lock of the switch protects what follows.
         self._alarm: Any = None
-        self._closed = False
         self._seen: tuple[int, Zone | None, float | None] | None = None
         self._unread: frozenset[Zone] = frozenset()
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()
-        self._worker = self._time.worker("htppower-thermal")
-        self._unfollow = controller._companions.add(self.close, self._disown)
-        self._time.start()
-        self._worker.post(self._look)
+        self._switch = CapSwitch(controller, profile, "htppower-thermal", self._disarm)
+        self._switch.post(self._look)
 
     @property
     def cap(self) -> Cap | None:
         """The cap, where it is set."""
-        return self._cap
+        return self._switch.cap
 
     def status(self) -> ThermalStatus:
         """Return what it saw when it looked last."""
-        with self._lock:
+        with self._switch.lock:
             looked_us, zone, temperature_c = self._seen or (None, None, None)
             unread = tuple(zone.name for zone in self._zones if zone in self._unread)
             return ThermalStatus(
-                looked_us, None if zone is None else zone.name, temperature_c, unread, self._cap is not None
+                looked_us, None if zone is None else zone.name, temperature_c, unread, self.cap is not None
             )
 
     def close(self) -> None:
         """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            if self._alarm is not None:
-                self._time.cancel(self._alarm)
-            self._worker.close()
-            self._unfollow()
-            self._lift()
+        self._switch.close()
 
     def _leave(self) -> None:
         self.close()
 
     def _leave_soon(self) -> None:
-        self._time.call_soon(self.close)
-
-    def _disown(self) -> None:
-        """In a forked child: the cap is the parent's, and nobody looks."""
-        self._lock = threading.RLock()
-        self._closed = True
-        self._cap = None
+        self._switch.close_soon()
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""
         readings, failures = self._read()
-        with self._lock:
-            if self._closed:
+        with self._switch.lock:
+            if self._switch.closed:
                 return
             self._tell_failures(failures, none_read=not readings)
             self._warm.difference_update(zone for zone, _ in readings)
             self._warm.update(zone for zone, temperature_c in readings if temperature_c >= self._below_c)
             hottest = max(readings, key=lambda reading: reading[1], default=None)
-            self._seen = (self._time.now_us, *(hottest or (None, None)))
+            self._seen = (self._switch.time.now_us, *(hottest or (None, None)))
             try:
                 if hottest is not None:
                     self._decide(*hottest)
-            except SessionClosed:
-                # The controller is being closed, and closes this next.
-                return
             finally:
                 self._arm()
 
@@ -214,31 +187,28 @@ class ThermalCap(ContextManager):
         return readings, failures
 
     def _decide(self, zone: Zone, temperature_c: float) -> None:
-        if self._cap is None and temperature_c > self._above_c:
-            reason = f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C"
-            self._cap = self._controller.cap(self._profile, reason=reason)
-            if self._closed:
-                self._lift()
-        elif self._cap is not None and not self._warm:
-            self._lift()
-
-    def _lift(self) -> None:
-        cap, self._cap = self._cap, None
-        if cap is not None:
-            cap.lift()
+        if temperature_c > self._above_c:
+            self._switch.set(f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C")
+        elif not self._warm:
+            self._switch.lift()
 
     def _arm(self) -> None:
-        if not self._closed:
+        if not self._switch.closed:
             # From now, not from when the look began: a slow look would bring the next change too close.
-            self._alarm = self._time.call_at(self._time.now_us + self._period_us, lambda: self._worker.post(self._look))
+            due_us = self._switch.time.now_us + self._period_us
+            self._alarm = self._switch.time.call_at(due_us, lambda: self._switch.post(self._look))
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._switch.time.cancel(self._alarm)
 
     def _tell_failures(self, failures: dict[Zone, Exception], *, none_read: bool) -> None:
         for zone, error in failures.items():
             if zone not in self._unread:
                 _LOGGER.warning("thermal zone %s (%s) can't be read and is left out: %s", zone.name, zone.path, error)
         if none_read and len(self._unread) < len(self._zones):
-            state = "set" if self._cap is not None else "not set"
-            _LOGGER.error("no thermal zone can be read: the cap at %s stays %s", self._profile.name, state)
+            state = "set" if self.cap is not None else "not set"
+            _LOGGER.error("no thermal zone can be read: the cap at %s stays %s", self._switch.profile.name, state)
         self._unread = frozenset(failures)
 
 

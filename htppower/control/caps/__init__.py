@@ -1,0 +1,1 @@
+"""Caps that something outside sets and lifts: the temperature, and what the system wishes."""

@@ -1,0 +1,103 @@
+"""One cap on a controller, which something outside switches on and off."""
+# ruff: noqa: SLF001 - it takes the parts that it shares with its controller out of that
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from htppower.errors import SessionClosed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from htppower.control.controller import VoteController
+    from htppower.control.holds import Cap
+    from htppower.profiles.profile import Profile
+
+
+class CapSwitch:
+    """Sets and lifts one cap of a controller, on a thread of its own, until it is closed.
+
+    It is closed with its controller, and in a forked child, where the cap is the parent's.
+
+    Args:
+        controller: whose sessions the cap limits.
+        profile: beyond which none goes while the cap is set: a name, a path or a profile.
+        thread: the name of its thread.
+        ended: called once when it is closed, with its lock held, to end what switches it.
+
+    Attributes:
+        lock: protects what belongs to the cap. Reentrant: in virtual time a subscriber is told within a change, and may
+            close.
+        time: the controller's.
+        profile: as it was loaded.
+        closed: whether it was closed.
+
+    Raises:
+        ProfileError: the profile can't be found, is invalid, or is refused on this platform.
+        SessionClosed: the controller is closed.
+    """
+
+    def __init__(
+        self,
+        controller: VoteController,
+        profile: str | os.PathLike[str] | Profile,
+        thread: str,
+        ended: Callable[[], object],
+    ) -> None:
+        self.profile = controller._claims.check(profile)
+        self.time = controller._time
+        self.lock = threading.RLock()
+        self.closed = False
+        self.cap: Cap | None = None
+        self._controller = controller
+        self._ended = ended
+        self._worker = self.time.worker(thread)
+        self._unfollow = controller._companions.add(self.close, self._disown)
+        self.time.start()
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run an action soon, on the switch's thread."""
+        self._worker.post(action)
+
+    def set(self, reason: str) -> None:
+        """Set the cap, if it is not set; nothing once it is closed, or the controller is."""
+        with self.lock:
+            if self.closed or self.cap is not None:
+                return
+            try:
+                self.cap = self._controller.cap(self.profile, reason=reason)
+            except SessionClosed:
+                # The controller is being closed, and closes this next.
+                return
+            if self.closed:
+                self.lift()
+
+    def lift(self) -> None:
+        """Lift the cap, if it is set."""
+        with self.lock:
+            cap, self.cap = self.cap, None
+            if cap is not None:
+                cap.lift()
+
+    def close(self) -> None:
+        """Lift the cap, and set none again. Closing twice is fine."""
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+            self._ended()
+            self._worker.close()
+            self._unfollow()
+            self.lift()
+
+    def close_soon(self) -> None:
+        """Close on another thread; take no lock."""
+        self.time.call_soon(self.close)
+
+    def _disown(self) -> None:
+        self.lock = threading.RLock()
+        self.closed = True
+        self.cap = None

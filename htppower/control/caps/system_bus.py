@@ -1,0 +1,161 @@
+"""Properties of services on D-Bus, read again whenever one of them changes, on a thread of its own.
+
+The bus is the system's, by ``dbus-fast``: the wire protocol in Python, for asyncio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from dbus_fast import BusType, Message, MessageType
+from dbus_fast.aio import MessageBus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_LOGGER = logging.getLogger("htppower.power_profiles")
+
+_BUS = "org.freedesktop.DBus"
+_PROPERTIES = "org.freedesktop.DBus.Properties"
+# Well above what a service takes to start, which the bus does when it is asked for.
+_LONGEST_CALL_S = 30.0
+_RECONNECT_S = 5.0
+
+
+@attrs.frozen
+class Service:
+    """An object whose properties are followed.
+
+    Attributes:
+        name: the name of its service on the bus.
+        path: the object.
+        interface: the interface that has the properties.
+    """
+
+    name: str
+    path: str
+    interface: str
+
+
+class PropertyWatcher:
+    """Follows services, until it is closed.
+
+    Args:
+        services: for each key the services that may have it; the first that answers counts.
+        changed: called on the watcher's thread with the properties by key, soon after it is made and whenever they may
+            have changed; without a key where no service answers; with None where the bus can't be reached.
+        address: the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system's.
+    """
+
+    def __init__(
+        self,
+        services: Mapping[str, tuple[Service, ...]],
+        changed: Callable[[Mapping[str, Mapping[str, Any]] | None], object],
+        address: str | None,
+    ) -> None:
+        self._services = dict(services)
+        self._changed = changed
+        self._address = address
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self._told_lost = False
+        threading.Thread(target=self._run, name="htppower-dbus", daemon=True).start()
+
+    def close(self) -> None:
+        """Follow no more; what is being told is not waited for."""
+        with self._lock:
+            self._closed = True
+            # The loop may have ended by itself, as at the end of the process.
+            with contextlib.suppress(RuntimeError):
+                if self._loop is not None and self._task is not None:
+                    self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def _run(self) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(self._follow_always())
+
+    async def _follow_always(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        while True:
+            try:
+                await self._follow()
+            except Exception as error:  # noqa: BLE001 - dbus-fast: "any other connection error"
+                self._lost(error)
+            await asyncio.sleep(_RECONNECT_S)
+
+    def _lost(self, error: Exception) -> None:
+        self._changed(None)
+        if not self._told_lost:
+            self._told_lost = True
+            said = str(error) or type(error).__name__
+            _LOGGER.warning("the bus can't be reached, and is tried again every %g s: %s", _RECONNECT_S, said)
+
+    async def _follow(self) -> None:
+        """Connect, and tell of the properties until the connection is lost."""
+        bus = await MessageBus(self._address, BusType.SYSTEM).connect()
+        try:
+            stale = asyncio.Event()
+            watched = {service for services in self._services.values() for service in services}
+            bus.add_message_handler(lambda message: self._hear(message, watched, stale))
+            for service in watched:
+                await _match(bus, f"path='{service.path}',interface='{_PROPERTIES}',arg0='{service.interface}'")
+                await _match(bus, f"sender='{_BUS}',member='NameOwnerChanged',arg0='{service.name}'")
+            lost = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
+            try:
+                while not lost.done():
+                    stale.clear()
+                    self._changed(await self._read(bus))
+                    self._told_lost = False
+                    changed = asyncio.ensure_future(stale.wait())
+                    try:
+                        await asyncio.wait({changed, lost}, return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        changed.cancel()
+                lost.result()
+                raise ConnectionResetError("the bus has closed the connection")
+            finally:
+                lost.cancel()
+        finally:
+            bus.disconnect()
+
+    @staticmethod
+    def _hear(message: Message, watched: set[Service], stale: asyncio.Event) -> None:
+        if message.message_type is not MessageType.SIGNAL or not message.body:
+            return
+        of_properties = message.member == "PropertiesChanged" and message.interface == _PROPERTIES
+        if (
+            of_properties and any((each.path, each.interface) == (message.path, message.body[0]) for each in watched)
+        ) or (message.member == "NameOwnerChanged" and any(each.name == message.body[0] for each in watched)):
+            stale.set()
+
+    async def _read(self, bus: MessageBus) -> dict[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        for key, services in self._services.items():
+            for service in services:
+                reply = await _call(bus, service.name, service.path, _PROPERTIES, "GetAll", service.interface)
+                if reply.message_type is MessageType.METHOD_RETURN:
+                    found[key] = {name: variant.value for name, variant in reply.body[0].items()}
+                    break
+        return found
+
+
+async def _match(bus: MessageBus, rule: str) -> None:
+    await _call(bus, _BUS, "/org/freedesktop/DBus", _BUS, "AddMatch", f"type='signal',{rule}")
+
+
+async def _call(bus: MessageBus, name: str, path: str, interface: str, member: str, argument: str) -> Message:
+    message = Message(destination=name, path=path, interface=interface, member=member, signature="s", body=[argument])
+    reply = await asyncio.wait_for(bus.call(message), _LONGEST_CALL_S)
+    if reply is None:
+        raise ConnectionResetError("the bus has closed the connection")
+    return reply

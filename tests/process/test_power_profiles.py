@@ -1,0 +1,88 @@
+"""The cap by power profiles on a real bus, with the real power-profiles-daemon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from private_bus import PrivateBus, missing, wait_until
+
+from htppower import PowerProfilesCap, VoteController
+from htppower.backends import SimulatedHtp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+system_bus = pytest.importorskip(
+    "htppower.control.caps.system_bus", reason="dbus-fast is not installed", exc_type=ImportError
+)
+_MISSING = missing()
+
+
+@pytest.fixture
+def bus(tmp_path: Path) -> Iterator[PrivateBus]:
+    """Yield a bus with the daemon on it; end them afterwards."""
+    made = PrivateBus(tmp_path)
+    try:
+        made.start()
+        made.start_daemon()
+        yield made
+    finally:
+        made.stop_all()
+
+
+@pytest.mark.skipif(_MISSING is not None, reason=f"{_MISSING} is not installed")
+def test_it_follows_the_real_daemon(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The power menu, the plug, a daemon that ends and comes back, and a bus that does."""
+    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.1)
+    bus.set_profile("balanced")
+    with (
+        VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller,
+        PowerProfilesCap(controller, "balanced", when=("power-saver", "on-battery"), bus=bus.address) as cap,
+    ):
+        session = controller.session("burst")
+        wait_until(lambda: cap.status().active_profile == "balanced", "the profile at the start is heard")
+        assert cap.status().on_battery is False
+        assert session.profile.name == "burst"
+
+        bus.set_profile("power-saver")
+        wait_until(lambda: session.profile.name == "balanced", "power-saver caps")
+        bus.set_profile("balanced")
+        wait_until(lambda: session.profile.name == "burst", "balanced lifts")
+
+        bus.set_on_battery(value=True)
+        wait_until(lambda: cap.status().capped, "the battery caps")
+        assert [each.reason for each in controller.caps] == ["the device runs on its battery"]
+        bus.set_on_battery(value=False)
+        wait_until(lambda: not cap.status().capped, "the plug lifts")
+
+        bus.set_profile("power-saver")
+        wait_until(lambda: cap.status().capped, "power-saver caps again")
+        bus.stop("daemon")
+        wait_until(lambda: not cap.status().capped, "without the daemon the system has no wish")
+        assert cap.status().active_profile is None
+        bus.start_daemon()
+        bus.set_profile("power-saver")
+        wait_until(lambda: cap.status().capped, "the daemon is heard when it is back")
+
+        bus.stop("bus")
+        wait_until(lambda: not cap.status().connected, "the end of the bus is noticed")
+        assert cap.status().capped
+        bus.stop_all()
+        bus.start()
+        wait_until(lambda: cap.status().connected and not cap.status().capped, "the bus is heard when it is back")
+    assert controller.caps == ()
+
+
+def test_a_bus_that_is_not_there_is_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No cap is set, nothing is raised, and the log has one line however often it is tried."""
+    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
+    told: list[object] = []
+    watcher = system_bus.PropertyWatcher({}, told.append, f"unix:path={tmp_path / 'nowhere'}")
+    wait_until(lambda: len(told) > 5, "it tries again")
+    watcher.close()
+    assert set(told) == {None}
+    assert [record.name for record in caplog.records] == ["htppower.power_profiles"]

@@ -1,0 +1,194 @@
+"""The cap by power profiles, on a watcher that tells what the test says."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower import PowerProfilesCap, ProfileError, SessionClosed
+from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
+from htppower.events import CapLifted, CapSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bench import Bench
+
+system_bus = pytest.importorskip(
+    "htppower.control.caps.system_bus", reason="dbus-fast is not installed", exc_type=ImportError
+)
+
+Properties = dict[str, dict[str, Any]]
+
+
+class Watcher:
+    """Stands for the watcher of the bus; ``tell`` is the bus."""
+
+    made: Watcher
+
+    def __init__(
+        self,
+        services: Mapping[str, tuple[Any, ...]],
+        changed: Callable[[Properties | None], object],
+        address: str | None,
+    ) -> None:
+        self.keys = tuple(services)
+        self.tell = changed
+        self.address = address
+        self.closed = 0
+        Watcher.made = self
+
+    def close(self) -> None:
+        """Count."""
+        self.closed += 1
+
+
+@pytest.fixture(autouse=True)
+def _watcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system_bus, "PropertyWatcher", Watcher)
+
+
+def profiles(active: str, degraded: str = "") -> Properties:
+    """Return what a daemon says."""
+    return {"profiles": {"ActiveProfile": active, "PerformanceDegraded": degraded}}
+
+
+def test_it_caps_in_power_saver_and_lifts_elsewhere(bench: Bench) -> None:
+    """Each change of the system's profile counts at once, and only power-saver caps unless it is told otherwise."""
+    session = bench.controller.session("burst")
+    with session.inference(), PowerProfilesCap(bench.controller, "balanced") as cap:
+        for active, name in (
+            ("power-saver", "balanced"),
+            ("performance", "burst"),
+            ("balanced", "burst"),
+            ("power-saver", "balanced"),
+        ):
+            Watcher.made.tell(profiles(active))
+            assert session.profile.name == name, active
+            assert cap.status() == PowerProfilesStatus(
+                connected=True, active_profile=active, performance_degraded="", capped=name == "balanced"
+            )
+        assert [each.reason for each in bench.controller.caps] == ["the system's power profile is power-saver"]
+    assert bench.controller.caps == ()
+    assert Watcher.made.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("heard", "holding"),
+    [
+        (PowerProfilesStatus(connected=True), set[str]()),
+        (PowerProfilesStatus(connected=True, active_profile="power-saver"), {"power-saver"}),
+        (PowerProfilesStatus(connected=True, active_profile="balanced"), {"balanced"}),
+        (PowerProfilesStatus(connected=True, active_profile="performance", performance_degraded=""), set[str]()),
+        (
+            PowerProfilesStatus(connected=True, active_profile="performance", performance_degraded="lap-detected"),
+            {"degraded"},
+        ),
+        (PowerProfilesStatus(connected=True, on_battery=False), set[str]()),
+        (PowerProfilesStatus(connected=True, on_battery=True), {"on-battery"}),
+    ],
+)
+def test_each_condition_holds_by_what_was_heard(heard: PowerProfilesStatus, holding: set[str]) -> None:
+    """A condition that is not asked for sets no cap, and performance never does."""
+    assert {each for each in CONDITIONS if reason_to_cap(heard, {each}) is not None} == holding
+    assert (reason_to_cap(heard, CONDITIONS) is not None) is bool(holding)
+
+
+@pytest.mark.parametrize(
+    ("when", "keys"),
+    [("on-battery", ("battery",)), (("degraded", "balanced"), ("profiles",)), (CONDITIONS, ("battery", "profiles"))],
+)
+def test_it_asks_only_what_it_needs(bench: Bench, when: Any, keys: tuple[str, ...]) -> None:
+    """Nobody is asked for a condition that was not wanted; the bus is the one that was named."""
+    PowerProfilesCap(bench.controller, when=when, bus="unix:path=/nowhere").close()
+    assert (Watcher.made.keys, Watcher.made.address) == (keys, "unix:path=/nowhere")
+
+
+def test_without_the_bus_the_cap_stays_as_it_is(bench: Bench) -> None:
+    """Nothing is known then: a cap is neither set nor lifted."""
+    with PowerProfilesCap(bench.controller) as cap:
+        Watcher.made.tell(None)
+        assert cap.cap is None
+        Watcher.made.tell(profiles("power-saver"))
+        Watcher.made.tell(None)
+        assert cap.cap is not None
+        assert cap.status() == PowerProfilesStatus(
+            connected=False, active_profile="power-saver", performance_degraded="", capped=True
+        )
+
+
+def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """The cap is lifted, and the condition that nobody tells of is logged once until somebody does."""
+    with PowerProfilesCap(bench.controller) as cap, caplog.at_level(logging.WARNING, "htppower.power_profiles"):
+        Watcher.made.tell(profiles("power-saver"))
+        Watcher.made.tell({})
+        Watcher.made.tell({})
+        assert cap.cap is None
+        Watcher.made.tell(profiles("power-saver"))
+        assert cap.cap is not None
+    assert [record.getMessage() for record in caplog.records] == [
+        "no service on the bus tells of 'power-saver': it sets no cap until one does"
+    ]
+
+
+def test_values_of_another_type_are_unknown(bench: Bench) -> None:
+    """What a service should not say sets no cap, and breaks nothing."""
+    with PowerProfilesCap(bench.controller, when=CONDITIONS) as cap:
+        Watcher.made.tell({"profiles": {"ActiveProfile": 5, "PerformanceDegraded": 1}, "battery": {"OnBattery": "yes"}})
+        assert cap.status() == PowerProfilesStatus(connected=True)
+
+
+def test_a_profile_that_is_changed_for_another_reason_keeps_one_cap(bench: Bench) -> None:
+    """Where one condition follows on another, the cap that is set stays."""
+    told: list[type] = []
+    bench.controller.subscribe(lambda event: told.append(type(event)), (CapSet, CapLifted))
+    with PowerProfilesCap(bench.controller, when=("power-saver", "on-battery")):
+        Watcher.made.tell({**profiles("power-saver"), "battery": {"OnBattery": True}})
+        Watcher.made.tell({**profiles("balanced"), "battery": {"OnBattery": True}})
+        assert told == [CapSet]
+    assert told == [CapSet, CapLifted]
+
+
+def test_it_ends_with_its_controller(bench: Bench) -> None:
+    """Then it listens no more, and what it still hears changes nothing."""
+    cap = PowerProfilesCap(bench.controller)
+    Watcher.made.tell(profiles("power-saver"))
+    bench.controller.close()
+    assert (cap.cap, Watcher.made.closed) == (None, 1)
+    Watcher.made.tell(profiles("power-saver"))
+    assert cap.cap is None
+    with pytest.raises(SessionClosed):
+        PowerProfilesCap(bench.controller)
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("performance", "when is 'performance': one or more of power-saver, balanced, degraded, on-battery"),
+        (("power-saver", 5), "when is 5: one or more of power-saver, balanced, degraded, on-battery"),
+        ((), "when is empty: one or more of power-saver, balanced, degraded, on-battery"),
+    ],
+)
+def test_a_condition_that_is_none_is_refused(bench: Bench, when: Any, said: str) -> None:
+    """It is named, with those that there are; nothing is left behind."""
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        PowerProfilesCap(bench.controller, when=when)
+
+
+def test_a_profile_that_is_none_is_refused(bench: Bench) -> None:
+    """Before anything is listened to."""
+    del Watcher.made
+    with pytest.raises(ProfileError):
+        PowerProfilesCap(bench.controller, "no_such_profile")
+    assert not hasattr(Watcher, "made")
+
+
+def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named."""
+    monkeypatch.setitem(sys.modules, "dbus_fast", None)
+    monkeypatch.delitem(sys.modules, "htppower.control.caps.system_bus")
+    with pytest.raises(ImportError, match="install htppower with its extra 'dbus'"):
+        PowerProfilesCap(bench.controller)
