@@ -268,3 +268,9 @@ def test_a_missing_library_is_told_from_a_missing_dependency(
     error = _unavailable()
     assert error.reason is (Unavailable.NOT_FOUND if absent else Unavailable.NOT_LOADABLE)
     assert words in str(error.tried[-1])
+
+
+def test_a_system_without_gccs_runtime_loads_it_all_the_same(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no unwinder of GCC's, none is loaded first, and nothing is said."""
+    monkeypatch.setattr(qnn_library, "UNWINDER", "libgcc_s.so.none")
+    assert qnn_library.load_library(standin.path).path == str(standin.path)

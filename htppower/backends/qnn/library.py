@@ -32,6 +32,10 @@ _CORRECT = {
     VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to have the library looked for",
 }
 
+# GCC's runtime. The library's wheel for Linux brings another unwinder of C++ exceptions, LLVM's. Where that is loaded
+# before any of GCC's, the next exception of any library in the process is a segmentation fault (measured, 2.7.0).
+UNWINDER = "libgcc_s.so.1"
+
 # The folders of the SDK that hold the library for a system and machine, best first.
 _TARGETS = {
     ("android", "aarch64"): ("aarch64-android",),
@@ -97,6 +101,7 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
         BackendUnavailable: it was not found, can't be loaded, or is built for another machine; with what was tried.
     """
     tried: list[Step] = []
+    _load_unwinder()
     for origin, path in _candidates(given):
         missing = _why_not(path, origin)
         if not missing:
@@ -108,6 +113,13 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
     if not any(step.origin == PACKAGE for step in tried):
         tried.append(Step(PACKAGE, "", "not installed"))
     return _ask_the_system(tried)
+
+
+def _load_unwinder() -> None:
+    """Load GCC's unwinder before the library can bring its own; not where the system has none."""
+    if operating_system() == "linux":
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(UNWINDER)
 
 
 def _why_not(path: Path, origin: str) -> str:
