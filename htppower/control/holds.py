@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from htppower.events import HoldEnd
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
-
     from htppower.control.claims import Claims
     from htppower.control.precedence import Claim
     from htppower.control.registry import Registry
@@ -21,20 +20,49 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
-class Hold:
+class _Handle(ContextManager):
+    """What holds and caps have in common: a claim that the handle shows, and that leaving a block ends."""
+
+    __slots__ = ("_claim", "_claims", "_time")
+
+    def __init__(self, claims: Claims, claim: Claim, time: Time) -> None:
+        self._claims = claims
+        self._claim = claim
+        self._time = time
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that it asks for; a cap lets no session go beyond it."""
+        return self._claim.profile
+
+    @property
+    def reason(self) -> str:
+        """What it was asked for."""
+        return self._claim.reason
+
+    @abc.abstractmethod
+    def _end(self, *, quiet: bool) -> None:
+        """End the claim, if it has not ended before; where it is ``quiet``, raise no failure of a call."""
+
+    def _leave(self) -> None:
+        self._end(quiet=False)
+
+    def _leave_soon(self) -> None:
+        self._time.call_soon(functools.partial(self._end, quiet=True))
+
+
+class Hold(_Handle):
     """Another profile for a session, until it is released. Made by ``Session.hold``.
 
     It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. One
     that has neither timeout nor owner ends also when its handle is dropped: nobody could release it any more.
     """
 
-    __slots__ = ("__weakref__", "_claim", "_claims", "_session", "_time")
+    __slots__ = ("__weakref__", "_session")
 
     def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, time: Time, owner: object | None) -> None:
-        self._claims = claims
+        super().__init__(claims, claim, time)
         self._session = session
-        self._claim = claim
-        self._time = time
         try:
             claims.begin_hold(session, claim)
             if owner is not None:
@@ -43,18 +71,8 @@ class Hold:
                 claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
         except BaseException:
             # Nobody gets the handle, so nobody would end it.
-            claims.end_hold(session, claim, HoldEnd.RELEASED, quiet=True)
+            self._end(quiet=True)
             raise
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that it asks for."""
-        return self._claim.profile
-
-    @property
-    def reason(self) -> str:
-        """What it was asked for."""
-        return self._claim.reason
 
     @property
     def active(self) -> bool:
@@ -70,20 +88,14 @@ class Hold:
         """
         self._end(quiet=False)
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if kind is GeneratorExit:
-            # A generator may be collected anywhere, also where this thread holds a lock that ending needs.
-            released = HoldEnd.RELEASED
-            self._time.call_soon(
-                functools.partial(self._claims.end_hold, self._session, self._claim, released, quiet=True)
-            )
+        if error is None or kind is GeneratorExit:
+            super().__exit__(kind, error, traceback)
         else:
-            self._end(quiet=error is not None)
+            # The error of the block is passed on, and no failure of a call takes its place.
+            self._end(quiet=True)
 
     def __repr__(self) -> str:
         """Return profile and reason."""
@@ -93,29 +105,17 @@ class Hold:
         self._claims.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
 
 
-class Cap(ContextManager):
+class Cap(_Handle):
     """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
 
     It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
     """
 
-    __slots__ = ("_claim", "_claims", "_registry", "_time")
+    __slots__ = ("_registry",)
 
     def __init__(self, registry: Registry, claims: Claims, claim: Claim, time: Time) -> None:
+        super().__init__(claims, claim, time)
         self._registry = registry
-        self._claims = claims
-        self._claim = claim
-        self._time = time
-
-    @property
-    def profile(self) -> Profile:
-        """The profile beyond which no session goes."""
-        return self._claim.profile
-
-    @property
-    def reason(self) -> str:
-        """What it was asked for."""
-        return self._claim.reason
 
     @property
     def active(self) -> bool:
@@ -124,14 +124,11 @@ class Cap(ContextManager):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        self._claims.lift_cap(self._claim)
-
-    def _leave(self) -> None:
-        self.lift()
-
-    def _leave_soon(self) -> None:
-        self._time.call_soon(self.lift)
+        self._end(quiet=True)
 
     def __repr__(self) -> str:
         """Return profile and reason."""
         return f"<Cap {self.profile.name}: {self.reason}>"
+
+    def _end(self, *, quiet: bool) -> None:  # noqa: ARG002 - lifting raises nothing in any case
+        self._claims.lift_cap(self._claim)

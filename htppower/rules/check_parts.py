@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.rules.case import Case
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
-    from htppower.votes.option import Option
-    from htppower.votes.options import VoteOption
+    from htppower.votes.option import Option, VoteOption
     from htppower.votes.vote_set import VoteSet
 
 

@@ -17,7 +17,7 @@ from htppower.votes.option import Option
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.votes.options import VoteOption
+    from htppower.votes.option import VoteOption
 
 __all__ = ["NativeConfig", "Option", "native_config"]
 

@@ -11,8 +11,8 @@ import attrs
 
 from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2, as_plain
 from htppower.votes.field_repr import field_repr
-from htppower.votes.option import Option
-from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Limits
+from htppower.votes.option import Limits, Option
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS, VoteOption
+from htppower.votes.option import Option, VoteOption
+from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.profiles.field_limits import Wanted
-    from htppower.votes.options import Limits
+    from htppower.votes.option import Limits
 
 Schema = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import attrs
 import pytest
@@ -14,8 +14,11 @@ from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.power_order import costs
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.native import Option, native_config
-from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS, VoteOption
+from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import LIMITS, VoteSet
+
+if TYPE_CHECKING:
+    from htppower.votes.option import VoteOption
 
 EVERY = [pytest.param(about, id=about.field) for about in VOTE_OPTIONS.values()]
 
