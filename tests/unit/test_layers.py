@@ -58,6 +58,12 @@ def begins_with_own_name(node: ast.AST) -> bool:
 
 
 @functools.cache
+def tree(module: str) -> ast.Module:
+    """Return the source of a module, parsed."""
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(module: str) -> frozenset[str]:
     """Return the modules of the package that a module imports: at the top, for types only, inside functions, by name.
 
@@ -65,7 +71,7 @@ def imports(module: str) -> frozenset[str]:
     module's own name counts as all those below it.
     """
     found: set[str] = set()
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(module)):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -111,8 +117,8 @@ def test_no_module_imports_the_package_itself() -> None:
     """What the package exports is for its users: a module that imports it closes a circle with everything."""
     importing = {
         module
-        for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in MODULES
+        for node in ast.walk(tree(module))
         if (isinstance(node, ast.ImportFrom) and node.module == "htppower")
         or (isinstance(node, ast.Import) and any(alias.name == "htppower" for alias in node.names))
         if module != "htppower"
@@ -120,11 +126,12 @@ def test_no_module_imports_the_package_itself() -> None:
     assert not importing
 
 
-def imports_by_name(tree: ast.Module) -> bool:
+def imports_by_name(module: str) -> bool:
     """Return whether a module imports by a name that is neither a constant nor below its own."""
+    nodes = list(ast.walk(tree(module)))
     seen = {
         node.func
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and node.args
         if isinstance(node.args[0], ast.Constant) or begins_with_own_name(node.args[0])
     }
@@ -132,17 +139,14 @@ def imports_by_name(tree: ast.Module) -> bool:
         (isinstance(node, ast.Attribute) and node.attr == "import_module")
         or (isinstance(node, ast.Name) and node.id == "__import__")
         or (isinstance(node, ast.alias) and node.name == "import_module")
-        for node in ast.walk(tree)
+        for node in nodes
         if node not in seen
     )
 
 
 def test_only_named_modules_import_by_a_computed_name() -> None:
     """A name that is put together shows in no source: whoever imports so stands in a list, and has a table of names."""
-    importing = {
-        module for module, path in MODULES.items() if imports_by_name(ast.parse(path.read_text(encoding="utf-8")))
-    }
-    assert importing == IMPORT_BY_NAME
+    assert {module for module in MODULES if imports_by_name(module)} == IMPORT_BY_NAME
 
 
 def test_what_a_package_exports_stands_under_full_names() -> None:
@@ -159,7 +163,7 @@ def test_nothing_imports_in_a_circle() -> None:
 
 def docstring(module: str) -> str:
     """Return the docstring of a module as one line; empty where it has none."""
-    return " ".join((ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8"))) or "").split())
+    return " ".join((ast.get_docstring(tree(module)) or "").split())
 
 
 def granted_by(sentence: str) -> set[str]:
