@@ -108,7 +108,7 @@ dcvs = st.builds(
     ),
     st.none() | st.none() | st.none() | ids,
 )
-perf_modes = st.sampled_from([0, 1, 16, 17, 254, 255, 256]) | UINT32
+perf_modes = st.sampled_from([0, 1, 16, 17, 254, 255, 256, 2**31 - 1, 2**31]) | UINT32
 hmx = st.builds(
     lambda fields: Option(native_hmx(**fields)),
     st.fixed_dictionaries(

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 _LARGEST_LEGACY_CORNER = 0xFF
-_LARGEST_PERF_MODE = 255
+# It reads perf modes as signed numbers: those from 2**31 on are negative to it, and pass.
+_WRONG_PERF_MODES = range(256, 2**31)
 
 
 @attrs.frozen
@@ -34,7 +35,7 @@ class LibraryVersion:
         name: of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
         last_option: the highest option that it knows.
         hmx_on_v89: whether it takes HMX and CENG votes on V89.
-        checks_hmx: whether it refuses legacy corners and perf modes above 255 in an HMX vote.
+        checks_hmx: whether it refuses legacy corners and wrong perf modes in an HMX vote.
     """
 
     name: str
@@ -119,7 +120,7 @@ def _has(version: LibraryVersion, platform: Platform, option: Option) -> bool:
 def _is_expanded(about: VoteOption, fields: Mapping[str, int]) -> bool:
     """Return whether no corner that is set is a legacy one, and every perf mode is in range."""
     for field in about.fields:
-        if field.name.endswith("perf_mode") and fields.get(field.native[0], 0) > _LARGEST_PERF_MODE:
+        if field.name.endswith("perf_mode") and fields.get(field.native[0], 0) in _WRONG_PERF_MODES:
             return False
         is_set = not field.flag or fields.get(field.flag)
         corners = [fields.get(name, 0) for name in field.native if "VoltageCorner" in name] if is_set else []
