@@ -5,6 +5,7 @@ Inside a sustain window entering and leaving never suspend: a lock that no nativ
 
 from __future__ import annotations
 
+import contextvars
 import functools
 from typing import TYPE_CHECKING
 
@@ -96,17 +97,20 @@ class AsyncInference:
 class _AwaitedAction:
     """An action on another thread, and the coroutine that waits for it. It is carried out even if nobody waits.
 
+    It runs in a copy of the coroutine's context, as with ``asyncio.to_thread``: subscribers may ask for that.
+
     Args:
         action: what may wait for a native call; left out where nobody waits any more before it begins.
         unheard: called where the loop was closed, so that nobody hears of the end.
     """
 
-    __slots__ = ("_action", "_answer", "_error", "_loop", "_unheard", "_waited_for")
+    __slots__ = ("_action", "_answer", "_context", "_error", "_loop", "_unheard", "_waited_for")
 
     def __init__(self, action: Callable[[], object], unheard: Callable[[], object] | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
 
         self._action = action
+        self._context = contextvars.copy_context()
         self._unheard = unheard
         self._error: BaseException | None = None
         self._waited_for = True
@@ -133,7 +137,7 @@ class _AwaitedAction:
         if not self._waited_for:
             return
         try:
-            self._action()
+            self._context.run(self._action)
         except BaseException as error:  # noqa: BLE001 - raised in the coroutine
             self._error = error
         try:

@@ -217,13 +217,23 @@ class VoteController(ContextManager):
         self._reconciler.link_lost(code)
 
     def subscribe(
-        self, subscriber: Callable[[Event], object], kinds: type[Event] | Iterable[type[Event]] = Event
+        self,
+        subscriber: Callable[[Event], object],
+        kinds: type[Event] | Iterable[type[Event]] = Event,
+        *,
+        in_context: bool = False,
     ) -> Callable[[], None]:
         """Call the subscriber with every event of these kinds.
 
         It is called on a thread of its own, in order, one event at a time: it may be slow, wait for other threads, and
         use the controller. What it raises is logged. Once 10,000 events wait for it, the next ones are lost to it, as
         ``status`` tells. With virtual time it is called on the thread that caused the event, once its calls are made.
+
+        Args:
+            subscriber: what is called.
+            kinds: the kinds of events that it is called with.
+            in_context: whether it is called in a copy of the context (``contextvars``) in which the event came about:
+                there a tracer finds the span of the request whose inference raised.
 
         Returns:
             What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
@@ -234,7 +244,7 @@ class VoteController(ContextManager):
         asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
         if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
             raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
-        return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked))
+        return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
@@ -303,8 +313,10 @@ class VoteController(ContextManager):
     def _settle_if_asked(self, session: SessionRecord) -> None:
         self._reconciler.settle_if_asked(session)
 
-    def _subscribe(self, subscriber: Callable[[Event], object], wants: Wants) -> Callable[[], None]:
-        return self._events.subscribe(subscriber, wants)
+    def _subscribe(
+        self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
+    ) -> Callable[[], None]:
+        return self._events.subscribe(subscriber, wants, in_context=in_context)
 
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""

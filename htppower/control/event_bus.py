@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import logging
 from collections import deque
@@ -36,15 +37,23 @@ class Subscription:
         subscriber: is called with every event, in order, one at a time; what it raises is logged.
         wants: whether it is to be told of an event; asked under a lock, so it must be quick.
         worker: what calls it.
+        in_context: whether it is called in a copy of the context (``contextvars``) in which the event came about.
+
+    Attributes:
+        in_context: likewise.
+        inline: whether it is called on the thread that delivers.
+        lost: how many events were not delivered, because too many waited already.
     """
 
-    def __init__(self, subscriber: Callable[[Event], object], wants: Wants, worker: Worker) -> None:
+    def __init__(
+        self, subscriber: Callable[[Event], object], wants: Wants, worker: Worker, *, in_context: bool = False
+    ) -> None:
         self.inline = worker.inline
+        self.in_context = in_context
         self._subscriber = subscriber
         self._wants = wants
         self._worker = worker
         self._lost_told = 0
-        # How many events were not delivered, because too many waited already.
         self.lost = 0
 
     def wants(self, kind: type[Event], details: Mapping[str, Any]) -> bool:
@@ -55,12 +64,13 @@ class Subscription:
             self.lost += 1
             return False
 
-    def hand(self, event: Event) -> None:
+    def hand(self, event: Event, context: contextvars.Context | None) -> None:
         """Hand an event over without waiting; leave it out where too many wait already."""
         try:
             full = self._worker.pending >= MOST_PENDING
             if not full:
-                self._worker.post(functools.partial(self._tell, event))
+                tell = functools.partial(self._tell, event)
+                self._worker.post(tell if context is None else functools.partial(context.run, tell))
         except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
             full = True
         # Told by the worker: a lock is held here, and a log may be what is slow.
@@ -93,7 +103,7 @@ class EventBus:
         self._subscriptions: tuple[Subscription, ...] = ()
         self._lock = make_lock(Rank.EVENTS)
         self._lost_before = 0
-        self._undelivered: deque[tuple[Subscription, Event]] = deque()
+        self._undelivered: deque[tuple[Subscription, Event, contextvars.Context | None]] = deque()
         self._delivering = False
 
     @property
@@ -101,17 +111,19 @@ class EventBus:
         """How many events subscribers were too slow for, all together."""
         return self._lost_before + sum(subscription.lost for subscription in self._subscriptions)
 
-    def add(self, subscriber: Callable[[Event], object], wants: Wants) -> Subscription:
+    def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
-        made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"))
+        made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"), in_context=in_context)
         with self._lock:
             self._subscriptions = (*self._subscriptions, made)
         return made
 
-    def subscribe(self, subscriber: Callable[[Event], object], wants: Wants) -> Callable[[], None]:
+    def subscribe(
+        self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
+    ) -> Callable[[], None]:
         """Add a subscriber; return what removes it, and waits until it was told."""
-        subscription = self.add(subscriber, wants)
+        subscription = self.add(subscriber, wants, in_context=in_context)
 
         def unsubscribe() -> None:
             if self.remove(subscription):
@@ -157,10 +169,11 @@ class EventBus:
             whose = _OF_CONTROLLER if identity is None else identity
             event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
             for subscription in wanting:
+                context = contextvars.copy_context() if subscription.in_context else None
                 if subscription.inline:
-                    self._undelivered.append((subscription, event))
+                    self._undelivered.append((subscription, event, context))
                 else:
-                    subscription.hand(event)
+                    subscription.hand(event, context)
 
     def deliver(self) -> None:
         """Deliver what was told to subscribers without a thread of their own; no lock is held.
@@ -170,8 +183,8 @@ class EventBus:
         while self._undelivered and self._may_deliver():
             try:
                 while self._undelivered:
-                    subscription, event = self._undelivered.popleft()
-                    subscription.hand(event)
+                    subscription, event, context = self._undelivered.popleft()
+                    subscription.hand(event, context)
             finally:
                 self._delivering = False
 

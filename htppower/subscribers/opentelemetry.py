@@ -2,6 +2,9 @@
 
 unsubscribe = subscribe(controller)
 
+A raise is linked to the span of the request whose inference asked for it. It is no child of that: votes outlive the
+request, and serve others.
+
 Only the API is imported. Without a tracer provider of the host, spans cost next to nothing and go nowhere.
 """
 
@@ -20,7 +23,7 @@ from htppower.votes.native_codes import SUCCESS, code_name
 try:
     from opentelemetry import trace
     from opentelemetry.context import Context
-    from opentelemetry.trace import SpanKind, Status, StatusCode
+    from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 except ImportError as error:
     raise ImportError('the API of OpenTelemetry can\'t be imported: pip install "htppower[otel]"') from error
 
@@ -50,7 +53,7 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
     """
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
-    unsubscribe = controller.subscribe(spans)
+    unsubscribe = controller.subscribe(spans, in_context=True)
 
     def end() -> None:
         unsubscribe()
@@ -186,11 +189,14 @@ class _Spans:
         if stale is not None:
             # The event that ended it was lost.
             stale.span.end(self._ns(begin_us))
+        # The context is that of who asked for the raise: of an alarm or a retry it has no span.
+        asking = trace.get_current_span().get_span_context()
         span = self._tracer.start_span(
             "htppower raised",
             Context(),
             SpanKind.INTERNAL,
             attributes,
+            links=[Link(asking)] if asking.is_valid else (),
             start_time=self._ns(begin_us),
         )
         self._raised[event.session] = _Raised(span)

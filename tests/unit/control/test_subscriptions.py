@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import itertools
 import logging
 import threading
@@ -12,7 +14,7 @@ import pytest
 
 import htppower.control.controller
 import htppower.control.event_bus
-from htppower import VoteController
+from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.control.event_bus import EventBus
 from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
@@ -55,6 +57,9 @@ def controller() -> Iterator[VoteController]:
     """Yield a controller in real time, which is closed afterwards."""
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as made:
         yield made
+
+
+REQUEST: contextvars.ContextVar[str | None] = contextvars.ContextVar("request", default=None)
 
 
 def _within(work: Callable[[], object]) -> bool:
@@ -278,3 +283,30 @@ def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
     assert told == []
     bus.deliver()
     assert [type(event) for event in told] == [CapSet]
+
+
+def test_a_subscriber_may_be_called_in_the_context_of_the_event(controller: VoteController) -> None:
+    """It finds what was set where the inference began, on a thread or in a coroutine; another subscriber does not."""
+    inside: list[str | None] = []
+    outside: list[str | None] = []
+    controller.subscribe(lambda _event: inside.append(REQUEST.get()), Transition, in_context=True)
+    controller.subscribe(lambda _event: outside.append(REQUEST.get()), Transition)
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    session = controller.session(attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=0)))
+
+    async def request() -> None:
+        REQUEST.set("coroutine")
+        async with session.ainference():
+            pass
+
+    def ask() -> None:
+        REQUEST.set("thread")
+        with session.inference():
+            pass
+
+    contextvars.copy_context().run(ask)
+    asyncio.run(request())
+    assert controller.flush_events(LONG_S)
+    assert set(inside) == {"thread", "coroutine"}
+    assert set(outside) == {None}

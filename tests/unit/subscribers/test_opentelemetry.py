@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bench import Bench
+    from opentelemetry.trace import SpanContext
 
 
 @attrs.define
@@ -199,7 +201,7 @@ class _Lossy:
         self.status = bench.controller.status
         self._subscribe = bench.controller.subscribe
 
-    def subscribe(self, subscriber: Callable[[Event], object]) -> Callable[[], None]:
+    def subscribe(self, subscriber: Callable[[Event], object], *, in_context: bool) -> Callable[[], None]:
         """Subscribe it to what is told while nothing is lost."""
 
         def tell(event: Event) -> None:
@@ -261,3 +263,34 @@ def test_without_a_provider_nothing_is_needed(bench: Bench) -> None:
     end = subscribe(bench.controller)
     bench.infer(bench.controller.session("high_performance"))
     end()
+
+
+def test_a_raise_is_linked_to_the_request_that_asked_for_it(bench: Bench, exported: Exported) -> None:
+    """The link leads to the span that was current where the inference began; a raise without one has none."""
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("host")
+    session = bench.controller.session("burst")
+    with tracer.start_as_current_span("request") as request, session.inference():
+        pass
+    bench.time.advance_us(300_000)
+    bench.infer(session)
+    bench.time.advance_us(300_000)
+    asked, alone = exported.spans("htppower raised")
+    assert [link.context for link in asked.links] == [request.get_span_context()]
+    assert asked.parent is None
+    assert not alone.links
+
+
+def test_a_coroutine_passes_its_request_on(bench: Bench, exported: Exported) -> None:
+    """The thread that raises for a coroutine knows the coroutine's span."""
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("host")
+    session = bench.controller.session("burst")
+
+    async def request() -> SpanContext:
+        with tracer.start_as_current_span("request") as span:
+            async with session.ainference():
+                return span.get_span_context()
+
+    context = asyncio.run(request())
+    bench.time.advance_us(300_000)
+    (raised,) = exported.spans("htppower raised")
+    assert [link.context for link in raised.links] == [context]
