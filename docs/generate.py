@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
-from docs import review_parts, rule_examples
+from docs import dashboard, review_parts, rule_examples
 from docs.docstrings import attributes
 from htppower import events
 from htppower.cli.main import main as command
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
         return 2
     stale = []
     pages = [(path, page) for path in sorted(DOCS.glob("*.md"))]
-    for path, make in (*pages, *((DOCS / name, make) for name, make in _PICTURES.items())):
+    for path, make in (*pages, *((DOCS / name, make) for name, make in _FILES.items())):
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         made = make(text)
         if made != text and arguments:
@@ -324,7 +324,8 @@ _PARTS: dict[str, Callable[[], str]] = {
     **review_parts.PARTS,
 }
 # Made whole, whatever the file says now.
-_PICTURES: dict[str, Callable[[str], str]] = {
+_FILES: dict[str, Callable[[str], str]] = {
+    "monitoring/dashboard.json": lambda _: dashboard.text(),
     "burst.svg": lambda _: f"{_run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }
 

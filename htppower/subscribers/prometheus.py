@@ -37,6 +37,8 @@ from htppower.votes.native_codes import code_name
 try:
     from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
     from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+    from htppower.subscribers.multiprocess import StatusFiles, is_multiprocess
 except ImportError as error:
     raise ImportError('prometheus_client can\'t be imported: pip install "htppower[metrics]"') from error
 
@@ -53,6 +55,7 @@ _CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1
 # A timer may be 2 ms late.
 _LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
 _UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
+_FAILURES = ("lowering", "raise", "link", "release")
 
 
 class PrometheusMetrics:
@@ -61,7 +64,11 @@ class PrometheusMetrics:
     Args:
         controller: its events are counted from now on.
         registry: where a scrape looks; the library's global one by default. It takes the metrics of one controller.
-        per_session: whether each open session has series. Leave them out where every request opens a session.
+        per_session: whether each open session has series. Leave them out where every request opens a session. In
+            multi-process mode there are none: a series could not end with its session there.
+
+    In multi-process mode (``PROMETHEUS_MULTIPROC_DIR``) what is read at a scrape is written to the files of the mode
+    every 5 s besides, on a thread of its own.
 
     Raises:
         ValueError: the registry has the metrics of a controller already.
@@ -87,6 +94,8 @@ class PrometheusMetrics:
         self._undo = contextlib.ExitStack()
         self._undo.callback(self._unsubscribe)
         self._undo.callback(self._registry.unregister, self)
+        if is_multiprocess():
+            self._undo.callback(StatusFiles(self._totals).close)
 
     def close(self) -> None:
         """Take the metrics out of the registry and end the subscription. Closing twice is fine."""
@@ -103,10 +112,17 @@ class PrometheusMetrics:
         ended_us = self._counted.state_us()
         status = self._controller.status()
         yield from self._counted.collect()
-        for sample in (_state_seconds(ended_us, status), *controller_samples(status)):
-            yield _family(self._never_falling(sample) if sample.rises else sample)
+        yield from map(_family, self._of_controller(ended_us, status))
         if self._per_session:
             yield from map(_family, session_samples(status))
+
+    def _totals(self) -> Iterator[Sample]:
+        ended_us = self._counted.state_us()
+        return self._of_controller(ended_us, self._controller.status())
+
+    def _of_controller(self, ended_us: Sum[State], status: ControllerStatus) -> Iterator[Sample]:
+        for sample in (_state_seconds(ended_us, status), *controller_samples(status)):
+            yield self._never_falling(sample) if sample.rises else sample
 
     def _never_falling(self, sample: Sample) -> Sample:
         """Return a total that never falls.
@@ -138,6 +154,9 @@ class _Counted:
             "lowering_lateness_seconds", "How late a timer lowered the votes.", _LATENESS_BUCKETS
         )
         self._failures = self._counter("failures", "Failures, by what they leave behind.", "kind")
+        for kind in _FAILURES:
+            # From 0 on: Prometheus sees no increase in the first value of a series.
+            self._failures.labels(kind)
         self._recoveries = self._counter("recoveries", "Sessions whose votes are known again.", "cause")
         self._unknown = self._histogram(
             "unknown_duration_seconds", "For how long the votes of a session were unknown.", _UNKNOWN_BUCKETS

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from checkout import ROOT
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
@@ -56,3 +57,19 @@ def test_the_page_names_every_attribute_of_spans() -> None:
     assert set(re.findall(r'"(htppower\.\w+)"', code)) == set(re.findall(r"`(htppower\.[a-z_]+)`", PAGE)) - {
         "htppower.subscribers"
     }
+
+
+@pytest.mark.parametrize("name", ["alerts.yaml", "dashboard.json"])
+def test_alerts_and_dashboard_ask_for_metrics_that_there_are(name: str) -> None:
+    """Every metric that they name has a row on the page."""
+    asked = set(re.findall(r"htppower_\w+", (ROOT / "docs" / "monitoring" / name).read_text(encoding="utf-8")))
+    rows = set(re.findall(r"^\| `(htppower_\w+)`", PAGE, re.MULTILINE))
+    assert {re.sub(r"_bucket$", "", metric) for metric in asked} <= rows
+
+
+def test_every_alert_is_on_the_page_and_has_a_test() -> None:
+    """The page lists the alerts in their order, and promtool tries each."""
+    alerts = re.findall(r"- alert: (\w+)", (ROOT / "docs" / "monitoring" / "alerts.yaml").read_text(encoding="utf-8"))
+    assert re.findall(r"^\| `(Htp\w+)`", PAGE, re.MULTILINE) == alerts
+    tried = (ROOT / "docs" / "monitoring" / "alerts_test.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"alertname: (\w+)", tried)) == set(alerts)
