@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 settings.register_profile("htppower", deadline=None, print_blob=True)
 settings.load_profile("htppower")
 
+
+# Golden output has no colours, whatever the terminal of whoever runs the tests asks for.
+for name in ("NO_COLOR", "FORCE_COLOR"):
+    os.environ.pop(name, None)
 
 # A shell without job control starts what is put in the background with these ignored, and every child inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

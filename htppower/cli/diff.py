@@ -19,7 +19,7 @@ from htppower.cli.options import (
     workload,
     workload_options,
 )
-from htppower.cli.outputs import write_outputs
+from htppower.cli.outputs import print_document, write_outputs
 from htppower.errors import Finding, ProfileError
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
@@ -75,8 +75,7 @@ def command(**options: Any) -> None:
             return render(comparison, form, runs if options["timeline"] or form == "html" else None)
 
         document = write_outputs(options["outputs"], options["form"], make)
-        # A page declares UTF-8, so it is written so on every terminal.
-        click.echo(document.encode() if options["form"] == "html" else document)
+        print_document(document, options["form"])
     if _fails(comparison, options["effects"]):
         ctx.exit(REFUSED)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.cli.options import folders_option, format_option
+from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
@@ -21,6 +22,7 @@ from htppower.review.explain.explained import (
 from htppower.review.file_selection import Kind, find_either
 from htppower.review.layout import labelled
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,16 +53,16 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     if name in CATALOGUE:
         if field is not None:
             raise click.UsageError(f"{name} is a rule, and has no fields")
-        click.echo(_as_json({"rule": _rule_as_dict(CATALOGUE[name])}) if form == "json" else _rule(CATALOGUE[name]))
+        echo(_as_json({"rule": _rule_as_dict(CATALOGUE[name])}) if form == "json" else _rule(CATALOGUE[name]))
         return
     fields = _fields(name, Folders.of(folders))
     whole = (each for each in fields if not each.part)
     chosen = with_rules_of_options(whole) if field is None else choose(fields, field)
     if form == "json":
-        click.echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
+        echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return
     blocks = [_in_short(each) if field is None else _in_full(each) for each in chosen]
-    click.echo("\n\n".join("\n".join(block) for block in blocks))
+    echo("\n\n".join("\n".join(block) for block in blocks))
 
 
 def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
@@ -90,7 +92,7 @@ def _as_json(document: dict[str, Any]) -> str:
 
 
 def _rule(entry: Rule) -> str:
-    lines = [f"{entry.id}  {click.style(entry.says, bold=True)}"]
+    lines = [f"{entry.id}  {styled(entry.says, 'bold')}"]
     for label, text in list(_rule_as_dict(entry).items())[2:]:
         lines += labelled(label, text)
     return "\n".join(lines)
@@ -109,14 +111,14 @@ def _rule_as_dict(entry: Rule) -> dict[str, str]:
 
 def _in_short(explained: Explained) -> Iterator[str]:
     where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
-    yield f"{explained.field}  {click.style(printable(explained.value), bold=True)}   ({where})"
+    yield f"{explained.field}  {styled(explained.value, 'bold')}   ({where})"
     if explained.native is not None:
         yield f"  {', '.join(_native(explained, explained.native))}"
     yield f"  {explained.meaning.does}"
 
 
 def _in_full(explained: Explained) -> Iterator[str]:
-    yield f"{explained.field}  {click.style(printable(explained.value), bold=True)}"
+    yield f"{explained.field}  {styled(explained.value, 'bold')}"
     yield from labelled("does", explained.meaning.does)
     label, state = "written", ""
     for statement in explained.chain:

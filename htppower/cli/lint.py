@@ -9,7 +9,7 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
-from htppower.cli.outputs import write_outputs
+from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
 
@@ -49,7 +49,7 @@ def command(
     report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(strict=strict)
     text = write_outputs(outputs, form, lambda name: render(report, name))
     if text:
-        click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        print_document(text, form)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from htppower.cli.options import folders_option, format_option
-from htppower.errors import ProfileError, RuleBreach
+from htppower.cli.terminal import cell, console, echo, is_screen
+from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import load_profiles
 from htppower.review.layout import aligned
@@ -42,7 +42,7 @@ def command(form: str, folders: tuple[str, ...]) -> None:
     profiles, errors = load_profiles(folders)
     _print([_line(profile) for profile in profiles], form)
     for path in Folders.of(folders).hidden():
-        click.echo(f"{path}: not listed: a file of this name comes before it", err=True)
+        echo(f"{printable(str(path))}: not listed: a file of this name comes before it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError
         raise kind(problem for error in errors for problem in error.problems)
@@ -53,11 +53,11 @@ def _print(lines: list[Line], form: str) -> None:
         import json  # noqa: PLC0415 - the text needs none
 
         document = {"format_version": FORMAT_VERSION, "profiles": [line._asdict() for line in lines]}
-        click.echo(json.dumps(document, indent=2))
+        echo(json.dumps(document, indent=2))
         return
-    rows = [tuple("-" if cell is None else str(cell) for cell in line) for line in lines]
-    if sys.stdout is None or not sys.stdout.isatty() or not _print_table(rows):
-        click.echo("\n".join(line.rstrip() for line in aligned([_HEADINGS, *rows])))
+    rows = [tuple("-" if value is None else printable(str(value)) for value in line) for line in lines]
+    if not is_screen() or not _print_table(rows):
+        echo("\n".join(line.rstrip() for line in aligned([_HEADINGS, *rows])))
 
 
 def _line(profile: Profile) -> Line:
@@ -81,17 +81,16 @@ def _line(profile: Profile) -> Line:
 def _print_table(rows: list[tuple[str, ...]]) -> bool:
     """Print a table where the terminal is wide enough; return whether it is."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only for a terminal
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    console = Console()
+    terminal = console()
     widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS) - 1)]
-    if console.is_dumb_terminal or sum(widths) + 2 * len(widths) + _NARROWEST_SUMMARY > console.width:
+    if sum(widths) + 2 * len(widths) + _NARROWEST_SUMMARY > terminal.width:
         return False
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in _HEADINGS:
         table.add_column(heading, justify="right" if heading.endswith(" us") else "left", no_wrap=heading != "summary")
     for row in rows:
-        table.add_row(*row)
-    console.print(table)
+        table.add_row(*map(cell, row))
+    terminal.print(table)
     return True

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from htppower._version import __version__
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
-from htppower.errors import HtpPowerError, ProfileError, RuleBreach
+from htppower.cli.terminal import echo
+from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _COMMANDS = {
     "diff": "htppower.cli.diff",
@@ -47,26 +52,42 @@ class _Commands(click.Group):
             ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _safe_usage_errors():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _safe_usage_errors():
+                return super().invoke(ctx)
         except HtpPowerError as error:
-            click.echo(_explain(error), err=True)
+            echo(_explain(error), err=True)
             ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
         except (KeyboardInterrupt, click.Abort):
-            click.echo("htppower: interrupted", err=True)
+            echo("htppower: interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader has closed the pipe, as head does: click ends quietly
-            where = "" if error.filename is None else f" {error.filename}"
-            click.echo(f"htppower: can't write{where}: {error.strerror}", err=True)
+            where = "" if error.filename is None else f" {printable(str(error.filename))}"
+            echo(f"htppower: can't write{where}: {error.strerror}", err=True)
             ctx.exit(INVALID)
         except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
-            click.echo(f"htppower: internal error: {type(error).__name__}: {error}; please report it", err=True)
+            said = f"{type(error).__name__}: {printable(str(error))}"
+            echo(f"htppower: internal error: {said}; please report it", err=True)
             ctx.exit(INVALID)
+
+
+@contextlib.contextmanager
+def _safe_usage_errors() -> Iterator[None]:
+    """Make what click prints of arguments safe for a terminal."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)  # type: ignore[misc] # final in newer versions only
+        raise
 
 
 def _explain(error: HtpPowerError) -> str:

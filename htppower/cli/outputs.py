@@ -1,4 +1,4 @@
-"""The files that a command writes, each whole or not at all."""
+"""The documents of a command: printed, and written to files, each whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli.terminal import echo, echo_markup
+from htppower.review.styled import plain, safe_markup
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+
+# The forms that are markup; every other is text, JSON included.
+MARKUP = frozenset({"html", "svg", "junit"})
 
 
 class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
@@ -35,8 +42,16 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         return form, Path(file)
 
 
+def print_document(document: str, form: str, *, nl: bool = True) -> None:
+    """Print a document in one of the forms of a command."""
+    if form in MARKUP:
+        echo_markup(document, nl=nl)
+    else:
+        echo(document, nl=nl)
+
+
 def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callable[[str], str]) -> str:
-    """Write the files of ``--output``, without colours, and return the text of ``--format``.
+    """Write the files of ``--output``, without styles, and return the text of ``--format``.
 
     Every text is made before any file is written.
 
@@ -51,7 +66,8 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
         if place in places:
             raise click.UsageError(f"--output names {path} twice")
         places.add(place)
-        files[path] = click.unstyle(render(name))
+        text = render(name)
+        files[path] = safe_markup(text) if name in MARKUP else plain(text)
     text = render(form)
     write_files(files)
     return text

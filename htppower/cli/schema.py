@@ -9,6 +9,8 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.outputs import write_files
+from htppower.cli.terminal import echo
+from htppower.errors import printable
 
 
 @click.command(name="schema")
@@ -27,10 +29,10 @@ def command(folder: str, check: bool) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_files(stale)
         for path in stale:
-            click.echo(f"{path}: written")
+            echo(f"{printable(str(path))}: written")
     if stale and check:
-        names = ", ".join(map(str, stale))
-        click.echo(f"{names}: not what the code says; run htppower schema {folder}", err=True)
+        names = ", ".join(printable(str(path)) for path in stale)
+        echo(f"{names}: not what the code says; run htppower schema {printable(folder)}", err=True)
         click.get_current_context().exit(REFUSED)
 
 

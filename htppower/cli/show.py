@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.cli.options import folders_option
+from htppower.cli.terminal import echo
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import examine_power_state, load_profile
@@ -33,9 +34,9 @@ def command(profile: str, folders: tuple[str, ...]) -> None:
     where = Folders.of(folders)
     path, kind = find_either(profile, where)
     if kind is Kind.STATE:
-        click.echo(state_as_yaml(examine_power_state(path, where).accepted()))
+        echo(state_as_yaml(examine_power_state(path, where).accepted()))
         return
-    click.echo(as_yaml(load_profile(path, folders)))
+    echo(as_yaml(load_profile(path, folders)))
 
 
 def state_as_yaml(state: PowerState) -> str:

@@ -8,6 +8,8 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.options import folders_option, format_option
+from htppower.cli.outputs import print_document
+from htppower.cli.terminal import echo
 
 
 @click.command(name="test")
@@ -41,10 +43,9 @@ def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: st
     covered = None
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
-    # The XML declares UTF-8, so it is written so on every terminal.
     text = formats.as_junit(results) if form == "junit" else formats.FORMATS[form](results, covered)
-    click.echo(text, nl=form != "junit")
+    print_document(text, form)
     if beside is not None and failed:
-        click.echo("no coverage: it is looked at once every case passes", err=True)
+        echo("no coverage: it is looked at once every case passes", err=True)
     if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):
         click.get_current_context().exit(REFUSED)

@@ -35,14 +35,26 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert done.stdout.startswith("profile")
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["profile", "burst", "--dry-run"]])
-def test_a_terminal_gets_colour_or_a_table(arguments: list[str]) -> None:
-    """On a terminal the output is styled; the same words are in it."""
+@pytest.mark.parametrize(
+    ("arguments", "environment", "coloured"),
+    [
+        (["list"], {}, True),
+        (["profile", "burst", "--dry-run"], {}, True),
+        (["list"], {"NO_COLOR": "1"}, False),
+        (["profile", "burst", "--dry-run"], {"NO_COLOR": "1"}, False),
+        (["list"], {"TERM": "dumb"}, False),
+        (["profile", "burst", "--dry-run"], {"TERM": "dumb"}, False),
+    ],
+)
+def test_a_terminal_gets_colour_or_a_table(
+    arguments: list[str], environment: dict[str, str], *, coloured: bool
+) -> None:
+    """On a terminal the output is styled, unless the environment forbids it; the same words are in it."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "htppower", *arguments],
         stdout=slave,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160"},
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160", **environment},
     )
     os.close(slave)
     output = b""
@@ -50,7 +62,7 @@ def test_a_terminal_gets_colour_or_a_table(arguments: list[str]) -> None:
         output += chunk
     os.close(master)
     assert process.wait(60) == 0
-    assert b"\x1b[" in output
+    assert (b"\x1b" in output) is coloured
     assert b"burst" in output
 
 

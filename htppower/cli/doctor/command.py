@@ -9,6 +9,7 @@ import attrs
 import click
 
 from htppower.cli.options import FOLDER
+from htppower.cli.terminal import echo
 from htppower.review.layout import labelled
 from htppower.votes.native_codes import SUCCESS, code_name
 
@@ -40,9 +41,9 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     with kept_off_stdout():
         diagnosis = diagnose(library, soc, folders)
     if form == "json":
-        click.echo(json.dumps(_document(diagnosis), indent=2))
+        echo(json.dumps(_document(diagnosis), indent=2))
     else:
-        click.echo("\n".join(_text(diagnosis)))
+        echo("\n".join(_text(diagnosis)))
     click.get_current_context().exit(0 if diagnosis.usable else NOT_USABLE)
 
 

@@ -17,7 +17,10 @@ from htppower.cli.options import (
     workload,
     workload_options,
 )
-from htppower.review.dry_run.formats import NAMES, PICTURES, render
+from htppower.cli.outputs import print_document
+from htppower.cli.terminal import echo
+from htppower.errors import printable
+from htppower.review.dry_run.formats import NAMES, render
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
@@ -117,8 +120,7 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
         gc.enable()  # it is off at start-up; this run takes as long as its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
     document = render(report, options["form"], options["folders"])
-    # Readers of pictures expect UTF-8, so they are written so on every terminal.
-    click.echo(document.encode() if options["form"] in PICTURES else document)
+    print_document(document, options["form"])
 
 
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
@@ -143,5 +145,5 @@ def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
         try:
             return hold(holding, open_backend, stdout)
         except CommandFailed as failed:
-            click.echo(f"htppower: {failed}", err=True)
+            echo(f"htppower: {printable(str(failed))}", err=True)
             return failed.code

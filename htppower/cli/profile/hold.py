@@ -8,12 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 import attrs
-import click
 
 from htppower.cli.profile.child import in_this_group, keep_from_children, open_descriptors, start
 from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, TakenSignal, take_signals
+from htppower.cli.terminal import echo
 from htppower.control.controller import VoteController
-from htppower.errors import VoteRejected
+from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
 from htppower.votes.options import PROCESS_WIDE
 
@@ -209,4 +209,4 @@ def _print_event(event: Event) -> None:
 def _print_error(what: str) -> None:
     """Print on the standard error; a closed one must not end the command."""
     with contextlib.suppress(OSError):
-        click.echo(f"htppower: {what}", err=True)
+        echo(f"htppower: {printable(what)}", err=True)

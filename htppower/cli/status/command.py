@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import click
 from htppower.cli.options import format_option
 from htppower.cli.status.as_text import WIDTH, as_text
 from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
+from htppower.cli.terminal import draw, echo, is_screen, shown
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,12 +35,11 @@ def command(path: Path, watch: bool, form: str) -> None:
     """Show what a host has voted: PATH is the file that it writes with controller.serve_status(PATH)."""
     document = read_status(path)
     if not watch:
-        click.echo(_shown(_seen_now(document), form, indent=2))
+        echo(_shown(_seen_now(document), form, indent=2))
         return
-    terminal = form == "text" and sys.stdout is not None and sys.stdout.isatty()
-    shown = Watch(path, document, form, terminal=terminal)
+    watch_of = Watch(path, document, form, terminal=form == "text" and is_screen())
     while True:
-        shown.look(time.monotonic())
+        watch_of.look(time.monotonic())
         time.sleep(_POLL_S)
 
 
@@ -81,11 +80,11 @@ class Watch:
 
     def _print(self, view: Seen) -> None:
         if self._trouble is not None:
-            click.echo(f"htppower: {self._trouble}; waiting for it", err=True)
+            echo(f"htppower: {self._trouble}; waiting for it", err=True)
             return
         if self._shown is not None and self._form == "text":
-            click.echo("")
-        click.echo(_shown(view, self._form, indent=None))
+            echo("")
+        echo(_shown(view, self._form, indent=None))
 
     def _draw(self, view: Seen) -> None:
         width, height = shutil.get_terminal_size()
@@ -96,7 +95,7 @@ class Watch:
             below = len(lines) - (height - 2)
             lines = [*lines[: height - 2], f"... {below} lines more: see it without --watch"]
         start = _CLEAR + _HOME if self._drawn_s is None else _HOME
-        click.echo(start + "".join(f"{line}{_TO_LINE_END}\n" for line in lines) + _TO_END, nl=False)
+        draw(start + "".join(f"{shown(line)}{_TO_LINE_END}\n" for line in lines) + _TO_END)
 
 
 def _seen_now(document: dict[str, Any]) -> Seen:

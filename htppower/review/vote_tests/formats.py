@@ -40,8 +40,8 @@ def as_json(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -
     return json.dumps(document, indent=2)
 
 
-def as_junit(results: Sequence[CaseResult]) -> bytes:
-    """Return JUnit's XML in UTF-8, as CI servers read it: a suite for each file, a test case for each case."""
+def as_junit(results: Sequence[CaseResult]) -> str:
+    """Return JUnit's XML, as CI servers read it: a suite for each file, a test case for each case."""
     root = ElementTree.Element("testsuites")
     suites: dict[Path, ElementTree.Element] = {}
     for result in results:
@@ -61,8 +61,8 @@ def as_junit(results: Sequence[CaseResult]) -> bytes:
         suite.set("failures", str(sum(case.find("failure") is not None for case in suite)))
         suite.set("errors", "0")  # what can't be run is never reported as a part
     ElementTree.indent(root)
-    made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return made + b"\n"
+    made = ElementTree.tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{made}"
 
 
 FORMATS: dict[str, Callable[[Sequence[CaseResult], Sequence[Coverage] | None], str]] = {

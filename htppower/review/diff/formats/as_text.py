@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
 from htppower.review.layout import aligned
+from htppower.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHA
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
-    """Return the comparison with colours, which ``click.echo`` removes where there is no terminal."""
+    """Return the comparison, styled."""
     groups = ["\n".join(group) for group in _groups(comparison)]
     return "\n\n".join((*filter(None, groups), *side_by_side(runs), summary(comparison)))
 
@@ -55,9 +54,9 @@ def place_text(place: Place) -> str:
 def _groups(comparison: Comparison) -> Iterator[list[str]]:
     for effect in Effect:
         changes = comparison.of_effect(effect)
-        styled = click.style(effect.value, fg=_COLOURS.get(effect))
+        word = styled(effect.value, _COLOURS.get(effect))
         cells = aligned([_cells(change) for change in changes])
-        yield [f"{line}   {styled}   ({place_text(each.place)})" for line, each in zip(cells, changes, strict=True)]
+        yield [f"{line}   {word}   ({place_text(each.place)})" for line, each in zip(cells, changes, strict=True)]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         width = max(map(len, names), default=0)
         yield [f"{printable(name):<{width}}  {word}   ({printable(shown_path(path))})" for name, path in names.items()]

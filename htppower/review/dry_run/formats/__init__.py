@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
     from htppower.review.dry_run.report import Report
 
-PICTURES = ("svg", "html", "trace")
-NAMES = ("text", "json", *PICTURES)
+NAMES = ("text", "json", "svg", "html", "trace")
 
 
 def render(report: Report, name: str, folders: Sequence[str] = ()) -> str:

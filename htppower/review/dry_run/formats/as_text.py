@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from htppower.events import State
 from htppower.review.dry_run.report import NO_HARDWARE
 from htppower.review.layout import labelled
+from htppower.review.styled import styled
 from htppower.rules import table as rules
 from htppower.rules.rule import Breach
 from htppower.votes.native import native_config
@@ -34,7 +33,7 @@ _PREFIXES = (
 
 
 def render(report: Report) -> str:
-    """Return the report with colours, which ``click.echo`` removes where there is no terminal."""
+    """Return the report, styled."""
     return "\n".join((*_head(report), "", *_timeline(report), "", *_summary(report)))
 
 
@@ -48,12 +47,12 @@ def _head(report: Report) -> Iterator[str]:
 
 
 def _timeline(report: Report) -> Iterator[str]:
-    yield click.style(_COLUMNS.format("time us", "phase", "why", "state", "call and votes"), bold=True)
+    yield styled(_COLUMNS.format("time us", "phase", "why", "state", "call and votes"), "bold")
     if not report.rows:
         yield _COLUMNS.format("", "", "", "", "no call: this profile does not vote")
     for row in report.rows:
         # The state is padded before it is coloured, so that columns stay aligned on a terminal.
-        state = click.style(f"{row.state.value:<9}", fg=_COLOURS.get(row.state))
+        state = styled(f"{row.state.value:<9}", _COLOURS.get(row.state))
         phase = "" if row.phase is None else row.phase.value
         yield _COLUMNS.format(row.call.time_us, phase, row.cause.value, state, row.text).rstrip()
         for config in row.call.configs:

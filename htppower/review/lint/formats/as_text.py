@@ -5,10 +5,9 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-import click
-
 from htppower.errors import Severity, printable
 from htppower.review.lint.catalogue import CATALOGUE, expected
+from htppower.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +21,14 @@ _BEFORE_MARKER = 60
 
 
 def render(report: LintReport) -> str:
-    """Return the report; colours are styled in, and left out by ``click.echo`` where there is no terminal."""
+    """Return the report, styled."""
     blocks = ["\n".join(_block(report, finding)) for finding in report.told]
     return "\n\n".join((*blocks, _summary(report)))
 
 
 def _block(report: LintReport, finding: Finding) -> Iterator[str]:
-    severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
-    place = click.style(printable(str(finding.place)), bold=True)
+    severity = styled(finding.severity.value, _COLOURS[finding.severity], "bold")
+    place = styled(str(finding.place), "bold")
     yield f"{place}: {severity} {finding.rule} {printable(finding.message)}"
     entry = CATALOGUE[finding.rule]
     number = str(finding.line)
@@ -37,7 +36,7 @@ def _block(report: LintReport, finding: Finding) -> Iterator[str]:
     if text.strip():
         shown, marker = _marked(text, column)
         yield f"  {number} | {shown}"
-        yield f"  {' ' * len(number)} | {click.style(marker, fg=_COLOURS[finding.severity])}"
+        yield f"  {' ' * len(number)} | {styled(marker, _COLOURS[finding.severity])}"
     if says := expected(finding):
         yield f"  expected: {says}"
     if finding.hint:

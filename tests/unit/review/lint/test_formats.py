@@ -23,6 +23,7 @@ from htppower.review.lint.lines import Lines
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.run import lint
 from htppower.review.lint.suppressions import Suppressed, Suppression
+from htppower.review.styled import plain
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"
@@ -63,7 +64,7 @@ def report_of(found: list[Finding], lifted: list[Suppressed], text: list[str]) -
 def in_text(finding: Finding, text: str) -> str:
     """Return what the text form says of a finding in a file of this one line."""
     report = LintReport(("a.yaml",), (finding,), lines={"a.yaml": Lines(Path("a.yaml"), (text,), ())})
-    return re.sub(r"\x1b\[[0-9;]*m", "", render(report, "text"))
+    return plain(render(report, "text"))
 
 
 reports = st.builds(
@@ -153,8 +154,8 @@ def test_json_has_every_finding(report: LintReport) -> None:
 def test_text_does_nothing_to_a_terminal() -> None:
     """What is not printable in a line is replaced, and the marker still stands under its column."""
     finding = Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, 9))
-    plain = in_text(finding, HOSTILE.replace("\r\n", ""))
-    _, line, marker, *_ = plain.splitlines()
+    said = in_text(finding, HOSTILE.replace("\r\n", ""))
+    _, line, marker, *_ = said.splitlines()
     assert line.isprintable()
     assert marker.endswith("^")
 
@@ -164,8 +165,8 @@ def test_text_does_nothing_to_a_terminal() -> None:
 )
 def test_the_marker_stands_under_its_column(text: str, column: int, under: str) -> None:
     """Tabs, wide characters and long lines do not move the marker away from what it marks."""
-    plain = in_text(Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, column)), text)
-    _, line, marker, *_ = plain.splitlines()
+    said = in_text(Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, column)), text)
+    _, line, marker, *_ = said.splitlines()
     wide = sum(character in "日本" for character in line)
     assert line[marker.index("^") - wide] == under
     assert len(line) < 130

@@ -1,0 +1,92 @@
+"""What reaches a terminal: the one place where the command line prints, and where it is decided whether in colour.
+
+Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML; a table of rich's through ``console``. None
+of them lets a name, a summary or a path act on the terminal. A renderer styles its own words with ``styled``
+(``htppower/review/styled.py``), never with sequences, which would be escaped.
+
+``NO_COLOR`` forbids colours and bold, ``FORCE_COLOR`` wants them on whatever is not a terminal, too, ``TERM=dumb`` has
+none; the first of these that is set decides. An empty variable counts as not set (https://no-color.org,
+https://force-color.org).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.errors import printable
+from htppower.review.styled import coloured, plain, safe_markup
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_DUMB = ("dumb", "unknown")
+
+
+def wants_colour() -> bool | None:
+    """Return what the environment says of colours; None: on a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return False if os.environ.get("TERM", "").lower() in _DUMB else None
+
+
+def in_colour(*, err: bool = False) -> bool:
+    """Return whether the standard output, or the standard error, is written in colour."""
+    wanted = wants_colour()
+    return _is_terminal(err=err) if wanted is None else wanted
+
+
+def is_screen() -> bool:
+    """Return whether the standard output is a terminal that can move its cursor."""
+    return _is_terminal() and os.environ.get("TERM", "").lower() not in _DUMB
+
+
+def shown(text: str, *, err: bool = False) -> str:
+    """Return a text as ``echo`` prints it."""
+    return coloured(text) if in_colour(err=err) else plain(text)
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text on the standard output, or on the standard error."""
+    click.echo(shown(text, err=err), err=err, nl=nl, color=in_colour(err=err))
+
+
+def draw(text: str) -> None:
+    """Write sequences of our own on a screen, and texts that ``shown`` has made safe."""
+    click.echo(text, nl=False, color=True)
+
+
+def echo_markup(text: str, *, nl: bool = True) -> None:
+    """Print HTML, SVG or XML, in UTF-8 whatever the terminal's encoding is: it declares that."""
+    click.echo(safe_markup(text).encode(), nl=nl)
+
+
+def console() -> Console:
+    """Return rich's console for the standard output. It takes no text for markup, and highlights nothing."""
+    from rich.console import Console  # noqa: PLC0415 - only for a table on a terminal
+
+    return Console(
+        force_terminal=in_colour() or None,
+        color_system="standard" if in_colour() else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def cell(text: str, style: str = "") -> Text:
+    """Return a text from a file for a table of rich's."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    return Text(printable(text), style)
+
+
+def _is_terminal(*, err: bool = False) -> bool:
+    stream = sys.stderr if err else sys.stdout
+    return stream is not None and stream.isatty()
