@@ -61,6 +61,8 @@ class ThreadWorker:
         self.post_unlocked = self._actions.put
         self._lock = make_lock(Rank.WORKER)
         self._thread: threading.Thread | None = None
+        # Whoever pops this is the worker's thread, of two where an interrupt came before the first was noted.
+        self._vacancy = [name]
         self._closed = False
 
     inline = False
@@ -78,13 +80,9 @@ class ThreadWorker:
         """
         with self._lock:
             if self._thread is None and not self._closed:
-                # Noted first: where an interrupt comes while it starts, there must be no second one.
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                try:
-                    self._thread.start()
-                except RuntimeError:
-                    self._thread = None
-                    raise
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                thread.start()
+                self._thread = self._thread or thread
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon, on the thread; at once where none can be started.
@@ -139,6 +137,11 @@ class ThreadWorker:
         self._closed = True
 
     def _work(self) -> None:
+        try:
+            self._vacancy.pop()
+        except IndexError:
+            return
+        self._thread = threading.current_thread()
         while (action := self._actions.get()) is not None:
             if self._carry_out is None:
                 _run_whatever(action, self._logger)
@@ -166,7 +169,8 @@ class ThreadPool:
         self._logger = logger
         self._actions: deque[Callable[[], object]] = deque()
         self._changed = threading.Condition(make_lock(Rank.WORKER))  # type: ignore[arg-type]  # an RLock
-        self._threads = 0
+        # A set, and no count: a thread may end that an interrupt has kept from being added.
+        self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._closed = False
 
@@ -180,8 +184,10 @@ class ThreadPool:
         with self._changed:
             if self._closed:
                 raise RuntimeError(f"the threads {self._name} have ended")
-            if self._idle <= len(self._actions) and self._threads < self.MOST_THREADS:
-                self._start_thread()
+            if self._idle <= len(self._actions) and len(self._threads) < self.MOST_THREADS:
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                thread.start()
+                self._threads.add(thread)
             self._actions.append(action)
             self._changed.notify()
 
@@ -190,10 +196,6 @@ class ThreadPool:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-
-    def _start_thread(self) -> None:
-        threading.Thread(target=self._work, name=self._name, daemon=True).start()
-        self._threads += 1
 
     def _work(self) -> None:
         while (action := self._next()) is not None:
@@ -208,7 +210,7 @@ class ThreadPool:
             self._idle -= 1
             if self._actions:
                 return self._actions.popleft()
-            self._threads -= 1
+            self._threads.discard(threading.current_thread())
             return None
 
 

@@ -88,7 +88,7 @@ def test_an_idle_thread_ends(pool: ThreadPool, hang: Callable[[], Hang]) -> None
         pool.post(action)
         assert action.ended.wait(WAIT_S)
         join_all()
-        assert (pool._threads, pool._idle) == (0, 0)
+        assert (len(pool._threads), pool._idle) == (0, 0)
 
 
 def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
@@ -103,7 +103,7 @@ def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, han
         pool.post(taken)
         assert taken.ended.wait(WAIT_S)
     join_all()
-    assert (pool._threads, pool._idle) == (0, 0)
+    assert (len(pool._threads), pool._idle) == (0, 0)
 
 
 def test_has_a_most_of_threads(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
@@ -173,7 +173,7 @@ def test_where_no_thread_can_be_started_nothing_runs(pool: ThreadPool, no_thread
     for _ in range(2):
         with pytest.raises(RuntimeError):
             pool.post(lambda: ran.append(1))
-    assert (ran, pool._threads, pool._idle) == ([], 0, 0)
+    assert (ran, len(pool._threads), pool._idle) == ([], 0, 0)
 
 
 def test_where_no_more_threads_can_be_started_a_free_one_runs_it(
@@ -214,3 +214,31 @@ def test_closed_it_refuses(pool: ThreadPool) -> None:
     with pytest.raises(RuntimeError):
         pool.post(lambda: None)
     assert threads() == []
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_an_interrupt_while_threads_start_leaves_room_for_as_many(
+    pool: ThreadPool, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch, started: bool
+) -> None:
+    """Ctrl-C in the start of a thread, which runs then or does not: it counts for no longer than it lives."""
+    monkeypatch.setattr(ThreadPool, "MOST_THREADS", 2)
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if started:
+            start(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        patched.setattr(ThreadPool, "IDLE_S", 0.0)
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                pool.post(lambda: None)
+        join_all()
+    hanging = [hang() for _ in range(3)]
+    for each in hanging:
+        pool.post(each)
+    for each in hanging[:2]:
+        assert each.begun.wait(WAIT_S)
+    assert len(threads()) == 2

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import WAIT_S, Hang, start_no_thread
+from hanging import WAIT_S, Hang, start_no_thread, until
 
 from htppower.control.time.scheduler import SystemTime
 from htppower.control.time.workers import InlineWorker, ThreadPool, ThreadWorker
@@ -83,6 +83,31 @@ class TestWorker:
         worker.post_or_run(lambda: ran.append(1 // 0))
         assert ran == [1]
         assert "ZeroDivisionError" in caplog.text
+
+    @pytest.mark.parametrize("started", [False, True])
+    def test_an_interrupt_while_its_thread_starts_leaves_it_alive(
+        self, monkeypatch: pytest.MonkeyPatch, started: bool
+    ) -> None:
+        """Ctrl-C in the start of the thread, which runs then or does not: what is posted next runs, on one thread."""
+        worker, ran, done = ThreadWorker("test"), list[str](), threading.Event()
+        start = threading.Thread.start
+
+        def interrupted(thread: threading.Thread) -> None:
+            if started:
+                start(thread)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                worker.start()
+        for number in range(3):
+            worker.post(lambda number=number: ran.append(number))  # type: ignore[misc]
+        worker.post(done.set)
+        assert done.wait(WAIT_S)
+        assert ran == [0, 1, 2]
+        until(lambda: sum(thread.name == "test" for thread in threading.enumerate()) == 1)
+        worker.close()
 
     def test_inline_it_runs_at_once(self) -> None:
         """In virtual time what is posted has run when ``post`` returns."""

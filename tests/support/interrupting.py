@@ -1,0 +1,48 @@
+"""Ctrl-C at any call of the core, one after the other."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from htppower import control
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+CORE = str(Path(control.__file__).parent)
+# Where the interpreter looks for signals: at the begin of a function, and when one in C has returned.
+LOOKS = frozenset({"call", "c_return"})
+
+
+def interrupt_at(nth: int, action: Callable[[], object]) -> bool:
+    """Run an action, and raise KeyboardInterrupt once in it; return whether it has come so far.
+
+    Args:
+        nth: at which of the places of the core where the interpreter looks for signals; 0 is the first.
+        action: what to run.
+    """
+    left = nth
+
+    def look(frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal left
+        # An exception in a generator expression that is just given up is lost, to whoever raises it.
+        lost = frame.f_code.co_flags & inspect.CO_GENERATOR
+        if event in LOOKS and not lost and frame.f_code.co_filename.startswith(CORE):
+            left -= 1
+            if left < 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(before)
+    return False

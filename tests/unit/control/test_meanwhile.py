@@ -1,0 +1,250 @@
+"""What another thread does in the middle of an operation, each put where it does harm if the order is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import MAX_CORNER, Bench
+from hanging import WAIT_S, HangingHtp, until
+from rig import Rig
+
+from htppower import SessionClosed, State, VoteController, VoteRejected
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.gate import Gate
+from htppower.control.time.workers import ThreadPool
+from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED, TRANSPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.votes.vote_set import VoteSet
+
+SECOND_US = 1_000_000
+
+
+class Meanwhile(SimulatedHtp):
+    """Calls back in the middle of the next call of a function, before it is carried out."""
+
+    def __init__(self) -> None:
+        super().__init__(arch=75)
+        self.then: dict[str, Callable[[], object]] = {}
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Call back, and create."""
+        self._call_back("create")
+        return super().create_power_config_id(device_id, core_id)
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Call back, and set."""
+        self._call_back("set")
+        super().set_power_config(power_config_id, votes)
+
+    def _call_back(self, function: str) -> None:
+        self.then.pop(function, lambda: None)()
+
+
+def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
+    """Return what runs an action on another thread to its end."""
+
+    def run() -> None:
+        thread = threading.Thread(target=action)
+        thread.start()
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+
+    return run
+
+
+def test_a_session_that_opens_while_the_controller_closes_is_given_back() -> None:
+    """Its id was not there when the controller looked who is open: the opening fails, and nothing stays behind."""
+    backend = Meanwhile()
+    controller = VoteController(backend, time=VirtualTime(), handle_sigterm=False)
+    backend.then["create"] = on_a_thread(controller.close)
+    with pytest.raises(SessionClosed, match="the controller is closed"):
+        controller.session("burst")
+    assert backend.power_config_ids == ()
+    assert controller.status().sessions == ()
+
+
+@pytest.mark.parametrize("phase", ["init", "inference", "deinit"])
+def test_a_phase_that_waits_while_its_session_closes_does_not_begin(phase: str) -> None:
+    """Its votes will never be in force: that is an error, as on a session that was closed before."""
+    backend = HangingHtp()
+    with VoteController(backend, handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        (power_config_id,) = session.power_config_ids.values()
+        with session.inference():
+            pass
+        hang = backend.hang_next("destroyPowerConfigId", power_config_id)
+        raised: list[BaseException] = []
+
+        def begin() -> None:
+            try:
+                with getattr(session, phase)():
+                    pytest.fail("the phase began")
+            except SessionClosed as error:
+                raised.append(error)
+
+        threads = [threading.Thread(target=session.close), threading.Thread(target=begin)]
+        threads[0].start()
+        assert hang.begun.wait(WAIT_S)
+        threads[1].start()
+        until(lambda: session.in_flight or session._record.gate.preparing or raised)
+        hang.let_go.set()
+        for thread in threads:
+            thread.join(WAIT_S)
+        assert [str(error) for error in raised] == [f"{session!r} is closed: open a new session"]
+        assert session.in_flight == 0
+
+
+def test_a_hold_on_a_session_that_is_being_closed_does_not_begin() -> None:
+    """It would never end: nobody counts the holds of a session once they were ended for its closing."""
+    backend = Meanwhile()
+    with VoteController(backend, time=VirtualTime(), handle_sigterm=False) as controller:
+        session = controller.session("burst")
+        with session.inference():
+            pass
+        raised: list[BaseException] = []
+
+        def hold() -> None:
+            try:
+                session.hold("balanced", reason="a test")
+            except SessionClosed as error:
+                raised.append(error)
+
+        backend.then["set"] = hold
+        session.close()
+        assert len(raised) == 1
+        assert session._record.holds == ()
+
+
+def test_coroutines_that_wait_for_a_call_keep_no_alarm_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many wait for the session whose call hangs, another is lowered when its sustain is over."""
+    monkeypatch.setattr(ThreadPool, "MOST_THREADS", 2)
+    backend = HangingHtp()
+    with VoteController(backend, handle_sigterm=False) as controller:
+        hanging, other = controller.session("burst"), controller.session("burst")
+
+        async def infer() -> None:
+            async with hanging.ainference():
+                pass
+
+        async def scenario() -> None:
+            with other.inference():
+                hang = backend.hang_next("setPowerConfig", hanging.power_config_ids[0])
+                tasks = [asyncio.create_task(infer()) for _ in range(4)]
+                while not hang.begun.is_set():  # noqa: ASYNC110 - set on another thread
+                    await asyncio.sleep(0)
+            while other.state is not State.LOWERED:  # noqa: ASYNC110 - likewise
+                await asyncio.sleep(0.001)
+            hang.let_go.set()
+            await asyncio.gather(*tasks)
+
+        try:
+            asyncio.run(asyncio.wait_for(scenario(), WAIT_S))
+        finally:
+            backend.let_go()
+
+
+def test_a_phase_that_could_not_begin_leaves_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With on_error="raise": the back-off raises for it while it fails; once it has failed, the votes come down."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session("balanced")
+    put_back = Gate.put_back
+
+    def meanwhile(gate: Gate, token: Any) -> None:
+        bench.time.advance_us(SECOND_US)
+        assert session.state is State.RAISED
+        put_back(gate, token)
+
+    bench.simulated.fail_next(FAILED)
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "put_back", meanwhile)
+        with pytest.raises(VoteRejected):
+            session.inference().__enter__()
+    assert (session.state, session.in_flight) == (State.LOWERED, 0)
+    bench.controller.close()
+
+
+def test_of_a_dead_dsp_it_stays_known_why_it_is_left_alone() -> None:
+    """With on_error="raise" no inference begins without votes, also after a Ctrl-C in the call of another session."""
+    rig = Rig(on_error="raise")
+    session, other = rig.controller.session("burst"), rig.controller.session("burst")
+    rig.simulated.restart_subsystem(fatal=True)
+    with pytest.raises(VoteRejected, match="1011"), session.inference():
+        pytest.fail("the inference began")
+    rig.backend.next_raises(KeyboardInterrupt(), "destroy")
+    with pytest.raises(KeyboardInterrupt):
+        other.close()
+    with pytest.raises(VoteRejected, match="1011"), session.inference():
+        pytest.fail("the inference began without votes")
+    rig.simulated.restart_subsystem()
+    rig.controller.close()
+
+
+def test_closing_goes_on_with_settings_of_the_process_that_are_left() -> None:
+    """A controller of which polling could not be given back is not closed: closing again tries again."""
+    bench = Bench.make()
+    bench.infer(bench.controller.session("burst"))
+    bench.simulated.fail_next(TRANSPORT, times=100)
+    bench.controller.close()
+    assert bench.effective().rpc_polling_time_us == 9999
+    bench.simulated.clear_faults()
+    bench.controller.close()
+    assert bench.effective().rpc_polling_time_us == 0
+    assert bench.simulated.power_config_ids == ()
+
+
+class NumbersAnew(RecordingBackend):
+    """Gives its ids numbers from 1 again once it is told to, as a library may that has forgotten them."""
+
+    offset = 0
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create."""
+        return super().create_power_config_id(device_id, core_id) - self.offset
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Set."""
+        super().set_power_config(power_config_id + self.offset, votes)
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Destroy."""
+        super().destroy_power_config_id(power_config_id + self.offset)
+
+
+def test_an_id_whose_number_is_given_again_is_not_destroyed_for_the_one_before() -> None:
+    """What could not be destroyed is gone with the restart; the number is that of another session's id now."""
+    time, simulated = VirtualTime(), SimulatedHtp(arch=75)
+    backend = NumbersAnew(simulated, time=time)
+    controller = VoteController(backend, time=time, handle_sigterm=False, heartbeat_us=0)
+    first = controller.session("burst")
+    simulated.fail_next(TRANSPORT, "destroyPowerConfigId")
+    first.close()
+    simulated.restart_subsystem(forget_ids=True)
+    backend.offset = 2
+    second = controller.session("burst")
+    assert second.power_config_ids == {0: 1}
+    with second.inference():
+        time.advance_us(20 * SECOND_US)
+        assert simulated.power_config_ids == (3,)
+        assert simulated.effective().core_target == MAX_CORNER
+    controller.close()
+
+
+def test_the_back_off_sees_to_sessions_before_it_destroys_ids_that_are_left() -> None:
+    """The call that destroys one may hang; a session in use that lacks its votes does not wait for that."""
+    bench = Bench.make()
+    closed, session = bench.controller.session("burst"), bench.controller.session("burst")
+    bench.simulated.fail_next(TRANSPORT, "destroyPowerConfigId")
+    closed.close()
+    bench.simulated.fail_next(TRANSPORT)
+    with session.inference():
+        bench.recorder.clear()
+        bench.time.advance_us(SECOND_US)
+        assert [call.function for call in bench.recorder.calls[:2]] == ["setPowerConfig", "destroyPowerConfigId"]
+    bench.controller.close()
