@@ -89,6 +89,7 @@ class VoteController(ContextManager):
         self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
         calls = NativeCalls(
             self._backend,
+            self._registry,
             self._events,
             self._time,
             self._recovery.link_lost,

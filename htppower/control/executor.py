@@ -42,12 +42,12 @@ class Outcome:
 
     Attributes:
         error: the first call that failed, where the step failed with it.
-        not_given_back: the calls that failed while ids were given back, with the ids; the step is done
-            nevertheless, unless there is an error.
+        not_given_back: the calls that failed while ids were given back, with the ids, None where the session had none;
+            the step is done nevertheless, unless there is an error.
     """
 
     error: VoteRejected | None = None
-    not_given_back: tuple[tuple[int, VoteRejected], ...] = ()
+    not_given_back: tuple[tuple[int | None, VoteRejected], ...] = ()
 
 
 DONE = Outcome()
@@ -358,15 +358,16 @@ class Executor:
         first. No id is used again afterwards.
         """
         asked = self._settings.ask(session.number, None)
-        failures = []
+        failures: list[tuple[int | None, VoteRejected]] = []
         ids = session.power_config_ids
         failed: VoteRejected | None = None
-        if ids and asked:
-            core_id = next(iter(ids))
+        if asked:
+            core_id = next(iter(ids), session.core_ids[0])
             self._registry.last_core = (session.device_id, core_id)
-            failed = self.cast_settings(session if core_id not in session.doubted else None)
+            is_known = core_id in ids and core_id not in session.doubted
+            failed = self.cast_settings(session if is_known else None)
             if failed is not None:
-                failures.append((ids[core_id], failed))
+                failures.append((ids.get(core_id), failed))
         for core_id, power_config_id in ids.items():
             if failed is not None and failed.code == SYSTEM_COMMUNICATION:
                 return Outcome(failed, tuple(failures))

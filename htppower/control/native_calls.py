@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import itertools
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
     from htppower.control.event_bus import EventBus
+    from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
@@ -30,9 +30,10 @@ class NativeCalls:
 
     Args:
         backend: what receives them.
+        registry: has the epoch.
         events: is told of each.
         clock: what times them.
-        link_lost: called with a call that told that the link to the DSP was lost, and the number of that call.
+        link_lost: called with a call that told that the link to the DSP was lost, and the epoch in which it began.
         interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
         raises: whether the host is to see what failed, so that errors keep what caused them, with its frames, until the
             host drops them. Otherwise only its text is kept: its frames hold the inputs of an inference.
@@ -42,6 +43,7 @@ class NativeCalls:
     def __init__(
         self,
         backend: Backend,
+        registry: Registry,
         events: EventBus,
         clock: Clock,
         link_lost: Callable[[VoteRejected, int], None],
@@ -52,11 +54,11 @@ class NativeCalls:
     ) -> None:
         self._raises = raises
         self._backend = backend
+        self._registry = registry
         self._events = events
         self._clock = clock
         self._link_lost = link_lost
         self._interrupted = interrupted
-        self._numbers = itertools.count(1)
         self._alone: AbstractContextManager[object] = (
             make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
         )
@@ -111,7 +113,7 @@ class NativeCalls:
         """Make a call and tell of it. Nothing is told of one that an exception such as Ctrl-C has interrupted."""
         failed: VoteRejected | None = None
         made = None
-        number = next(self._numbers)
+        epoch = self._registry.epoch
         thread = _thread.get_ident()
         try:
             with self._alone:
@@ -129,7 +131,7 @@ class NativeCalls:
                     failed.__cause__ = error
                 ended_us = self._clock.now_us
             if failed is not None and failed.code in LINK_LOST:
-                self._link_lost(failed, number)
+                self._link_lost(failed, epoch)
         except BaseException:
             self._interrupted()
             raise

@@ -17,7 +17,7 @@ from htppower.control.precedence import in_use
 from htppower.control.recovery import MOST_RESTARTS, Recovery
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, ProfileChanged, SessionOpened, State, Trigger
-from htppower.votes.native_codes import LINK_LOST, SYSTEM_COMMUNICATION, TRANSPORT, code_name
+from htppower.votes.native_codes import LINK_LOST, TRANSPORT, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -253,8 +253,13 @@ class Reconciler:
         return error
 
     def _restarted(self, error: VoteRejected | None) -> bool:
-        """Return whether a session is to be settled again, since the DSP has restarted in the middle of it."""
-        return error is not None and error.code == SYSTEM_COMMUNICATION and not self._recovery.gives_up
+        """Return whether a session is to be settled again, since the DSP has restarted in the middle of it.
+
+        A 1011 counts as 1007 where its call began before a restart, so that the DSP is not left alone.
+        """
+        if error is None or error.code not in LINK_LOST:
+            return False
+        return not self._recovery.waiting and not self._recovery.gives_up
 
     def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session now, or let whoever has its turn settle it: no thread of ours waits for another's call."""

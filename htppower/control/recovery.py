@@ -49,8 +49,8 @@ class Recovery:
         self._lacking: dict[SessionRecord, None] = {}
         self._restarts = 0
         self._restarts_since_us = 0
-        # That of the latest call that was told of a restart.
-        self._restart_number = 0
+        # That which began when a call was told of a restart last.
+        self._restart_epoch = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off.
@@ -75,7 +75,7 @@ class Recovery:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
-    def link_lost(self, error: VoteRejected, number: int | None = None) -> None:
+    def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
 
         Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
@@ -83,15 +83,16 @@ class Recovery:
 
         Args:
             error: the call that told of it.
-            number: one more than that of the call that began before it. A call that began before one that was told of
-                a restart may be answered later, and tells of the time before. None for a call of a host's own: nothing
-                is done where that loss is known, and none counts towards ``MOST_RESTARTS``.
+            epoch: that in which the call began. One that was under way when a restart was told may tell of that same
+                restart, or of the time before it: it counts as 1007, and not towards ``MOST_RESTARTS``. None for a call
+                of a host's own: nothing is done where that loss is known, and none counts towards ``MOST_RESTARTS``.
         """
         with self._registry.lock:
             now_us = self._time.now_us
             known = error.code in self._lost_us and now_us - self._lost_us[error.code] < SAME_LOSS_US
-            if number is None and known:
+            if epoch is None and known:
                 return
+            earlier = epoch is not None and epoch < self._restart_epoch
             self._lost_us[error.code] = now_us
             self._registry.epoch += 1
             self._settings.forget()
@@ -99,13 +100,13 @@ class Recovery:
             for session in lost:
                 self._queue.setdefault(session, Cause.LINK_LOST)
             self._lacking.update(dict.fromkeys(lost))
-            if error.code == SYSTEM_COMMUNICATION_FATAL and (number is None or number > self._restart_number):
+            if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
                 self._retry.died(error)
                 return
-            self._restart_number = max(number or 0, self._restart_number)
+            self._restart_epoch = self._registry.epoch
             if now_us - self._restarts_since_us >= FIRST_RETRY_US:
                 self._restarts, self._restarts_since_us = 0, now_us
-            self._restarts += number is not None
+            self._restarts += epoch is not None and not earlier
             self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch

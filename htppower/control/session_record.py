@@ -106,13 +106,14 @@ class SessionRecord:
 
     def follow(self, plan: Plan) -> None:
         """Cast by another plan from now on; the gate is shut until that is in force."""
-        self.plan = plan
         self.gate.follow(
             voting=bool(plan.raised),
             after_init_us=plan.after_init_us,
             sustain_us=plan.after_inference_us,
             background=plan.lowering is Lowering.BACKGROUND,
         )
+        # Last: whoever finds the earlier plan, after an exception such as Ctrl-C, does all this again.
+        self.plan = plan
 
     @property
     def gone(self) -> bool:

@@ -48,7 +48,8 @@ class SessionTransitions:
         session.casting = True
         outcome = self._executor.run(session, step)
         for power_config_id, error in outcome.not_given_back:
-            self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=kept(error))
+            if power_config_id is not None:
+                self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=kept(error))
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:

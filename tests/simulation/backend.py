@@ -60,6 +60,8 @@ class NativeCall:
         code: what it was answered; None before it took effect.
         fault: what was in store for it.
         over: whether it has ended, also by an interrupt.
+        restarted: whether the subsystem restarted while it was under way, so that it tells of that.
+        earlier: whether it was under way when another told of a restart: what it tells may be from before that.
     """
 
     number: int
@@ -72,6 +74,8 @@ class NativeCall:
     fault: Fault
     code: int | None = None
     over: bool = False
+    restarted: bool = False
+    earlier: bool = False
 
     @property
     def process_wide(self) -> bool:
@@ -105,9 +109,11 @@ class SimulatedBackend:
         scheduler: lets others go on, and time go by, during a call.
         cores: how many there are.
         faults: what happens to calls, by number.
+        all_told: whether every call that is under way when the subsystem restarts tells of that; otherwise only the
+            first that takes effect does.
     """
 
-    def __init__(self, scheduler: Scheduler, cores: int, faults: Mapping[int, Fault]) -> None:
+    def __init__(self, scheduler: Scheduler, cores: int, faults: Mapping[int, Fault], *, all_told: bool) -> None:
         self.htp = SimulatedHtp(arch=75, cores=cores)
         self.calls = 0
         self.watcher: Watcher | None = None
@@ -115,6 +121,8 @@ class SimulatedBackend:
         self._scheduler = scheduler
         self._faults = faults
         self._cores: dict[int, int] = {}
+        self._all_told = all_told
+        self._under_way: list[NativeCall] = []
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id."""
@@ -155,6 +163,12 @@ class SimulatedBackend:
     def close(self) -> None:
         """Do nothing: what stays behind is to be seen."""
 
+    def restart(self, *, fatal: bool = False, forget_ids: bool = False) -> None:
+        """Restart the subsystem, as ``SimulatedHtp.restart_subsystem``."""
+        self.htp.restart_subsystem(fatal=fatal, forget_ids=forget_ids)
+        for call in self._under_way if self._all_told else ():
+            call.restarted = True
+
     def _call(
         self, function: str, core: int | None, power_config_id: int | None, configs: tuple[NativeConfig, ...] = ()
     ) -> NativeCall:
@@ -169,9 +183,11 @@ class SimulatedBackend:
         scheduler, watcher, fault = self._scheduler, self.watcher, call.fault
         assert watcher is not None
         watcher.call_begins(call)
+        self._under_way.append(call)
         interrupted = True
         try:
             scheduler.sleep(fault.before_us)
+            self.htp._restarted |= call.restarted and not self.htp._dead
             if fault.code:
                 self.htp.fail_next(fault.code, call.function, applied=fault.applied)
             call.code = native()
@@ -180,5 +196,6 @@ class SimulatedBackend:
             interrupted = False
         finally:
             call.over = True
+            self._under_way.remove(call)
             if not scheduler.over:
                 watcher.call_ended(call, interrupted=interrupted)

@@ -10,7 +10,7 @@ from simulation.troubles import LONGEST_BACKOFF_US
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Situation
+    from simulation.situation import Operation, Situation
 
 INVALID_INPUT, DEAD = 13001, 1011
 # DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
@@ -49,6 +49,8 @@ class CallRules:
         if self._situation.under_way and not situation.promises.side_by_side:
             self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
         self._situation.under_way.append(call)
+        if call.task in situation.operations:
+            situation.operations[call.task].last_call = call
         self.made.append(call)
 
     def _begins_on(self, call: NativeCall, power_config_id: int) -> None:
@@ -65,6 +67,11 @@ class CallRules:
             self._unknown[power_config_id] += not self._situation.out_of_reach
             if self._unknown[power_config_id] > 1:
                 self._situation.fail("an id that the library does not know is not used again", f"{call}")
+
+    def interrupted(self, operation: Operation) -> None:
+        """Take in that a KeyboardInterrupt went through an operation: nobody knows what its last call has done."""
+        if operation.last_call is not None and operation.last_call.power_config_id is not None:
+            self._destroyed.discard(operation.last_call.power_config_id)
 
     def applied(self, call: NativeCall) -> Client | None:
         """Take in that a call has taken effect; return the session whose id it was made on."""
@@ -87,6 +94,8 @@ class CallRules:
         self._situation.under_way.remove(call)
         if call.code == DEAD:
             self._dead_answered(call)
+            # What is left is tried again when the back-off that begins then is over.
+            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.idle_us)
         else:
             self._dead_us, self._dead_known = None, False
         client = self.client_of(call)
@@ -127,6 +136,9 @@ class CallRules:
     def _dead_answered(self, call: NativeCall) -> None:
         operation = self._situation.operations.get(call.task)
         kind = None if operation is None else operation.kind
+        if operation is not None and operation.client is not None and operation.client.closing:
+            # A session that is being closed is brought down by whoever has its turn, at once.
+            return
         now_us = self._scheduler.now_us
         if operation is None or self._dead_us is None or operation.begun_us <= self._dead_us:
             # It may have been about to make its call when another was answered.

@@ -76,7 +76,9 @@ class Changes:
             if not isinstance(error, KeyboardInterrupt) and claim in client.holds:
                 client.holds.remove(claim)
             return
-        claim.certain = timeout_us is None or scheduler.now_us < begun_us + timeout_us
+        in_time = timeout_us is None or scheduler.now_us < begun_us + timeout_us
+        # A session that is being closed follows no hold any more.
+        claim.certain = in_time and not client.closing
         claim.until_us = None if timeout_us is None else scheduler.now_us + timeout_us
         if op.how == "timeout":
             claim.handle = None

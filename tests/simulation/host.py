@@ -15,6 +15,7 @@ from simulation.public_calls import PublicCalls
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.backend import SimulatedBackend
     from simulation.program import Op, Program
     from simulation.specification import Specification
 
@@ -24,16 +25,18 @@ class Host:
 
     Args:
         specification: is told; it knows the controller and the scheduler whose tasks the host's threads are.
+        backend: has the subsystem that restarts.
         program: what to do.
 
     Attributes:
         places: the session that is open at each place.
     """
 
-    def __init__(self, specification: Specification, program: Program) -> None:
+    def __init__(self, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
         self._specification = specification
         self._scheduler = specification.situation.scheduler
         self._controller: Any = specification.situation.controller
+        self._backend = backend
         self._program = program
         self._public = PublicCalls(specification, raises=program.raises)
         self._changes = Changes(specification, self._public, self.run)
@@ -135,7 +138,7 @@ class Host:
 
     def _restart(self, client: Client, op: Op) -> None:
         self._scheduler.point()
-        self._specification.situation.htp.restart_subsystem(fatal=op.kind == "die", forget_ids=op.kind == "forget")
+        self._backend.restart(fatal=op.kind == "die", forget_ids=op.kind == "forget")
         self._specification.restarted()
 
     def _link_lost(self, client: Client, op: Op) -> None:

@@ -364,7 +364,7 @@ MUTATIONS = (
     Mutation(
         "a session that is closed does not give back the settings of the process",
         "executor.py",
-        "            failed = self.cast_settings(session if core_id not in session.doubted else None)\n",
+        "            failed = self.cast_settings(session if is_known else None)\n",
         "            failed = None\n",
     ),
     Mutation(

@@ -88,6 +88,7 @@ class Program:
         raises: whether the controller has ``on_error="raise"``.
         fine: whether every statement of the controller is a point.
         subscribed: whether somebody is told of every event, on a thread of its own.
+        all_told: whether every call that is under way when the subsystem restarts tells of that.
     """
 
     cores: tuple[tuple[int, ...], ...]
@@ -97,6 +98,7 @@ class Program:
     raises: bool = False
     fine: bool = False
     subscribed: bool = True
+    all_told: bool = False
 
     @property
     def size(self) -> int:
@@ -137,6 +139,7 @@ def draw(seed: str, *, interrupts: bool = True, restarts: bool = True) -> Progra
         faults,
         raises=chance.random() < 0.3,
         fine=chance.random() < 0.3,
+        all_told=chance.random() < 0.5,
     )
 
 

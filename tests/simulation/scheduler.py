@@ -48,7 +48,8 @@ class Scheduler:
         prompt: whether nobody is slow: time moves only when nobody can go on.
         quiet: is called when nobody can go on, before time moves; it may raise ``Violation``. It returns whether the
             time that goes by then counts as idle.
-        idle_us: the time in which nobody was slow and nothing was under way.
+        prompt_us: the time in which nobody was slow.
+        idle_us: of that, the time in which nothing was under way.
         trace: who went on and what happened, if it is kept.
     """
 
@@ -64,7 +65,7 @@ class Scheduler:
         self.over = False
         self.failure: Violation | None = None
         self.quiet: Callable[[], bool] = lambda: True
-        self.idle_us = 0
+        self.prompt_us = self.idle_us = 0
         self.trace: list[str] | None = [] if traced else None
         self._choices = choices
         self._hub = getcurrent()
@@ -262,6 +263,7 @@ class Scheduler:
                 return None
             began_us = self.now_us
             self._move_on()
+            self.prompt_us += self.now_us - began_us
             self.idle_us += (self.now_us - began_us) * idle
         count = len(self.ready)
         pick = self._choices.pick(self.steps, count, clock=False, forced=True) if count > 1 else 0

@@ -82,7 +82,7 @@ def simulate(
     gc.disable()
     try:
         with installed(scheduler), contextlib.suppress(Violation):
-            backend = SimulatedBackend(scheduler, 2 * len(program.cores), program.faults)
+            backend = SimulatedBackend(scheduler, 2 * len(program.cores), program.faults, all_told=program.all_told)
             specification = Specification(scheduler, backend, promises)
             scheduler.spawn("main", lambda: _main(scheduler, specification, backend, program))
             scheduler.run()
@@ -120,7 +120,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
-    host = Host(specification, program)
+    host = Host(specification, backend, program)
     for place, name in enumerate(program.profiles):
         host.open(place, name)
     threads = [
@@ -133,7 +133,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
             scheduler.block(f"the end of {thread}")
     backend.spared = scheduler.prompt = True
     if backend.htp._dead:
-        backend.htp.restart_subsystem()
+        backend.restart()
         specification.restarted()
     scheduler.sleep(QUIET_US)
     # Everything is looked at before time moves on.

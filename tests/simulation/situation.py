@@ -48,11 +48,13 @@ class Operation:
         kind: which, such as ``begin``.
         client: on which session; None for what is the controller's.
         begun_us: when it began.
+        last_call: the native call that its task has begun last.
     """
 
     kind: str
     client: Client | None
     begun_us: int
+    last_call: NativeCall | None = None
 
 
 class Situation:

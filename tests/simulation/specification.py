@@ -61,6 +61,7 @@ class Specification:
         if isinstance(error, KeyboardInterrupt):
             # Nobody knows what became of the calls that it went through.
             situation.interrupted = True
+            self.calls.interrupted(operation)
             self.troubles.add_to_all()
         if scheduler.current.held:
             details = f"{scheduler.current} holds {scheduler.current.held} after {operation.kind}"
@@ -94,6 +95,8 @@ class Specification:
         client = self.calls.applied(call)
         if call.code:
             self._failed(call, client)
+            if call.code == RESTARTED:
+                self._sessions.told()
         elif client is not None:
             self._sessions.check_in_use(client)
         if call.process_wide:
@@ -105,6 +108,10 @@ class Specification:
         client = self.calls.ended(call)
         if call.code or interrupted:
             self._failed(call, client)
+        if call.code == RESTARTED or (call.code == DEAD and call.earlier):
+            self.troubles.told(again=call.earlier)
+            for other in self.situation.under_way:
+                other.earlier = True
 
     def check_closed(self, client: Client) -> None:
         """Fail where a session that was closed has left anything but what is tried again."""
@@ -132,9 +139,6 @@ class Specification:
     def _failed(self, call: NativeCall, client: Client | None) -> None:
         if call.code in (RESTARTED, DEAD):
             self.troubles.add_to_all()
-            if call.code == RESTARTED:
-                self.troubles.told(again=call.over)
-                self._sessions.told()
             return
         if client is not None:
             self.troubles.add(client, None if call.code is None else call)

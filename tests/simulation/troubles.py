@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from simulation.situation import Situation
 
 LONGEST_BACKOFF_US = 8_000_000
-MOST_RESTARTS_IN_A_ROW = 3
+# "If 1007 comes again and again while the sessions are voted again, the fourth within a second leaves them to the
+# back-off."
+MOST_RESTARTS = 3
+WITHIN_US = 1_000_000
 
 
 @attrs.define
@@ -44,9 +47,10 @@ class Troubles:
         self._situation = situation
         self._by_client: dict[Client | None, Trouble] = {}
         self._failures = 0
-        # The number of the latest failure when the core was last told of a restart.
+        # The number of the latest failure when the core was last told of a restart that is not left to the back-off.
         self._told = 0
-        self._restarts_in_a_row = 0
+        # When the core was told of restarts, since everybody was last as they should be.
+        self._told_us: list[int] = []
 
     def __contains__(self, client: Client | None) -> bool:
         return client in self._by_client
@@ -84,9 +88,13 @@ class Troubles:
             self.add(client)
 
     def told(self, *, again: bool) -> None:
-        """Take in that the core is being told of a restart; ``again`` where the same call has told that before."""
-        self._told = self._failures
-        self._restarts_in_a_row += not again
+        """Take in that the core is told of a restart; ``again`` where it may be told of the same a second time."""
+        now_us = self._situation.scheduler.prompt_us
+        self._told_us = [each for each in self._told_us if now_us - each < WITHIN_US]
+        if not again:
+            self._told_us.append(now_us)
+        if len(self._told_us) <= MOST_RESTARTS:
+            self._told = self._failures
 
     def over(self, client: Client | None) -> None:
         """Take in that a session, or the process, is as it should be."""
@@ -94,7 +102,7 @@ class Troubles:
 
     def all_right(self) -> None:
         """Take in that everybody is: restarts are counted from here on."""
-        self._restarts_in_a_row = 0
+        self._told_us.clear()
 
     def quiet(self) -> None:
         """Take in that nobody can go on."""
@@ -110,7 +118,7 @@ class Troubles:
             return
         if situation.out_of_reach:
             return
-        if trouble.number <= self._told and self._restarts_in_a_row <= MOST_RESTARTS_IN_A_ROW:
+        if trouble.number <= self._told:
             if situation.promises.told_to_anybody:
                 situation.fail(f"after 1007 at once: {rule}", details)
             return
