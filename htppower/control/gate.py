@@ -81,8 +81,9 @@ class Gate:
         made: how many tokens there are.
         preparing: the tokens of the INIT and DE-INIT phases that run.
         saved: how many inferences have ended that had not waited for a call when they began.
-        deadline_us: when the votes of an idle session come down.
+        ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
+        covered: whether that rings no later than the sustain of any inference that ends from now on.
         voting: whether the session casts votes at all.
         after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
         background: whether they are lowered by an alarm where sustain_us is 0.
@@ -99,7 +100,8 @@ class Gate:
         "alarm_us",
         "background",
         "closing",
-        "deadline_us",
+        "covered",
+        "ended_ns",
         "gone",
         "idle",
         "lock",
@@ -122,9 +124,10 @@ class Gate:
         self.made = 0
         self.preparing: tuple[weakref.ref[Token], ...] = ()
         self.saved = 0
-        self.deadline_us = 0
+        self.ended_ns = self.sustain_us = 0
         self.alarm: Any = None
         self.alarm_us = 0
+        self.covered = False
         self.closing = False
         # What sees to it that a token that is gone is counted as that, and the references that watch for that, two for
         # each token; made with the first one.
@@ -148,19 +151,29 @@ class Gate:
             running = (token for token in self._live() if id(token) not in idle)
             return self.saved + sum(not token.waited for token in running)
 
+    @property
+    def deadline_us(self) -> int:
+        """When the votes of an idle session come down."""
+        return self.ended_ns // 1000 + self.sustain_us
+
+    @deadline_us.setter
+    def deadline_us(self, deadline_us: int) -> None:
+        self.ended_ns = (deadline_us - self.sustain_us) * 1000
+
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
             return Use(self.closing, self._is_busy(), self.deadline_us)
 
     def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
-        """Go by another plan from now on, and shut."""
+        """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
             self.voting = voting
             self.after_init_us = after_init_us
-            self.sustain_us = sustain_us
+            deadline_us, self.sustain_us = self.deadline_us, sustain_us
+            self.deadline_us = deadline_us
             self.background = background
-            self.open = False
+            self.open = self.covered = False
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -262,23 +275,26 @@ class Gate:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self.lock = make_lock(Rank.GATE)
         self.open = True
-        self.alarm, self.alarm_us = self, 0  # an alarm that never rings, so that none is armed again
+        # An alarm that never rings, so that none is armed again.
+        self.alarm, self.alarm_us, self.covered = self, 0, True
 
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         with self.lock:
             deadline_us = self.deadline_us
-            if self.closing or (self.alarm is not None and self.alarm_us <= deadline_us):
+            if self.closing:
                 return True
-            self._disarm()
-            try:
-                self.alarm = self.time.call_at(deadline_us, _Ring(self, deadline_us, cause))
-            except Exception:
-                # No thread can be started, as at the very end of a process: better lowered too early than never.
-                _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
-                self.deadline_us = min(deadline_us, self.time.now_us)
-                return False
-            self.alarm_us = deadline_us
+            if self.alarm is None or self.alarm_us > deadline_us:
+                self._disarm()
+                try:
+                    self.alarm = self.time.call_at(deadline_us, _Ring(self, deadline_us, cause))
+                except Exception:
+                    # No thread can be started, as at the very end of a process: better lowered too early than never.
+                    _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
+                    self.deadline_us = min(deadline_us, self.time.now_us)
+                    return False
+                self.alarm_us = deadline_us
+            self.covered = self.alarm_us <= self.time.now_us + self.sustain_us
             return True
 
     def _is_busy(self) -> bool:
@@ -330,6 +346,7 @@ class Gate:
             self._ring(self._session, Cause.INFERENCE_ENDED)
 
     def _disarm(self) -> None:
+        self.covered = False
         if self.alarm is not None:
             self.time.cancel(self.alarm)
             self.alarm = None
@@ -338,7 +355,7 @@ class Gate:
         """Take in that an alarm rings, and have the votes looked at."""
         with self.lock:
             if self.alarm is not None and self.alarm_us == deadline_us:
-                self.alarm = None
+                self.alarm, self.covered = None, False
         self._ring(self._session, cause)
 
 

@@ -86,15 +86,14 @@ def clear_frames(error: BaseException) -> None:
 class Inference:
     """The context manager of one inference; it may be used again when it was left."""
 
-    __slots__ = ("_gate", "_phases", "_token")
+    __slots__ = ("_phases", "_token")
 
     def __init__(self, phases: Phases) -> None:
-        self._gate = phases.gate
         self._phases = phases
         self._token: Token | None = None
 
     def __enter__(self) -> None:
-        gate, token = self._gate, None
+        gate, token = self._phases.gate, None
         try:
             try:
                 token = gate.idle.pop()
@@ -118,7 +117,7 @@ class Inference:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        gate, token = self._gate, self._token
+        gate, token = self._phases.gate, self._token
         if token is None:
             raise RuntimeError("this inference does not run: its end has no begin")
         self._token = None
@@ -136,9 +135,9 @@ class Inference:
                     if len(idle) + 1 < gate.made:
                         idle.append(token)
                         return
-                    gate.deadline_us = deadline_us = gate.time.now_us + gate.sustain_us
+                    gate.ended_ns = gate.time.now_ns()
                     idle.append(token)
-                    if gate.alarm_us <= deadline_us and gate.alarm is not None:
+                    if gate.covered:
                         return
                     must_lower = gate.must_lower()
                 else:

@@ -41,6 +41,10 @@ class VirtualTime:
         """The time, in microseconds."""
         return self._now_us
 
+    def now_ns(self) -> int:
+        """Return the time, in nanoseconds."""
+        return self._now_us * 1000
+
     @property
     def alarms(self) -> int:
         """How many alarms are armed."""

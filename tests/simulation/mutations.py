@@ -75,7 +75,7 @@ MUTATIONS = (
     Mutation(
         "an alarm that has rung counts as armed",
         "gate.py",
-        "self.alarm_us == deadline_us:\n                self.alarm = None",
+        "self.alarm_us == deadline_us:\n                self.alarm, self.covered = None, False",
         "self.alarm_us == deadline_us:\n                pass",
     ),
     Mutation(
@@ -121,7 +121,7 @@ MUTATIONS = (
         "whether the gate is open is looked at before the token is taken",
         "phases.py",
         (
-            "        gate, token = self._gate, None\n"
+            "        gate, token = self._phases.gate, None\n"
             "        try:\n"
             "            try:\n"
             "                token = gate.idle.pop()\n"
@@ -136,7 +136,7 @@ MUTATIONS = (
             "                return\n"
         ),
         (
-            "        gate, token = self._gate, None\n"
+            "        gate, token = self._phases.gate, None\n"
             "        was_open = gate.open\n"
             "        try:\n"
             "            try:\n"
@@ -155,14 +155,20 @@ MUTATIONS = (
     Mutation(
         "the deadline is not renewed on the hot path",
         "phases.py",
-        "                    gate.deadline_us = deadline_us = gate.time.now_us + gate.sustain_us\n",
-        "                    deadline_us = gate.deadline_us\n",
+        "                    gate.ended_ns = gate.time.now_ns()\n",
+        "",
     ),
     Mutation(
         "an alarm that is gone counts as armed on the hot path",
-        "phases.py",
-        "if gate.alarm_us <= deadline_us and gate.alarm is not None:",
-        "if gate.alarm_us <= deadline_us:",
+        "gate.py",
+        "self.alarm, self.covered = None, False",
+        "self.alarm = None",
+    ),
+    Mutation(
+        "an alarm that rings after the sustain of the next inference counts as in time",
+        "gate.py",
+        "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
+        "self.covered = True",
     ),
     Mutation(
         "an interrupted end of an inference is not looked at again",

@@ -130,6 +130,10 @@ class SimulatedTime:
         """The time."""
         return self._scheduler.now_us
 
+    def now_ns(self) -> int:
+        """Return the time."""
+        return self._scheduler.now_us * 1000
+
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
         """Run the action on a task of the pool, at the deadline or soon after."""
         scheduler = self._scheduler

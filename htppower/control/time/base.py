@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 class Time(Clock, Protocol):
     """A clock with alarms. The real one is in ``scheduler.py``, the one for tests in ``testing.py``."""
 
+    def now_ns(self) -> int:
+        """Return the time in nanoseconds: for the hot path, where a property takes twice as long as a method."""
+
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
         """Run the action once, at the deadline or soon after, never before; return what ``cancel`` takes."""
 

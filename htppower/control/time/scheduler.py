@@ -15,6 +15,7 @@ import datetime
 import itertools
 import logging
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
@@ -111,6 +112,10 @@ class SystemTime(MonotonicClock):
         self._scheduler: BackgroundScheduler | None = None
         self._numbers = itertools.count()
         self._closed = False
+
+    def now_ns(self) -> int:
+        """Return the monotonic time."""
+        return time.monotonic_ns()
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
         """Run the action at the deadline, on a thread of the pool, never before it."""
