@@ -8,6 +8,8 @@ keeps the sustain time. ``reconciler`` asks ``desired`` what the session should 
 ``process_settings``, takes out what is in force by ``ledger``, and sends the rest by ``native_calls``. ``recovery`` and
 ``retry`` see to what fails, and ``heartbeat`` to what nobody tells of.
 
-``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap and
-a status file have a lock of their own besides, which is taken before all of these.
+``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap, a
+status file and the end of a controller have a lock of their own besides, which is taken before all of these.
+
+``process_exit`` binds a controller to the ends of its process, and ``termination`` takes the signals that end it.
 """

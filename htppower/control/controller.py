@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
@@ -14,6 +15,7 @@ from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
 from htppower.control.executor import Executor
 from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat, checked_heartbeat_us
 from htppower.control.holds import Cap
+from htppower.control.locks import comes_free
 from htppower.control.native_calls import NativeCalls
 from htppower.control.plans import Planner
 from htppower.control.process_exit import ProcessExit
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.control.event_bus import Wants
+    from htppower.control.locks import Lock
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -52,14 +55,17 @@ class VoteController(ContextManager):
             ``raise``: it raises ``VoteRejected`` where the phase begins or ends.
         strict: refuse a profile of which this platform lacks a vote, where otherwise the session degrades.
         folders: where to look for profiles by name, after the shipped ones.
-        handle_sigterm: on SIGTERM, lower everything, then die of it. Taken only where the process has no handler of
-            its own, and only when made in the main thread.
+        handle_sigterm: on SIGTERM and SIGHUP, lower everything, then die of it. This stands in the place of the default
+            action, also where a handler of the host's own gives way to that later (docs: "Servers").
         heartbeat_us: how long a session that is up may make no native call before its votes are cast again, in the
             background and as they are, so that a restart of the DSP is noticed; 0 for no heartbeat.
 
     Raises:
         TypeError, ValueError: a setting is none of those above.
         BackendUnavailable: the backend can't be used; nothing falls back to another.
+
+    Warns:
+        RuntimeWarning: SIGTERM should be handled and can't be, since the controller is not made in the main thread.
     """
 
     def __init__(
@@ -120,6 +126,8 @@ class VoteController(ContextManager):
         self._ring = self._reconciler.alarm_rang
         self._companions = Companions()
         self._status_files = Companions()
+        # Held while the controller lets go of what is left; taken before every other lock.
+        self._ending: Lock = threading.RLock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
         self._process_exit.begin(handle_sigterm=handle_sigterm)
@@ -297,9 +305,12 @@ class VoteController(ContextManager):
         if self._ended:
             return
         self._registry.closed = True
-        self._ended, failures = self._closer.close_all(self._registry.all(), timeout_s)
-        if self._ended:
-            self._end()
+        nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)
+        if nothing_left and (timeout_s is None or comes_free(self._ending, timeout_s)):
+            # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
+            with self._ending:
+                if not self._ended:
+                    self._end()
         self._reconciler.raise_first(failures)
 
     def _leave(self) -> None:
@@ -321,7 +332,6 @@ class VoteController(ContextManager):
 
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""
-        self._process_exit.end()
         self._companions.close()
         self._status_files.close()
         self._events.flush(LONGEST_FLUSH_S)
@@ -330,6 +340,8 @@ class VoteController(ContextManager):
             self._time.close()
         if self._own_backend:
             self._backend.close()
+        self._ended = True
+        self._process_exit.end()
 
     def _end_process(self, timeout_s: float) -> None:
         """Close because the process is being ended: phases that still begin are let pass without votes."""

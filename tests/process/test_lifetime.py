@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from checkout import TESTS
 
-from htppower.control.process_exit import TOGETHER_S
+from htppower.control.termination import TOGETHER_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,15 +67,17 @@ def test_an_exit_gives_up_on_a_call_that_begins_to_hang_in_it(tmp_path: Path) ->
     assert "votes may stay up: not closed within 0.5 s" in errors
 
 
-@pytest.mark.parametrize("ending", ["sigterm", "worker threads"])
-def test_sigterm_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str) -> None:
-    """SIGTERM during an inference, also with busy worker threads, lowers, destroys, and ends as by default."""
+@pytest.mark.parametrize(
+    ("ending", "number"), [("sigterm", "SIGTERM"), ("worker threads", "SIGTERM"), ("sigterm", "SIGHUP")]
+)
+def test_a_signal_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str, number: str) -> None:
+    """SIGTERM or SIGHUP during an inference, also with busy worker threads, lowers, destroys, ends as by default."""
     process, calls = _start(tmp_path, ending)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(getattr(signal, number))
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGTERM, errors
+    assert process.returncode == -getattr(signal, number), errors
     assert "Traceback" not in errors
     _assert_lowered_and_destroyed(calls)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from htppower import VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control import process_exit
+from htppower.control import termination
 
 if TYPE_CHECKING:
     from htppower import Session
@@ -110,7 +110,7 @@ def hang(recorder: FileRecorder, controller: VoteController, ending: str) -> Non
     """End while a native call hangs that began before, or that begins only then."""
     assert isinstance(recorder.inner, SimulatedHtp)
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
-    process_exit.EXIT_TIMEOUT_S = 0.5
+    termination.EXIT_TIMEOUT_S = 0.5
     other, session = controller.session("burst"), controller.session("balanced")
     with other.inference():
         if ending == "hangs before":

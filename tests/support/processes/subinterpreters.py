@@ -13,7 +13,7 @@ import sys, threading
 sys.path[:0] = {path}
 from htppower import VoteController
 
-controller = VoteController("simulated")
+controller = VoteController("simulated", handle_sigterm=False)
 session = controller.session("burst")
 with session.init():
     pass

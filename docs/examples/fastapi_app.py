@@ -1,0 +1,28 @@
+"""A FastAPI application: the controller lives as long as the application, in each worker process its own."""
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI, Request
+
+import htppower
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Make the controller when the server starts, and close it when it shuts down."""
+    with htppower.VoteController() as controller:
+        app.state.session = controller.session("burst", owner="detector")
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+@app.get("/detect")
+def detect(request: Request, seconds: float = 0.01) -> str:
+    """Run one inference; FastAPI calls a plain function on a thread of a pool."""
+    with request.app.state.session.inference():
+        time.sleep(seconds)  # run the graph
+    return "done"

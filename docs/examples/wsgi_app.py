@@ -1,0 +1,18 @@
+"""A WSGI application: the controller is made when the module is imported, in each worker process its own."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import htppower
+
+controller = htppower.VoteController()
+session = controller.session("burst", owner="detector")
+
+
+def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
+    """Run one inference."""
+    with session.inference():
+        time.sleep(float(environ.get("QUERY_STRING") or 0.01))  # run the graph
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [b"done"]

@@ -1,0 +1,193 @@
+"""The signals that end a process, SIGTERM and SIGHUP: they close the controllers before the process dies of them.
+
+The handler stands in the place of the default action, and nowhere else: a handler of the host's own is left alone, and
+so is a signal that is ignored. A host may come to the default action later. Servers take their own handler before they
+import an application, and when they have shut down they give the signal back to the system and raise it again, which
+would kill the process with its votes up. So while a controller is open ``signal.signal`` is replaced by a function that
+does the same, but for one thing: where it is told to set the default action of these signals, it sets the handler.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import contextlib
+import functools
+import logging
+import os
+import signal
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Protocol
+
+from htppower.backends.forks import call_in_forked_children
+from htppower.errors import CloseTimedOut
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_LOGGER = logging.getLogger("htppower")
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+# How long a process waits at its end for native calls, for each controller: shorter than the 10 s and more after which
+# supervisors kill it (Docker 10 s, Kubernetes 30 s, systemd 90 s), so that the log still says which call hangs.
+EXIT_TIMEOUT_S = 5.0
+# Two signals no further apart than this are one.
+TOGETHER_S = 2.0
+# The exit code of a process that died of signal N is 128 + N, as shells say it.
+_SIGNALED = 128
+
+
+class Bound(Protocol):
+    """What is to be closed."""
+
+    def end_process(self, timeout_s: float) -> None:
+        """Close it within a time."""
+
+
+class Termination:
+    """The handler of the signals, for all controllers of the process.
+
+    It works on a thread of its own, since the main thread, in which Python runs signal handlers, may hold a lock that
+    closing needs; and with ``_thread``, since ``threading`` has such locks itself.
+    """
+
+    def __init__(self) -> None:
+        self._bound: dict[int, weakref.ref[Bound]] = {}
+        # Taken by who opens and closes controllers, never by the handler.
+        self._lock = threading.RLock()
+        self._set_handler: Any = None
+        self._replacement: Any = None
+        self._ending = False
+
+    def add(self, bound: Bound) -> bool:
+        """Close this, too, from now on; return False where the default action of SIGTERM can't be replaced.
+
+        That is so outside the main thread, in a subinterpreter, and where the handler is not Python's.
+        """
+        with self._lock:
+            self._bound[id(bound)] = weakref.ref(bound)
+            self._begin()
+            taken = [self._take(number) for number in SIGNALS]
+        return taken[0]
+
+    def remove(self, bound: Bound) -> None:
+        """Leave this alone; give the signals back to the system where it was the last."""
+        with self._lock:
+            self._bound.pop(id(bound), None)
+            if not self._ending and not self._all():
+                self._end()
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal. Another one that comes with it changes nothing; a later one kills at once."""
+        if self._ending:
+            return
+        if not self._all():
+            self._signal()(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        self._ending = True
+        try:
+            _thread.start_new_thread(self._close_all, (number,))
+        except RuntimeError:
+            # No thread can be started, as at the very end of a process: the controllers are closed at exit.
+            self._ending = False
+            self._signal()(number, signal.SIG_DFL)
+            raise SystemExit(_SIGNALED + number) from None
+        # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice.
+        with contextlib.suppress(RuntimeError):
+            _thread.start_new_thread(self._give_back_later, ())
+
+    def _all(self) -> list[Bound]:
+        return [bound for reference in tuple(self._bound.values()) if (bound := reference()) is not None]
+
+    def _signal(self) -> Any:
+        """Return the function ``signal.signal`` as it was."""
+        return signal.signal if self._set_handler is None else self._set_handler
+
+    def _take(self, number: int) -> bool:
+        handler = signal.getsignal(number)
+        if handler != signal.SIG_DFL:
+            return handler is not None
+        try:
+            self._signal()(number, self)
+        except ValueError:
+            return False
+        return True
+
+    def _begin(self) -> None:
+        if self._replacement is not None:
+            return
+        before = signal.signal
+
+        @functools.wraps(before)
+        def replacement(signalnum: int, handler: Any) -> Any:
+            default = signalnum in SIGNALS and handler == signal.SIG_DFL
+            return before(signalnum, self if default and (self._ending or self._all()) else handler)
+
+        # The first to be registered runs last at exit: the controllers are closed by then.
+        atexit.register(self._die)
+        signal.signal = replacement
+        self._set_handler, self._replacement = before, replacement
+
+    def _end(self) -> None:
+        atexit.unregister(self._die)
+        # Whoever replaced the function after that keeps calling this one, which does nothing of its own any more.
+        if signal.signal is self._replacement:
+            signal.signal = self._set_handler
+        for number in SIGNALS:
+            handler: object = signal.getsignal(number)
+            if handler is self and threading.current_thread() is threading.main_thread():
+                self._signal()(number, signal.SIG_DFL)
+        self._set_handler = self._replacement = None
+
+    def _close_all(self, number: int) -> None:
+        try:
+            for bound in self._all():
+                try:
+                    bound.end_process(EXIT_TIMEOUT_S)
+                except CloseTimedOut as error:
+                    _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
+                except Exception:
+                    # It must not keep the others from being closed.
+                    _LOGGER.exception("closing on signal %d", number)
+        finally:
+            _give_back(number)
+            os.kill(os.getpid(), number)
+            # The kernel spares the first process of a container.
+            os._exit(_SIGNALED + number)
+
+    def _give_back_later(self) -> None:
+        time.sleep(TOGETHER_S)
+        for number in SIGNALS:
+            if signal.getsignal(number) is self:
+                _give_back(number)
+
+    def _die(self) -> None:
+        """At exit: wait for the thread that closes the controllers, which ends the process by the signal."""
+        while self._ending:
+            time.sleep(1)
+
+    def _forked(self) -> None:
+        """In a forked child: it has no controllers, and dies of the signals by default."""
+        self._lock = threading.RLock()
+        self._bound, self._ending = {}, False
+        if self._replacement is not None:
+            self._end()
+
+
+def _give_back(number: int) -> None:
+    """Give a signal back to the system; Python can do that in its main thread only, which may be waiting for a lock."""
+    if os.name == "nt":
+        return
+    import ctypes  # noqa: PLC0415 - at the end of a process only
+
+    c_signal = ctypes.CDLL(None).signal
+    c_signal.argtypes, c_signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+    c_signal(number, None)
+
+
+# State of the module, since handlers are the process's.
+TERMINATION = Termination()
+call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001

@@ -1,0 +1,55 @@
+"""SIGTERM while the process is ending by itself: what has begun is done whole, and the process dies of the signal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from live import LONGEST_S
+from standin import functions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from standin import Standin
+
+_HOST = """
+import sys
+import htppower
+controller = htppower.VoteController()
+controller.serve_status(sys.argv[1])
+session = controller.session("burst")
+with session.inference():
+    pass
+print("ending", flush=True)
+"""
+
+
+@pytest.mark.parametrize("slow", ["setPowerConfig 2 2", "deviceFree 1 1"])
+def test_sigterm_while_the_main_thread_ends(standin: Standin, tmp_path: Path, slow: str) -> None:
+    """Votes are lowered, the device is freed, the status says so, and the exit code is the signal's."""
+    standin.script(f"{slow} 0 1500000")
+    status = tmp_path / "status.json"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOST, str(status)],
+        env={**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "ending\n" in process.stdout  # read up to that line
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=LONGEST_S)
+    assert (process.returncode, errors) == (-signal.SIGTERM, "")
+    standin.assert_nothing_left()
+    assert standin.sets[-1].core_target == 64
+    assert functions(standin.trace)[-3:] == ["deviceFree", "backendFree", "logFree"]
+    assert json.loads(status.read_text(encoding="utf-8"))["closed"] is True

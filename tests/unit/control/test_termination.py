@@ -1,0 +1,117 @@
+"""The handler of SIGTERM: where it stands, whose place it takes, and what is said where it can't."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.control.termination import TERMINATION
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows kills where POSIX sends SIGTERM")
+
+_SIGNAL = signal.signal
+
+
+@pytest.fixture(autouse=True)
+def default_action() -> Iterator[None]:
+    """Begin with the default action, and leave the process's handlers as they were."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    assert signal.signal is _SIGNAL
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def _controller(**settings: Any) -> VoteController:
+    return VoteController(SimulatedHtp(75), time=VirtualTime(), **settings)
+
+
+def _handlers() -> set[object]:
+    return {signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+
+def _hosts_own(_number: int, _frame: object) -> None:
+    """Handle a signal."""
+
+
+def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
+    """Run an action on a thread; return what it warned of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        thread = threading.Thread(target=action)
+        thread.start()
+        thread.join()
+    return said
+
+
+def test_the_default_action_is_replaced_while_a_controller_is_open() -> None:
+    """Of both signals, from the first controller to the last; then everything is as it was."""
+    with _controller(), _controller():
+        assert _handlers() == {TERMINATION}
+    assert _handlers() == {signal.SIG_DFL}
+
+
+def test_nothing_is_replaced_where_that_is_not_asked_for() -> None:
+    """With ``handle_sigterm=False`` the process keeps its signals."""
+    with _controller(handle_sigterm=False):
+        assert _handlers() == {signal.SIG_DFL}
+        assert signal.signal is _SIGNAL
+
+
+def test_a_handler_of_the_hosts_own_gives_way_to_this_one_and_to_no_other() -> None:
+    """It stays; a server that sets the default action when it is done gets this in its place, and back what it set."""
+    servers = {number: signal.signal(number, _hosts_own) for number in (signal.SIGTERM, signal.SIGHUP)}
+    with _controller():
+        assert _handlers() == {_hosts_own}
+        for number, handler in servers.items():
+            signal.signal(number, handler)
+        assert _handlers() == {TERMINATION}
+        assert signal.signal(signal.SIGTERM, _hosts_own) is TERMINATION
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+        usual = signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+        assert signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL
+        signal.signal(signal.SIGUSR1, usual)
+
+
+def test_who_has_kept_the_function_sets_the_default_action_after_the_last_controller() -> None:
+    """What stood in the place of ``signal.signal`` does nothing of its own any more."""
+    with _controller():
+        kept = signal.signal
+    kept(signal.SIGTERM, signal.SIG_DFL)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_thread_is_told_that_it_can_take_no_signal() -> None:
+    """At once, where it makes the controller, and only where the process would die of the signal."""
+    (said,) = _elsewhere(lambda: _controller().close())
+    assert said.category is RuntimeWarning
+    assert "SIGTERM will kill this process with its votes up" in str(said.message)
+    assert said.filename == __file__
+    assert not _elsewhere(lambda: _controller(handle_sigterm=False).close())
+    with _controller():
+        assert not _elsewhere(lambda: _controller().close())
+    signal.signal(signal.SIGTERM, _hosts_own)
+    assert not _elsewhere(lambda: _controller().close())
+
+
+def test_a_controller_made_on_a_thread_is_closed_by_a_handler_that_is_set_later() -> None:
+    """A server's main thread that gives the signal back sets the handler for a controller of another thread, too."""
+    before = signal.signal(signal.SIGTERM, _hosts_own)
+    made: list[VoteController] = []
+    _elsewhere(lambda: made.append(_controller()))
+    signal.signal(signal.SIGTERM, before)
+    assert signal.getsignal(signal.SIGTERM) is TERMINATION
+    made[0].close()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
