@@ -225,7 +225,7 @@ def _words(kind: type[enum.Enum]) -> str:
 
 def _run(*arguments: str) -> str:
     """Return what the command prints, with paths as a reader has them."""
-    result = CliRunner().invoke(command, [*arguments])
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments])
     shipped, own = str(shipped_folder()), str(DOCS / "examples")
     output = result.output.replace(shipped, "profiles").replace(f"{own}/", "").replace("docs/examples/", "")
     return output.rstrip()

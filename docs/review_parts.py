@@ -104,7 +104,7 @@ def _run_in(files: contextlib.AbstractContextManager[Path], *arguments: str) -> 
         before = Path.cwd()
         os.chdir(folder)
         try:
-            output = str(CliRunner().invoke(command, [*arguments]).output)
+            output = str(CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments]).output)
         finally:
             os.chdir(before)
         return output.replace(str(shipped_folder()), "profiles").rstrip()

@@ -71,8 +71,8 @@ def command(**options: Any) -> None:
 
             runs = run_both(comparison, lambda: simulated_htp(options), workload(options))
 
-        def make(form: str) -> str:
-            return render(comparison, form, runs if options["timeline"] or form == "html" else None)
+        def make(form: str, width: int) -> str:
+            return render(comparison, form, runs if options["timeline"] or form == "html" else None, width)
 
         document = write_outputs(options["outputs"], options["form"], make)
         print_document(document, options["form"])

@@ -12,6 +12,7 @@ from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.profiles.loading import examine_power_state, examine_profile
+from htppower.review.durations import duration
 from htppower.review.explain.explained import (
     Explained,
     choose,
@@ -20,7 +21,7 @@ from htppower.review.explain.explained import (
     with_rules_of_options,
 )
 from htppower.review.file_selection import Kind, find_either
-from htppower.review.layout import labelled
+from htppower.review.layout import labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.styled import styled
 
@@ -61,7 +62,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     if form == "json":
         echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return
-    blocks = [_in_short(each) if field is None else _in_full(each) for each in chosen]
+    width = terminal_width()
+    blocks = [_in_short(each, width) if field is None else _in_full(each, width) for each in chosen]
     echo("\n\n".join("\n".join(block) for block in blocks))
 
 
@@ -105,42 +107,63 @@ def _rule_as_dict(entry: Rule) -> dict[str, str]:
         "weighs": entry.severity.value,
         "about": entry.family.value,
         "source": entry.source,
-        "docs": entry.page,
     }
 
 
-def _in_short(explained: Explained) -> Iterator[str]:
+def _in_short(explained: Explained, width: int) -> Iterator[str]:
     where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
-    yield f"{explained.field}  {styled(explained.value, 'bold')}   ({where})"
-    if explained.native is not None:
-        yield f"  {', '.join(_native(explained, explained.native))}"
-    yield f"  {explained.meaning.does}"
+    yield from _head(explained, width, f" ({where})")
+    native = () if explained.native is None else _native(explained, explained.native)
+    for text in (", ".join(native), explained.meaning.does):
+        yield from (f"  {line}" for line in wrapped(text, width - 2, "  ") if line)
 
 
-def _in_full(explained: Explained) -> Iterator[str]:
-    yield f"{explained.field}  {styled(explained.value, 'bold')}"
-    yield from labelled("does", explained.meaning.does)
+def _in_full(explained: Explained, width: int) -> Iterator[str]:
+    yield from _head(explained, width)
+    for label, text in _parts(explained):
+        yield from labelled(label, text, width)
+
+
+def _head(explained: Explained, width: int, where: str = "") -> Iterator[str]:
+    """Yield a field and its value, in bold where both fit a line."""
+    value = printable(explained.value) + _in_words(explained)
+    first = f"{explained.field}  {value}{where and f'  {where}'}"
+    if len(first) <= width:
+        yield f"{explained.field}  {styled(value, 'bold')}{where and f'  {where}'}"
+    else:
+        yield from wrapped(first, width, "  ")
+
+
+def _in_words(explained: Explained) -> str:
+    """Return a time with its unit, for a field that is spelt in us."""
+    spelt = explained.value
+    return f" ({duration(int(spelt))})" if explained.field.endswith("_us") and spelt.isdecimal() else ""
+
+
+def _parts(explained: Explained) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a field, each with its label."""
+    yield "does", explained.meaning.does
     label, state = "written", ""
     for statement in explained.chain:
-        yield from labelled(label, f"{_place_text(statement.place)}  {printable(statement.value)}{state}")
+        yield label, f"{_place_text(statement.place)}  {printable(statement.value)}{state}"
         label = ""
         state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
     if not explained.chain:
         said = "left out, as if unset" if explained.value == UNSET else f"the {DEFAULT}"
-        yield from labelled("written", f"nowhere: it is {said}")
+        yield "written", f"nowhere: it is {said}"
     if explained.native is not None:
         for number, line in enumerate(_native(explained, explained.native)):
-            yield from labelled("" if number else "native", line)
+            yield "" if number else "native", line
     elif explained.meaning.native == LATENCY:
-        yield from labelled("native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)")
+        yield "native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)"
     elif explained.meaning.native:
-        yield from labelled("native", "none: unset casts no vote here, and htppower takes an earlier one back")
+        yield "native", "none: unset casts no vote here, and htppower takes an earlier one back"
     else:
-        yield from labelled("native", "none: it is no vote")
+        yield "native", "none: it is no vote"
     for rule in explained.meaning.rules:
         entry = CATALOGUE[rule]
-        yield from labelled("rule", f"{rule}  {entry.says} ({entry.source}; {entry.page})")
-    yield from labelled("vendor", explained.meaning.section)
+        yield "rule", f"{rule}  {entry.says} ({entry.source}; {entry.pointer})"
+    yield "vendor", explained.meaning.section
 
 
 def _place_text(place: Place) -> str:

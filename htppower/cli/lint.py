@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -46,8 +47,9 @@ def command(
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(strict=strict)
-    text = write_outputs(outputs, form, lambda name: render(report, name))
+    text = write_outputs(outputs, form, lambda name, width: render(report, name, width if terminal else None))
     if text:
         print_document(text, form)
     if any(map(report.counts, report.findings)):

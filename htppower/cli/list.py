@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from htppower.cli.options import folders_option, format_option
-from htppower.cli.terminal import cell, console, echo, is_screen
+from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import load_profiles
-from htppower.review.layout import aligned
+from htppower.review.durations import duration
+from htppower.review.layout import NONE, table, terminal_width
+from htppower.review.styled import styled
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 FORMAT_VERSION = 1
-# A summary may wrap in the table; nothing else may.
-_NARROWEST_SUMMARY = 20
-_HEADINGS = ("name", "corner", "sleep us", "polling us", "relaxes to", "sustain us", "summary")
+_HEADINGS = ("name", "corner", "sleep", "polling", "sustain", "relaxes to", "summary")
 
 
 class Line(NamedTuple):
@@ -55,9 +55,14 @@ def _print(lines: list[Line], form: str) -> None:
         document = {"format_version": FORMAT_VERSION, "profiles": [line._asdict() for line in lines]}
         echo(json.dumps(document, indent=2))
         return
-    rows = [tuple("-" if value is None else printable(str(value)) for value in line) for line in lines]
-    if not is_screen() or not _print_table(rows):
-        echo("\n".join(line.rstrip() for line in aligned([_HEADINGS, *rows])))
+    head, *rows = table(_HEADINGS, [_row(line) for line in lines], terminal_width())
+    echo("\n".join((styled(head, "bold"), *rows)))
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    times = (line.sleep_latency_us, line.rpc_polling_time_us, line.sustain_us)
+    spelt = (NONE if time_us is None else duration(time_us) for time_us in times)
+    return tuple(map(printable, (line.name, line.corner or NONE, *spelt, line.relaxes_to or NONE, line.summary)))
 
 
 def _line(profile: Profile) -> Line:
@@ -76,21 +81,3 @@ def _line(profile: Profile) -> Line:
         None if profile.relax is None else profile.relax.after_inference_us,
         profile.summary,
     )
-
-
-def _print_table(rows: list[tuple[str, ...]]) -> bool:
-    """Print a table where the terminal is wide enough; return whether it is."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only for a terminal
-    from rich.table import Table  # noqa: PLC0415
-
-    terminal = console()
-    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS) - 1)]
-    if sum(widths) + 2 * len(widths) + _NARROWEST_SUMMARY > terminal.width:
-        return False
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right" if heading.endswith(" us") else "left", no_wrap=heading != "summary")
-    for row in rows:
-        table.add_row(*map(cell, row))
-    terminal.print(table)
-    return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.cli.terminal import echo, echo_markup
+from htppower.review.layout import WIDTH, terminal_width
 from htppower.review.styled import plain, safe_markup
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ def print_document(document: str, form: str, *, nl: bool = True) -> None:
         echo(document, nl=nl)
 
 
-def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callable[[str], str]) -> str:
+def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callable[[str, int], str]) -> str:
     """Write the files of ``--output``, without styles, and return the text of ``--format``.
+
+    ``render`` makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
 
     Every text is made before any file is written.
 
@@ -66,9 +69,9 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
         if place in places:
             raise click.UsageError(f"--output names {path} twice")
         places.add(place)
-        text = render(name)
+        text = render(name, WIDTH)
         files[path] = safe_markup(text) if name in MARKUP else plain(text)
-    text = render(form)
+    text = render(form, terminal_width())
     write_files(files)
     return text
 

@@ -1,7 +1,7 @@
 """What reaches a terminal: the one place where the command line prints, and where it is decided whether in colour.
 
-Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML; a table of rich's through ``console``. None
-of them lets a name, a summary or a path act on the terminal. A renderer styles its own words with ``styled``
+Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML. Neither lets a name, a summary or a path act
+on the terminal. A renderer styles its own words with ``styled``
 (``htppower/review/styled.py``), never with sequences, which would be escaped.
 
 ``NO_COLOR`` forbids colours and bold, ``FORCE_COLOR`` wants them on whatever is not a terminal, too, ``TERM=dumb`` has
@@ -13,16 +13,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-from htppower.errors import printable
 from htppower.review.styled import coloured, plain, safe_markup
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
 
 _DUMB = ("dumb", "unknown")
 
@@ -65,26 +59,6 @@ def draw(text: str) -> None:
 def echo_markup(text: str, *, nl: bool = True) -> None:
     """Print HTML, SVG or XML, in UTF-8 whatever the terminal's encoding is: it declares that."""
     click.echo(safe_markup(text).encode(), nl=nl)
-
-
-def console() -> Console:
-    """Return rich's console for the standard output. It takes no text for markup, and highlights nothing."""
-    from rich.console import Console  # noqa: PLC0415 - only for a table on a terminal
-
-    return Console(
-        force_terminal=in_colour() or None,
-        color_system="standard" if in_colour() else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-    )
-
-
-def cell(text: str, style: str = "") -> Text:
-    """Return a text from a file for a table of rich's."""
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    return Text(printable(text), style)
 
 
 def _is_terminal(*, err: bool = False) -> bool:

@@ -96,9 +96,9 @@ class Rule(NamedTuple):
         return _SEVERITY[self.breach]
 
     @property
-    def page(self) -> str:
-        """Where the documentation has the rule, from the project's root."""
-        return f"docs/rules.md#{self.id.lower()}"
+    def pointer(self) -> str:
+        """The command that explains the rule."""
+        return f"htppower explain {self.id}"
 
     @property
     def refuses(self) -> bool:

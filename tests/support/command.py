@@ -22,15 +22,16 @@ class Command:
     def __init__(self, *, update: bool) -> None:
         self._update = update
 
-    def run(self, *args: str) -> Result:
-        """Run it; what it prints is in the result."""
-        result = CliRunner().invoke(main, list(args), prog_name="htppower")
+    def run(self, *args: str, columns: int = 80) -> Result:
+        """Run it, as wide as told; what it prints is in the result."""
+        environment = {"COLUMNS": str(columns), "LINES": None}
+        result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
         assert "Traceback" not in result.output
         return result
 
-    def output(self, *args: str, exit_code: int = 0) -> str:
+    def output(self, *args: str, exit_code: int = 0, columns: int = 80) -> str:
         """Run it, and return what it prints, with the shipped folder's place left out."""
-        result = self.run(*args)
+        result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
         return str(result.stdout).replace(str(shipped_folder()), "<profiles>")
 

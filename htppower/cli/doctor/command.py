@@ -10,11 +10,11 @@ import click
 
 from htppower.cli.options import FOLDER
 from htppower.cli.terminal import echo
-from htppower.review.layout import labelled
+from htppower.review.layout import aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from htppower.backends.base import Description, Device
     from htppower.cli.doctor.diagnosis import Diagnosis, ProfileHere
@@ -43,38 +43,55 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     if form == "json":
         echo(json.dumps(_document(diagnosis), indent=2))
     else:
-        echo("\n".join(_text(diagnosis)))
+        echo("\n".join(_text(diagnosis, terminal_width())))
     click.get_current_context().exit(0 if diagnosis.usable else NOT_USABLE)
 
 
-def _text(diagnosis: Diagnosis) -> Iterator[str]:
-    yield from labelled("usable", "yes" if diagnosis.usable else "no")
+def _text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
+    for label, text in _rows(diagnosis):
+        yield from labelled(label, text, width)
+
+
+def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    """Yield what was found, each with its label; the label of a group stands at its first."""
+    yield "usable", "yes" if diagnosis.usable else "no"
     if diagnosis.problem is not None:
-        yield from labelled("problem", diagnosis.what_is_wrong)
-    description = diagnosis.description
-    if description is not None:
-        yield from _text_of_platform(description)
-    for place, step in enumerate(_tried(diagnosis)):
-        yield from labelled("" if place else "tried", str(step))
-    for place, (name, value) in enumerate(diagnosis.environment.items()):
-        yield from labelled("" if place else "variables", f"{name}={value}")
-    for place, (option, code) in enumerate(diagnosis.answers.items()):
-        answer = "taken" if code == SUCCESS else f"{code} {code_name(code)}"
-        yield from labelled("" if place else "votes", f"{option.name:<24} {answer}")
-    for place, profile in enumerate(diagnosis.profiles):
-        yield from labelled("" if place else "profiles", f"{profile.name:<28} {_profile(profile)}")
+        yield "problem", diagnosis.what_is_wrong
+    if diagnosis.description is not None:
+        yield from _rows_of_platform(diagnosis.description)
+    yield from _group("tried", map(str, _tried(diagnosis)))
+    yield from _group("variables", (f"{name}={value}" for name, value in diagnosis.environment.items()))
+    answers = ((option.name, _answer(code)) for option, code in diagnosis.answers.items())
+    yield from _group("votes", aligned([*answers]) if diagnosis.answers else ())
+    names = aligned([(profile.name, _profile(profile)) for profile in diagnosis.profiles] or [("",)])
+    for place, (line, profile) in enumerate(zip(names, diagnosis.profiles, strict=False)):
+        yield "" if place else "profiles", line
         for problem in profile.refused:
-            yield from labelled("", f"  {problem}")
-    for place, advice in enumerate(diagnosis.steps or ("nothing",)):
-        yield from labelled("" if place else "to do", advice)
+            yield "", f"  {problem}"
+    yield from _group("to do", diagnosis.steps or ("nothing",))
+    yield from _group("why", (f"htppower explain {code}" for code in _codes(diagnosis)))
 
 
-def _text_of_platform(description: Description) -> Iterator[str]:
-    yield from labelled("library", description.library)
-    yield from labelled(
-        "versions", ", ".join(f"{name.replace('_', ' ')} {version}" for name, version in description.versions)
-    )
-    yield from labelled("platform", str(description.platform))
+def _group(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return (("" if place else label, text) for place, text in enumerate(texts))
+
+
+def _answer(code: int) -> str:
+    # The end of the vendor's name says it; the whole of it is in ``htppower explain CODE``.
+    return "taken" if code == SUCCESS else f"{code} {code_name(code).rpartition('_ERROR_')[2]}"
+
+
+def _codes(diagnosis: Diagnosis) -> dict[int, None]:
+    """Return the codes that votes were refused with, each once."""
+    code = getattr(diagnosis.problem, "code", None)
+    said = (*diagnosis.answers.values(), *(() if code is None else (code,)))
+    return dict.fromkeys(code for code in said if code != SUCCESS)
+
+
+def _rows_of_platform(description: Description) -> Iterator[tuple[str, str]]:
+    yield "library", description.library
+    yield "versions", ", ".join(f"{name.replace('_', ' ')} {version}" for name, version in description.versions)
+    yield "platform", str(description.platform)
     for device in description.devices:
         cores = ", ".join(map(str, device.core_ids))
         signed = "yes" if device.signed_pd else "no"
@@ -82,8 +99,8 @@ def _text_of_platform(description: Description) -> Iterator[str]:
             f"SoC model {device.soc_model}, Hexagon V{device.arch}, cores {cores}, VTCM {device.vtcm_mb} MB, "
             f"signed process domains: {signed}"
         )
-        yield from labelled(f"device {device.device_id}", text)
-    yield from labelled("hardware", "yes" if description.hardware else "no: votes are answered, and move no clock")
+        yield f"device {device.device_id}", text
+    yield "hardware", "yes" if description.hardware else "no: votes are answered, and move no clock"
 
 
 def _tried(diagnosis: Diagnosis) -> tuple[Step, ...]:

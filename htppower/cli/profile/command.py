@@ -21,6 +21,7 @@ from htppower.cli.outputs import print_document
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.review.dry_run.formats import NAMES, render
+from htppower.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
@@ -119,7 +120,7 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
     if not options["dry_run"]:
         gc.enable()  # it is off at start-up; this run takes as long as its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
-    document = render(report, options["form"], options["folders"])
+    document = render(report, options["form"], options["folders"], terminal_width())
     print_document(document, options["form"])
 
 

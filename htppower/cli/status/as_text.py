@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.status.process_identity import Life
 from htppower.errors import printable
+from htppower.review.durations import duration, rough_duration
+from htppower.review.layout import WIDTH, labelled
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
 
     from htppower.cli.status.document import Seen
 
-WIDTH = 80
-_LABEL = 12
+_LABEL = 11
 _NO_WISH_US = 65535
-_UNITS = ((1_000, 1, "us"), (1_000_000, 1_000, "ms"), (120_000_000, 1_000_000, "s"), (7_200_000_000, 60_000_000, "min"))
-_HOUR_US = 3_600_000_000
-_DAYS = 72
 
 
 def as_text(seen: Seen, width: int = WIDTH) -> str:
@@ -35,23 +32,12 @@ def as_text(seen: Seen, width: int = WIDTH) -> str:
     return "\n\n".join("\n".join(_wrapped(block, width)) for block in blocks if block)
 
 
-def span(duration_us: int) -> str:
-    """Return a duration in the unit that suits it."""
-    for below, unit, name in _UNITS:
-        if abs(duration_us) < below:
-            return f"{duration_us / unit:.{1 if unit == _UNITS[2][1] else 0}f} {name}"
-    hours = duration_us / _HOUR_US
-    return f"{hours:.1f} h" if hours < _DAYS else f"{hours / 24:.0f} days"
-
-
 Line = tuple[str, str]
 
 
 def _wrapped(lines: Iterable[Line], width: int) -> Iterator[str]:
     for label, text in lines:
-        parts = textwrap.wrap(printable(text), max(width - _LABEL - 1, 20), break_on_hyphens=False) or [""]
-        for place, part in enumerate(parts):
-            yield f"{label if place == 0 else '':<{_LABEL}} {part}".rstrip()
+        yield from labelled(label, printable(text), width, _LABEL)
 
 
 def _head(seen: Seen) -> list[Line]:
@@ -76,7 +62,7 @@ def _head(seen: Seen) -> list[Line]:
 
 def _written(seen: Seen) -> str:
     document = seen.document
-    ago, pid = f"{span(seen.age_us)} ago", document["pid"]
+    ago, pid = f"{rough_duration(seen.age_us)} ago", document["pid"]
     if document["closed"]:
         return f"{ago}, closed: this is what process {pid} wrote last"
     if seen.process is Life.GONE:
@@ -92,7 +78,7 @@ def _written(seen: Seen) -> str:
 def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
     now_us = seen.now_us
     why = "" if session["cause"] is None else f": {session['cause']}"
-    since = f"{session['state']} for {span(now_us - session['since_us'])}{why}"
+    since = f"{session['state']} for {rough_duration(now_us - session['since_us'])}{why}"
     core_ids = _numbers(session["core_ids"])
     ids = f"; power config ids {_numbers(session['power_config_ids'])}" if session["power_config_ids"] else ""
     lines = [
@@ -109,7 +95,7 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
     times = dict(session["time_in_state_us"])
     if session["state"] in times:
         times[session["state"]] += now_us - seen.document["time_us"]
-    lines.append(("  states", ", ".join(f"{state} {span(time_us)}" for state, time_us in times.items())))
+    lines.append(("  states", ", ".join(f"{state} {rough_duration(time_us)}" for state, time_us in times.items())))
     return lines
 
 
@@ -117,18 +103,18 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    why = f"{decides['kind']} '{decides['reason']}' for {span(seen.now_us - decides['since_us'])}"
+    why = f"{decides['kind']} '{decides['reason']}' for {rough_duration(seen.now_us - decides['since_us'])}"
     return f"{session['profile']} in place of {session['own_profile']}: {why}"
 
 
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
-    until = "" if claim["until_us"] is None else f", ends in {span(max(0, claim['until_us'] - seen.now_us))}"
-    return f"{claim['profile']}: '{claim['reason']}' for {span(seen.now_us - claim['since_us'])}{until}"
+    until = "" if claim["until_us"] is None else f", ends in {rough_duration(max(0, claim['until_us'] - seen.now_us))}"
+    return f"{claim['profile']}: '{claim['reason']}' for {rough_duration(seen.now_us - claim['since_us'])}{until}"
 
 
 def _time_to_lowering(session: dict[str, Any], now_us: int) -> str:
     until_us = session["sustained_until_us"]
-    return "" if until_us is None else f"; lowers in {span(max(0, until_us - now_us))}"
+    return "" if until_us is None else f"; lowers in {rough_duration(max(0, until_us - now_us))}"
 
 
 def _calls(session: dict[str, Any], now_us: int) -> Iterator[Line]:
@@ -136,11 +122,11 @@ def _calls(session: dict[str, Any], now_us: int) -> Iterator[Line]:
     if call is not None:
         on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
         answer = "succeeded" if call["code"] == SUCCESS else f"returned {call['code']} {call['name']}"
-        ago = f"{span(now_us - call['time_us'])} ago, took {span(call['duration_us'])}"
+        ago = f"{rough_duration(now_us - call['time_us'])} ago, took {rough_duration(call['duration_us'])}"
         yield "  last call", f"{call['function']}{on} {answer} {ago}"
     if failed is not None:
         cured = "" if session["error"] is not None else "; calls have succeeded since"
-        yield "  last error", f"{span(now_us - failed['time_us'])} ago: {failed['message']}{cured}"
+        yield "  last error", f"{rough_duration(now_us - failed['time_us'])} ago: {failed['message']}{cured}"
 
 
 def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:
@@ -150,7 +136,7 @@ def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:
         corners = " / ".join(core[clock][limit] for limit in ("min", "target", "max"))
         lines.append((f"  {clock}", corners + _decided(decided[clock], owners) if decided[clock] else "no vote"))
     latency_us = core["sleep_latency_us"]
-    asleep = "no wish" if latency_us == _NO_WISH_US else f"wakes within {latency_us} us"
+    asleep = "no wish" if latency_us == _NO_WISH_US else f"wakes within {duration(latency_us)}"
     kept = ", kept from sleeping" if core["sleep_disable"] else ""
     lines.append(("  sleep", f"{asleep}{kept}{_decided(decided['sleep_latency_us'], owners)}"))
     lines.append(("  dcvs", "may move the clocks" if core["dcvs_enable"] else "off"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.cli.options import format_option
-from htppower.cli.status.as_text import WIDTH, as_text
+from htppower.cli.status.as_text import as_text
 from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
 from htppower.cli.terminal import draw, echo, is_screen, shown
+from htppower.review.layout import terminal_height, terminal_width
 
 if TYPE_CHECKING:
     from typing import Any
@@ -87,8 +87,8 @@ class Watch:
         echo(_shown(view, self._form, indent=None))
 
     def _draw(self, view: Seen) -> None:
-        width, height = shutil.get_terminal_size()
-        lines = as_text(view, max(width, 40)).splitlines()
+        width, height = terminal_width(), terminal_height()
+        lines = as_text(view, width).splitlines()
         if self._trouble is not None:
             lines.insert(0, f"waiting: {self._trouble}"[:width])
         if len(lines) > height - 1:
@@ -104,6 +104,6 @@ def _seen_now(document: dict[str, Any]) -> Seen:
 
 def _shown(view: Seen, form: str, indent: int | None) -> str:
     if form == "text":
-        return as_text(view, WIDTH)
+        return as_text(view, terminal_width())
     told = {"age_us": view.age_us, "process": view.process.value}
     return json.dumps({**view.document, "seen": told}, indent=indent)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.events import State
+from htppower.review.durations import duration
 
 if TYPE_CHECKING:
     from htppower.backends.simulated.htp import SimulatedHtp
@@ -70,12 +71,13 @@ class Report:
         work = self.workload
         count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
         time = "virtual time" if self.virtual else "real time"
-        return f"INIT, {count} of {work.inference_us} us after gaps of {work.gap_us} us, idle, DE-INIT; {time}"
+        each, gap = duration(work.inference_us), duration(work.gap_us)
+        return f"INIT, {count} of {each} after gaps of {gap}, idle, DE-INIT; {time}"
 
     @property
     def state_line(self) -> str:
         """How long the session was in each state that it was in; may be empty."""
-        return ", ".join(f"{state} {time_us} us" for state, time_us in self.time_in_state_us.items() if time_us)
+        return ", ".join(f"{state} {duration(time_us)}" for state, time_us in self.time_in_state_us.items() if time_us)
 
     @property
     def degradation_lines(self) -> list[str]:

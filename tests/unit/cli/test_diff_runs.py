@@ -26,7 +26,7 @@ def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: st
 def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
     """The workload is the one that is asked for, and what it costs on both sides is said."""
     told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", "--inferences", "1", exit_code=1)
-    assert "time raised: 115000 us -> 2015000 us (+1900000 us)" in told
+    assert "time raised: 115 ms -> 2.015 s (+1.9 s)" in told
     assert "native calls: 8 -> 8 (the same)" in told
     document = json.loads(
         command.output("diff", "old", "new", "--timeline", "--format", "json", "--gap-us", "1", exit_code=1)
@@ -69,7 +69,7 @@ def test_a_profile_that_the_platform_refuses_is_exit_2(command: Command) -> None
 @pytest.mark.usefixtures("sides")
 def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
     """Lines that differ say in what, also where the clocks are alike."""
-    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1)
+    told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1, columns=200)
     assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
     assert "sleep_latency_us 500 |" in told
     assert "sleep_latency_us 400" in told

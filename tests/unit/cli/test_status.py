@@ -11,9 +11,9 @@ import pytest
 from bench import Bench
 
 from htppower.backends import SimulatedHtp
-from htppower.cli.status.as_text import span
 from htppower.cli.status.command import Watch
 from htppower.cli.status.document import read_status
+from htppower.review.durations import rough_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def test_json(command: Command) -> None:
 
 def test_durations_in_words() -> None:
     """Each duration is told in the unit that suits it."""
-    spans = [span(each) for each in (0, 999, 1_000, 210_400, 1_500_000, 300_000_000, 9_000_000_000, 10**12)]
+    spans = [rough_duration(each) for each in (0, 999, 1_000, 210_400, 1_500_000, 300_000_000, 9_000_000_000, 10**12)]
     assert spans == ["0 us", "999 us", "1 ms", "210 ms", "1.5 s", "5 min", "2.5 h", "12 days"]
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import htppower
-from htppower.cli import list as list_command
-from htppower.cli.terminal import console, in_colour, is_screen
+from htppower.cli.terminal import in_colour, is_screen
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.styled import coloured, plain, safe_markup, styled, width
 
@@ -53,7 +52,7 @@ COLOURFUL = (
 def test_the_environment_decides_on_colours(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], terminal: bool, colour: bool
 ) -> None:
-    """NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order; otherwise a terminal gets colours. Rich obeys too."""
+    """NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order; otherwise a terminal gets colours.."""
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -61,7 +60,6 @@ def test_the_environment_decides_on_colours(
     for stream in (sys.stdout, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
     assert in_colour() is in_colour(err=True) is colour
-    assert (console().color_system is not None) is colour
     assert is_screen() is (terminal and environment.get("TERM", "").lower() not in {"dumb", "unknown"})
 
 
@@ -153,9 +151,7 @@ def test_no_text_of_a_file_acts_on_a_terminal(
 def test_a_table_takes_no_text_for_markup(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On a terminal, too, a summary with rich's markup is shown as it is written."""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "400")
-    monkeypatch.setattr(list_command, "is_screen", lambda: True)
-    result = command.run("list", "--profiles", str(_hostile_folder(tmp_path)))
+    result = command.run("list", "--profiles", str(_hostile_folder(tmp_path)), columns=400)
     assert "internal error" not in result.output
     assert MARKUP in result.stdout
     assert "]8;" not in result.stdout

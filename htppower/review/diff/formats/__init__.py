@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from htppower.review.layout import WIDTH
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -14,11 +16,11 @@ if TYPE_CHECKING:
 NAMES = ("text", "markdown", "json", "html")
 
 
-def render(comparison: Comparison, name: str, runs: Sequence[RunPair] | None) -> str:
+def render(comparison: Comparison, name: str, runs: Sequence[RunPair] | None, width: int = WIDTH) -> str:
     """Return the comparison in one of the formats ``NAMES``, which is imported only now.
 
     ``runs`` are the dry runs of the profiles that changed; None where none are shown. A page draws them.
+    ``width`` is how wide text may be.
     """
-    make: Callable[[Comparison, Sequence[RunPair] | None], str]
-    make = importlib.import_module(f"{__name__}.as_{name}").render
-    return make(comparison, runs)
+    make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
+    return make(comparison, runs, width) if name == "text" else make(comparison, runs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
-from htppower.review.layout import aligned
+from htppower.review.layout import WIDTH, aligned, flowed, shown_width, wrapped
 from htppower.review.styled import styled
 
 if TYPE_CHECKING:
@@ -18,22 +18,24 @@ if TYPE_CHECKING:
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair
 
+_BENEATH = "    "
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
 
-def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+def render(comparison: Comparison, runs: Sequence[RunPair] | None = None, width: int = WIDTH) -> str:
     """Return the comparison, styled."""
-    groups = ["\n".join(group) for group in _groups(comparison)]
-    return "\n\n".join((*filter(None, groups), *side_by_side(runs), summary(comparison)))
+    groups = ["\n".join(group) for group in _groups(comparison, width)]
+    said = "\n".join(wrapped(summary(comparison), width))
+    return "\n\n".join((*filter(None, groups), *side_by_side(runs, width), said))
 
 
-def side_by_side(runs: Sequence[RunPair] | None) -> list[str]:
+def side_by_side(runs: Sequence[RunPair] | None, width: int = WIDTH) -> list[str]:
     """Return the dry runs of each profile as text; their module is imported only where there are any."""
     if not runs:
         return []
     from htppower.review.diff.formats.timelines import lines  # noqa: PLC0415
 
-    return ["\n".join(lines(pair)) for pair in runs]
+    return ["\n".join(lines(pair, width)) for pair in runs]
 
 
 def summary(comparison: Comparison) -> str:
@@ -51,15 +53,28 @@ def place_text(place: Place) -> str:
     return f"{path}:{place.line}" if place.line else path
 
 
-def _groups(comparison: Comparison) -> Iterator[list[str]]:
+def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
     for effect in Effect:
         changes = comparison.of_effect(effect)
-        word = styled(effect.value, _COLOURS.get(effect))
-        cells = aligned([_cells(change) for change in changes])
-        yield [f"{line}   {word}   ({place_text(each.place)})" for line, each in zip(cells, changes, strict=True)]
+        rows = [(_cells(change), f"({place_text(change.place)})") for change in changes]
+        yield _lines(rows, effect.value, _COLOURS.get(effect), width)
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
-        width = max(map(len, names), default=0)
-        yield [f"{printable(name):<{width}}  {word}   ({printable(shown_path(path))})" for name, path in names.items()]
+        rows = [((printable(name),), f"({printable(shown_path(path))})") for name, path in names.items()]
+        yield _lines(rows, word, None, width)
+
+
+def _lines(rows: list[tuple[tuple[str, ...], str]], word: str, colour: str | None, width: int) -> list[str]:
+    """Return a line for each row of cells, with what it means and its place; of those that do not fit, more lines."""
+    cells = aligned([row for row, _ in rows])
+    whole = [f"{line}   {word}   {place}" for line, (_, place) in zip(cells, rows, strict=True)]
+    marked = styled(word, colour)
+    if all(shown_width(line) <= width for line in whole):
+        return [f"{line}   {marked}   {place}" for line, (_, place) in zip(cells, rows, strict=True)]
+    lines = []
+    for row, place in rows:
+        first, *others = flowed((word, place), width, _BENEATH, _BENEATH * 2, "   ")
+        lines += [*flowed(row, width, "", _BENEATH), first.replace(word, marked, 1), *others]
+    return lines
 
 
 def _cells(change: Change) -> tuple[str, str, str, str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from htppower.errors import printable
 from htppower.profiles.fields import spell, vote_fields
 from htppower.review.diff.runs import RunPair, raised_us
+from htppower.review.durations import duration
+from htppower.review.layout import WIDTH, beside, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,28 +18,37 @@ if TYPE_CHECKING:
     from htppower.review.dry_run.report import Report
     from htppower.votes.vote_set import VoteSet
 
+# Time and state of a call, and what stands between old and new.
+_LEAD = 22
+_BAR, _NO_BAR = " | ", "   "
+_BELOW = "    "
+
 
 def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:
     """Return the runs of each profile, for JSON."""
     return [{"profile": pair.name, "old": _as_dict(pair.old), "new": _as_dict(pair.new)} for pair in runs]
 
 
-def lines(pair: RunPair) -> Iterator[str]:
+def lines(pair: RunPair, width: int = WIDTH) -> Iterator[str]:
     """Yield the runs of a profile, old on the left, new on the right, with a bar between calls that differ."""
-    yield f"{printable(pair.name)}: dry runs on {pair.new.backend.platform}"
+    yield from wrapped(f"{printable(pair.name)}: dry runs on {pair.new.backend.platform}", width)
     rows = list(_side_by_side(pair.old.rows, pair.new.rows))
-    width = max((len(_call(old, new)) for old, new in rows), default=0)
-    yield f"{'old':<{width}}   new"
+    sides = (rows, [(new, old) for old, new in rows])
+    whole = [max((_LEAD + len(_said(*each)) for each in side), default=_LEAD) for side in sides]
+    half = max((width - len(_BAR)) // 2, _LEAD)
+    left, right = whole if sum(whole) + len(_BAR) <= width else (half, half)
+    yield f"{'old':<{left + len(_BAR)}}new"
     for old, new in rows:
         same = old is not None and new is not None and old.call == new.call
-        yield f"{_call(old, new):<{width}} {' ' if same else '|'} {_call(new, old)}".rstrip()
+        columns = _call(old, new, left), _call(new, old, right)
+        yield from beside(columns, (left, right), _NO_BAR if same else _BAR)
     costs = (
-        ("native calls", len(pair.old.rows), len(pair.new.rows), ""),
-        ("time raised", raised_us(pair.old), raised_us(pair.new), " us"),
+        ("native calls", len(pair.old.rows), len(pair.new.rows), str),
+        ("time raised", raised_us(pair.old), raised_us(pair.new), duration),
     )
-    for what, before, after, unit in costs:
-        more = "the same" if before == after else f"{after - before:+}{unit}"
-        yield f"{what}: {before}{unit} -> {after}{unit} ({more})"
+    for what, before, after, spelt in costs:
+        more = "the same" if before == after else f"{'+' if after > before else ''}{spelt(after - before)}"
+        yield f"{what}: {spelt(before)} -> {spelt(after)} ({more})"
 
 
 def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[Row | None, Row | None]]:
@@ -52,14 +63,24 @@ def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[
         yield from ((None, row) for row in new[start:end])
 
 
-def _call(row: Row | None, beside: Row | None = None) -> str:
-    """Return a call in a line: its votes on clocks and polling, and those that differ from the call beside it."""
+def _call(row: Row | None, other_row: Row | None, width: int) -> list[str]:
+    """Return the lines of a call: when, the state, and what is voted, below those where it is too long."""
+    if row is None:
+        return []
+    head = f"{duration(row.call.time_us):>9}  {row.state.value:<9}"
+    said = _said(row, other_row)
+    if _LEAD + len(said) <= width:
+        return [f"{head}  {said}"]
+    return [head, *wrapped(f"{_BELOW}{said}", width)]
+
+
+def _said(row: Row | None, other_row: Row | None) -> str:
+    """Return what a call votes on clocks and polling, and what differs from the call beside it."""
     if row is None:
         return ""
     call = row.call
-    other = None if beside is None else beside.call.votes
-    said = call.function if call.votes is None else ", ".join(_votes(call.votes, other))
-    return f"{call.time_us:>9}  {row.state.value:<9}  {said}".rstrip()
+    other = None if other_row is None else other_row.call.votes
+    return call.function if call.votes is None else ", ".join(_votes(call.votes, other))
 
 
 def _votes(votes: VoteSet, other: VoteSet | None) -> Iterator[str]:

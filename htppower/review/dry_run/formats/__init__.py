@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from htppower.review.layout import WIDTH
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -13,13 +15,15 @@ if TYPE_CHECKING:
 NAMES = ("text", "json", "svg", "html", "trace")
 
 
-def render(report: Report, name: str, folders: Sequence[str] = ()) -> str:
+def render(report: Report, name: str, folders: Sequence[str] = (), width: int = WIDTH) -> str:
     """Return the report in one of the formats ``NAMES``; each is imported only when it is asked for.
 
     Args:
         report: the run.
         name: the format.
         folders: where the findings of a page look up names, besides the shipped profiles.
+        width: how wide text may be.
     """
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
-    return make(report, folders) if name == "html" else make(report)
+    more: dict[str, tuple[object, ...]] = {"html": (folders,), "text": (width,)}
+    return make(report, *more.get(name, ()))

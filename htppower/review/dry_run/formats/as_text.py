@@ -1,4 +1,4 @@
-"""A run as text, 100 columns wide: what was run, the calls in the vendor's words, a summary."""
+"""A run as text: what was run, the calls in the vendor's words, a summary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from htppower.events import State
 from htppower.review.dry_run.report import NO_HARDWARE
-from htppower.review.layout import labelled
+from htppower.review.durations import duration
+from htppower.review.layout import WIDTH, flowed, labelled
 from htppower.review.styled import styled
 from htppower.rules import table as rules
 from htppower.rules.rule import Breach
@@ -15,13 +16,18 @@ from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from htppower.review.dry_run.observer import Row
     from htppower.review.dry_run.report import Report
     from htppower.votes.native import NativeConfig
 
-_COLUMNS = "{:>10}  {:<9}  {:<16}  {:<9}  {}"
-_INDENT = " " * 54
+_HEADINGS = ("time", "phase", "why", "state")
+_CALL = "call and votes"
+_GAP = "  "
+# Where votes stand below their call: beside it in a wide terminal, else nearer to the margin.
+_BESIDE_FROM = 120
+_INDENT = 8
 _COLOURS = {State.RAISED: "red", State.LOWERED: "green", State.UNKNOWN: "yellow"}
 _PREFIXES = (
     "DCVS_VOLTAGE_VCORNER_",
@@ -32,54 +38,84 @@ _PREFIXES = (
 )
 
 
-def render(report: Report) -> str:
+def render(report: Report, width: int = WIDTH) -> str:
     """Return the report, styled."""
-    return "\n".join((*_head(report), "", *_timeline(report), "", *_summary(report)))
+    return "\n".join((*_head(report, width), "", *_timeline(report, width), "", *_summary(report, width)))
 
 
-def _head(report: Report) -> Iterator[str]:
-    yield from labelled("profile", f"{report.profile.name}: {report.profile.summary}")
-    yield from labelled("file", str(report.profile.source or "none"))
-    yield from labelled("platform", str(report.backend.platform))
-    yield from labelled("workload", report.workload_line)
-    yield from labelled("hardware", NO_HARDWARE)
-    yield from labelled("reading", "a call carries what differs from what is in force; corners are min / target / max")
+def _head(report: Report, width: int) -> Iterator[str]:
+    rows = (
+        ("profile", f"{report.profile.name}: {report.profile.summary}"),
+        ("file", str(report.profile.source or "none")),
+        ("platform", str(report.backend.platform)),
+        ("workload", report.workload_line),
+        ("hardware", NO_HARDWARE),
+        ("reading", "a call carries what differs from what is in force; corners are min / target / max"),
+    )
+    for label, text in rows:
+        yield from labelled(label, text, width)
 
 
-def _timeline(report: Report) -> Iterator[str]:
-    yield styled(_COLUMNS.format("time us", "phase", "why", "state", "call and votes"), "bold")
+def _timeline(report: Report, width: int) -> Iterator[str]:
+    """Yield a line for each call, which is as wide as its columns need, and below it its votes."""
+    cells = [_cells(row) for row in report.rows]
+    widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
+    margin = sum(widths) + len(_GAP) * len(widths)
+    beside = margin + max((len(row.text) for row in report.rows), default=0) <= width
+    heading = _line(_HEADINGS, widths)
+    yield styled(f"{heading}{_GAP}{_CALL}" if beside else heading.rstrip(), "bold")
     if not report.rows:
-        yield _COLUMNS.format("", "", "", "", "no call: this profile does not vote")
-    for row in report.rows:
-        # The state is padded before it is coloured, so that columns stay aligned on a terminal.
-        state = styled(f"{row.state.value:<9}", _COLOURS.get(row.state))
-        phase = "" if row.phase is None else row.phase.value
-        yield _COLUMNS.format(row.call.time_us, phase, row.cause.value, state, row.text).rstrip()
+        yield "no call: this profile does not vote"
+    indent = margin if width >= _BESIDE_FROM else _INDENT
+    for row, texts in zip(report.rows, cells, strict=True):
+        *before, said = texts
+        state = styled(said, _COLOURS.get(row.state))
+        line = f"{_line(before, widths[:-1])}{_GAP}{state}"
+        if beside:
+            yield f"{line}{' ' * (widths[-1] - len(said))}{_GAP}{row.text}"
+        else:
+            yield line
+            yield from _below((row.text,), indent - len(_GAP), width)
         for config in row.call.configs:
-            for line in _vote(config):
-                yield f"{_INDENT}{line}"
+            for number, parts in enumerate(_vote(config)):
+                yield from _below(parts, indent + len(_GAP) * min(number, 1), width)
 
 
-def _vote(config: NativeConfig) -> Iterator[str]:
+def _cells(row: Row) -> tuple[str, ...]:
+    phase = "" if row.phase is None else row.phase.value
+    return duration(row.call.time_us), phase, row.cause.value, row.state.value
+
+
+def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
+    """Return cells side by side, the first to the right."""
+    first, *others = (f"{text:<{width}}" for text, width in zip(texts, widths, strict=True))
+    return _GAP.join((f"{texts[0]:>{len(first)}}", *others))
+
+
+def _below(parts: Sequence[str], indent: int, width: int) -> list[str]:
+    lead = " " * indent
+    return flowed(parts, width, lead, f"{lead}{_GAP * 2}")
+
+
+def _vote(config: NativeConfig) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of a vote: its option and numbers, and then the corners of each of its clocks."""
     about = VOTE_OPTIONS[Option[config.option]]
     if not about.fields:
         unit = " us" if about.field.endswith("_us") else ""
-        yield f"{config.option}  {next(iter(config.fields.values()))}{unit}"
+        yield config.option, f"{next(iter(config.fields.values()))}{unit}"
     elif about.partial:
-        yield config.option
         flags = [field for field in about.fields if field.flag and config.fields[field.flag]]
-        yield f"  {'  '.join(_number(config, field.native[0]) for field in flags if len(field.native) == 1)}"
-        yield f"  {'  '.join(_number(config, field.native[0]) for field in about.fields if not field.flag)}"
-        for field in flags:
-            if len(field.native) > 1:
-                yield f"  {_corners(config, field.native)}"
+        shown = [field.native[0] for field in flags if len(field.native) == 1]
+        shown += [field.native[0] for field in about.fields if not field.flag]
+        yield config.option, *(_number(config, name) for name in shown)
+        yield from ((_corners(config, field.native),) for field in flags if len(field.native) > 1)
     else:
         numbers = [field.native[0] for field in about.fields if "Corner" not in field.native[0]]
         is_default = about.default is not None and config.fields == native_config(about, about.default, 0).fields
         shown = numbers[:1] if is_default else numbers
-        yield "  ".join((config.option, *(_number(config, name) for name in shown)))
+        yield config.option, *(_number(config, name) for name in shown)
         if not is_default:
-            yield f"  {_corners(config, tuple(name for name in config.fields if 'Corner' in name))}"
+            yield (_corners(config, tuple(name for name in config.fields if "Corner" in name)),)
 
 
 def _number(config: NativeConfig, name: str) -> str:
@@ -101,13 +137,17 @@ def _short(config: NativeConfig, field: str) -> str:
     return name
 
 
-def _summary(report: Report) -> Iterator[str]:
+def _summary(report: Report, width: int) -> Iterator[str]:
     sets = report.count("setPowerConfig")
-    yield from labelled("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig")
-    yield from labelled("time", report.state_line)
-    for line in report.degradation_lines:
-        yield from labelled("degraded", line)
     warnings = rules.ids(lambda rule: rule.breach is Breach.WARNING)
-    for finding in rules.check(report.profile.case(report.backend.platform), warnings):
-        hint = f" ({finding.hint})" if finding.hint else ""
-        yield from labelled("warning", f"{finding.rule}: {finding.message}{hint}")
+    found = rules.check(report.profile.case(report.backend.platform), warnings)
+    rows = [
+        ("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig"),
+        ("time", report.state_line),
+        *(("degraded", line) for line in report.degradation_lines),
+        *(("warning", f"{each.rule}: {each.message}{f' ({each.hint})' if each.hint else ''}") for each in found),
+    ]
+    named = dict.fromkeys((*(lost.rule for lost in report.degradations), *(each.rule for each in found)))
+    rows += [("why", f"htppower explain {rule}") for rule in named]
+    for label, text in rows:
+        yield from labelled(label, text, width)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 NAMES = ("text", "json", "github", "sarif", "junit")
 
 
-def render(report: LintReport, name: str) -> str:
-    """Return the report in one of the forms ``NAMES``; each is imported only when it is asked for."""
-    make: Callable[[LintReport], str] = importlib.import_module(f"{__name__}.as_{name}").render
-    return make(report)
+def render(report: LintReport, name: str, width: int | None = None) -> str:
+    """Return the report in one of the forms ``NAMES``; each is imported only when it is asked for.
+
+    ``width`` is how wide text may be; None breaks no finding, since tools read its first line.
+    """
+    make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
+    return make(report, width) if name == "text" else make(report)

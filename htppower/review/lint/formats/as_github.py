@@ -36,5 +36,5 @@ def _line(finding: Finding) -> str:
     entry = CATALOGUE[finding.rule]
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
     wanted = f"\nexpected: {says}" if (says := expected(finding)) else ""
-    message = f"{finding.message}{wanted}{hint}\ndocs: {entry.page}"
+    message = f"{finding.message}{wanted}{hint}\nwhy: {entry.pointer}"
     return f"::{_COMMANDS[finding.severity]} {said}::{message.translate(_IN_MESSAGE)}"

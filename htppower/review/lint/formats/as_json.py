@@ -50,6 +50,6 @@ def _finding(report: LintReport, finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "expected": expected(finding),
         "hint": finding.hint,
-        "docs": entry.page,
+        "docs": entry.pointer,
         "text": report.excerpt(finding)[0],
     }

@@ -45,7 +45,7 @@ def _rule(entry: Rule) -> dict[str, Any]:
     return {
         "id": entry.id,
         "shortDescription": {"text": entry.says},
-        "help": {"text": f"{entry.says} Source: {entry.source}. See {entry.page}."},
+        "help": {"text": f"{entry.says} Source: {entry.source}. See {entry.pointer}."},
         "defaultConfiguration": {"level": entry.severity.value},
         "properties": {"tags": [entry.family.value]},
     }

@@ -6,8 +6,9 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity, printable
+from htppower.review.layout import shown_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE, expected
-from htppower.review.styled import styled
+from htppower.review.styled import plain, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,38 +19,52 @@ if TYPE_CHECKING:
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _LONGEST_LINE = 100
 _BEFORE_MARKER = 60
+# Margins, bar and dots around the line of a file.
+_AROUND_EXCERPT = 11
 
 
-def render(report: LintReport) -> str:
-    """Return the report, styled."""
-    blocks = ["\n".join(_block(report, finding)) for finding in report.told]
-    return "\n\n".join((*blocks, _summary(report)))
+def render(report: LintReport, width: int | None = None) -> str:
+    """Return the report, styled.
+
+    ``width`` is how wide a line may be; None breaks none.
+    """
+    blocks = ["\n".join(_block(report, finding, width)) for finding in report.told]
+    return "\n\n".join((*blocks, *_wrapped(_summary(report), width)))
 
 
-def _block(report: LintReport, finding: Finding) -> Iterator[str]:
+def _block(report: LintReport, finding: Finding, width: int | None) -> Iterator[str]:
     severity = styled(finding.severity.value, _COLOURS[finding.severity], "bold")
-    place = styled(str(finding.place), "bold")
-    yield f"{place}: {severity} {finding.rule} {printable(finding.message)}"
-    entry = CATALOGUE[finding.rule]
+    place, message = printable(str(finding.place)), printable(finding.message)
+    head = f"{styled(place, 'bold')}: {severity} {finding.rule}"
+    if width is None or shown_width(f"{plain(head)} {message}") <= width:
+        yield f"{head} {message}"
+    else:
+        yield head
+        yield from _wrapped(f"  {message}", width)
     number = str(finding.line)
     text, column = report.excerpt(finding)
     if text.strip():
-        shown, marker = _marked(text, column)
+        longest = _LONGEST_LINE if width is None else min(_LONGEST_LINE, width - len(number) - _AROUND_EXCERPT)
+        shown, marker = _marked(text, column, longest)
         yield f"  {number} | {shown}"
         yield f"  {' ' * len(number)} | {styled(marker, _COLOURS[finding.severity])}"
     if says := expected(finding):
-        yield f"  expected: {says}"
+        yield from _wrapped(f"  expected: {says}", width)
     if finding.hint:
-        yield f"  hint: {printable(finding.hint)}"
-    yield f"  docs: {entry.page}"
+        yield from _wrapped(f"  hint: {printable(finding.hint)}", width)
+    yield f"  why: {CATALOGUE[finding.rule].pointer}"
 
 
-def _marked(text: str, column: int) -> tuple[str, str]:
+def _wrapped(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else wrapped(text, width, "  ")
+
+
+def _marked(text: str, column: int, longest: int) -> tuple[str, str]:
     """Return a line as a terminal can show it, shortened around the column, and the line with the marker."""
     shown = "".join(_shown(character) for character in text)
-    start = max(0, column - 1 - _BEFORE_MARKER) if len(shown) > _LONGEST_LINE else 0
-    part = shown[start : start + _LONGEST_LINE]
-    left, right = "..." if start else "", "..." if start + _LONGEST_LINE < len(shown) else ""
+    start = max(0, column - 1 - min(_BEFORE_MARKER, longest // 2)) if len(shown) > longest else 0
+    part = shown[start : start + longest]
+    left, right = "..." if start else "", "..." if start + longest < len(shown) else ""
     before = part[: column - 1 - start]
     width = sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in before)
     return f"{left}{part}{right}".rstrip(), f"{' ' * (len(left) + width)}^"

@@ -1,0 +1,58 @@
+"""What the command prints fits the width that it is shown in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sides import write_sides
+
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.layout import shown_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from command import Command
+
+WIDTHS = (60, 80, 200)
+COMMANDS = (
+    ("list",),
+    ("diff", "{folder}/old", "{folder}/new", "--timeline"),
+    ("diff", "burst", "extreme_power_saver", "--timeline"),
+    ("lint", str(shipped_folder())),
+    ("explain", "relaxed"),
+    ("profile", "burst", "--dry-run", "--arch", "V73", "--platform", "qnx"),
+    *(("explain", name) for name in SHIPPED_PROFILES),
+    *(("profile", name, "--dry-run") for name in SHIPPED_PROFILES),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder with two sides to compare, as the current one."""
+    write_sides(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, ...], width: int) -> None:
+    """Every shipped profile is told within the width, in full words, whatever the width is."""
+    given = [argument.format(folder=folder) for argument in arguments]
+    lines = command.run(*given, columns=width).output.splitlines()
+    assert lines
+    assert [line for line in lines if shown_width(line) > width] == []
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_nothing_is_lost_in_a_narrow_terminal(command: Command) -> None:
+    """The same words are told in every width of a dry run; only where lines end differs."""
+    told = [sorted(command.output("profile", "burst", "--dry-run", columns=width).split()) for width in WIDTHS]
+    # A word of the heading is left out where the call stands below.
+    missing = set(told[1]) - set(told[0])
+    assert missing <= {"call", "and", "votes"}
+    assert told[1] == told[2]

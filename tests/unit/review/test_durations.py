@@ -1,0 +1,57 @@
+"""Durations as people read and write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.review.durations import duration, parse_duration
+
+
+@pytest.mark.parametrize(
+    ("duration_us", "said"),
+    [
+        (0, "0 us"),
+        (40, "40 us"),
+        (9999, "9.999 ms"),
+        (300_000, "300 ms"),
+        (1_500_000, "1.5 s"),
+        (1_000_001, "1.000001 s"),
+        (-1_900_000, "-1.9 s"),
+    ],
+)
+def test_a_duration_is_told_exactly(duration_us: int, said: str) -> None:
+    """The unit is the largest that the duration reaches, and no digit is lost."""
+    assert duration(duration_us) == said
+
+
+@given(st.integers(0, 10**13))
+def test_what_is_told_is_read_back(duration_us: int) -> None:
+    """A duration as it is printed can be given as an option, with or without the space."""
+    assert parse_duration(duration(duration_us)) == duration_us
+    assert parse_duration(duration(duration_us).replace(" ", "")) == duration_us
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_us"),
+    [("5ms", 5000), ("300us", 300), ("1s", 1_000_000), (" 2 MIN ", 120_000_000), ("0.5h", 18 * 10**8)],
+)
+def test_durations_are_read(text: str, duration_us: int) -> None:
+    """Each unit is known, in either case."""
+    assert parse_duration(text) == duration_us
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "ms", "", "-5ms", "5 parsecs", "1.2.3s", "0.5us", "1e3us", "\u0663us", "nan s", ".ms"]
+)
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    """A number without a unit is refused where none is agreed on; so are parts of a microsecond."""
+    with pytest.raises(ValueError, match=r"write 5ms|whole number of us"):
+        parse_duration(text)
+
+
+def test_a_bare_number_has_the_unit_that_was_agreed_on() -> None:
+    """A number without a unit counts in that of the option."""
+    assert parse_duration("5000", "us") == 5000
+    assert parse_duration("2.5", "s") == 2_500_000

@@ -1,0 +1,81 @@
+"""Text that fits the width it is shown in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.review.layout import aligned, flowed, labelled, shown_width, table, terminal_width, wrapped
+
+if TYPE_CHECKING:
+    import pytest
+
+TEXTS = st.text("ab./_-  \u6f22", max_size=120)
+WIDTHS = st.integers(8, 60)
+
+
+@given(TEXTS, WIDTHS, st.integers(0, 6))
+def test_wrapping_keeps_the_width_and_every_letter(text: str, width: int, indent: int) -> None:
+    """No line is wider than it may be, and nothing but spaces is lost, wide letters included."""
+    lines = wrapped(text, width, " " * indent)
+    assert all(shown_width(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+@given(st.lists(TEXTS, max_size=6), WIDTHS)
+def test_parts_flow_within_the_width(parts: list[str], width: int) -> None:
+    """The same holds of parts."""
+    lines = flowed(parts, width, "  ", "    ")
+    assert all(shown_width(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join("".join(parts).split())
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=4), st.integers(20, 120))
+def test_a_table_keeps_the_width_and_every_letter(rows: list[tuple[str, str, str]], width: int) -> None:
+    """Cells wrap, or move beneath their row, and all of them are told."""
+    lines = table(("first", "second", "third"), rows, width)
+    assert all(shown_width(line) <= width for line in lines)
+    said = sorted("".join("".join(lines).split()))
+    for row in rows:
+        for letter in "".join(cell for cell in row if cell != "-"):
+            assert letter == " " or letter in said
+
+
+def test_a_word_is_broken_only_where_it_must_be() -> None:
+    """Lines end between words; a path that is too long is broken behind a slash, other words behind a joint."""
+    assert wrapped("one two three", 9) == ["one two", "three"]
+    assert wrapped("in /usr/lib/python3/site-packages/x.so", 20) == ["in", "/usr/lib/python3/", "site-packages/x.so"]
+    assert wrapped("a_long_name_without_end", 12) == ["a_long_name_", "without_end"]
+    assert wrapped("x" * 25, 10, "  ") == ["x" * 10, "  " + "x" * 8, "  " + "x" * 7]
+
+
+def test_what_does_not_fit_a_table_stands_beneath() -> None:
+    """The first columns that fit stay; what follows is told below with its heading, and prose without one."""
+    rows = [("burst", "TURBO", "relaxed", "Highest clocks, kept up."), ("none", "-", "-", "No votes.")]
+    head = ("name", "corner", "relaxes to", "summary")
+    assert table(head, rows, 100)[1] == "burst  TURBO   relaxed     Highest clocks, kept up."
+    assert table(head, rows, 21) == [
+        "name   corner",
+        "burst  TURBO",
+        "    relaxes to",
+        "    relaxed; Highest",
+        "    clocks, kept up.",
+        "none   -",
+        "    No votes.",
+    ]
+
+
+def test_labels_and_columns() -> None:
+    """A label stands at the first line of its text; columns are as wide as their widest cell, wide letters counted."""
+    assert list(labelled("why", "one two three four", 22)) == ["why         one two", "            three four"]
+    assert aligned([("a", "b"), ("\u6f22\u6f22", "c")]) == ["a     b", "\u6f22\u6f22  c"]
+
+
+def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """COLUMNS comes first; 80 where there is no terminal; a terminal that is too narrow to lay out counts as 40."""
+    assert capsys is not None
+    for columns, width in (("132", 132), ("", 80), ("0", 80), ("many", 80), ("7", 40)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert terminal_width() == width
