@@ -147,10 +147,10 @@ def test_lint_tells_what_a_power_state_leaves_up(command: Command, tmp_path: Pat
 def test_a_dry_run_shows_them(command: Command, tmp_path: Path) -> None:
     """The run says every vote in the vendor's words, draws both kinds of corners, and says what a platform lacks."""
     path = str(write(tmp_path, EXPANDED + CENG_EXP))
-    told = command.output("profile", path, "--dry-run", "--arch", "V85")
-    assert "powerMode PERFORMANCE_MODE  corePerfMode HIGH_D3  busPerfMode HIGH" in told
+    told = " ".join(command.output("profile", path, "--dry-run", "--arch", "V85").split())
+    assert "powerMode PERFORMANCE_MODE corePerfMode HIGH_D3 busPerfMode HIGH" in told
     assert "busVoltageCorner NOM / TUR_L1 / TUR_L3" in told
-    assert "CENG_EXP  cengPerfMode HIGH_D2" in told
+    assert "CENG_EXP cengPerfMode HIGH_D2" in told
     picture = command.output("profile", path, "--dry-run", "--arch", "V85", "--format", "svg")
     assert picture.index(">NOM_L0<") < picture.index(">SVS<")
     for form in ("html", "trace", "json"):
