@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.errors import VoteRejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from htppower.control.phases import Inference
     from htppower.control.session import Session
@@ -42,8 +42,20 @@ class AsyncRuns:
             self._pending += 1
         return AsyncRun(self, inference, callback)
 
+    @contextlib.contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Let ``wait`` wait for what runs on a thread that nobody joins."""
+        with self._changed:
+            self._pending += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._pending -= 1
+                self._changed.notify_all()
+
     def wait(self) -> None:
-        """Return when every inference that has begun is ended."""
+        """Return when every inference that has begun is ended, and nothing is under way."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending)
 

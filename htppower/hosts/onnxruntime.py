@@ -116,6 +116,28 @@ class VotingSession(ContextManager):
         with self._votes.inference(), self._watch:
             return session.run(output_names, input_feed, run_options)
 
+    async def arun(self, output_names: Any, input_feed: Any, run_options: RunOptions | None = None) -> Any:
+        """Run as ``run`` does, and suspend the coroutine meanwhile: votes and run have a thread of the loop's executor.
+
+        Where the coroutine is cancelled, the run is asked to end (``RunOptions.terminate``), unless it has options of
+        the caller's; the inference ends with it, and ``close`` waits for it.
+
+        Raises:
+            ProviderVotes, VoteRejected, SessionClosed: as ``run`` does.
+        """
+        import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
+
+        from onnxruntime import RunOptions  # noqa: PLC0415 - the host may have none but a session of its own
+
+        self._open(run_options)
+        options = RunOptions() if run_options is None else run_options
+        try:
+            return await asyncio.to_thread(self._run_under_way, output_names, input_feed, options)
+        except asyncio.CancelledError:
+            if run_options is None:
+                options.terminate = True
+            raise
+
     def run_with_ort_values(
         self, output_names: Any, input_dict_ort_values: Any, run_options: RunOptions | None = None
     ) -> Any:
@@ -185,7 +207,7 @@ class VotingSession(ContextManager):
             session.set_providers(providers, provider_options)
 
     def close(self) -> None:
-        """Wait for the runs of ``run_async``, then release the model within DE-INIT. Closing twice is fine.
+        """Wait for ``run_async`` and ``arun``, then release the model within DE-INIT. Closing twice is fine.
 
         Call it when no other run is under way, and not from a callback: a run that waits for the callback's thread
         would never end. The votes' session stays open; where it is closed, the model is released without votes.
@@ -208,6 +230,12 @@ class VotingSession(ContextManager):
         if name == "_session" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._open(), name)
+
+    def _run_under_way(self, output_names: Any, input_feed: Any, run_options: RunOptions) -> Any:
+        with self._async_runs.under_way():
+            session = self._open()
+            with self._votes.inference(), self._watch:
+                return session.run(output_names, input_feed, run_options)
 
     def _leave(self) -> None:
         self.close()
