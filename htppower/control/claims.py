@@ -83,10 +83,6 @@ class Claims:
             chosen, cap = in_use(profile, (), self._registry.caps)
             return self._planner.plan(chosen), cap
 
-    def opened(self, session: SessionRecord) -> None:
-        """Let a session that was just opened follow the caps that were set and lifted meanwhile."""
-        self._reconciler.follow(session, Cause.SESSION_OPENED, None)
-
     def use(self, session: SessionRecord, profile: str | os.PathLike[str] | Profile) -> None:
         """Change a session's own profile.
 
@@ -97,12 +93,9 @@ class Claims:
         with self._registry.lock:
             self._registry.require_live(session)
             self._planner.plan(loaded)
-        try:
+        with self._reconciler.watch(session):
             session.own = loaded
             error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)
-        except BaseException:
-            self._reconciler.interrupted((session,))
-            raise
         self._reconciler.raise_failure(session, error)
 
     def make_hold(
@@ -122,13 +115,13 @@ class Claims:
         """Begin a hold on a session; where an exception passes, the hold has ended.
 
         Raises:
+            SessionClosed: the session is being closed.
             VoteRejected: a call failed and the controller has ``on_error="raise"``.
         """
-        if session.gone:
-            # The process is being ended, or is a forked child: let it pass, without effect.
-            return
         with self._registry.lock:
-            if session.gate.closing:
+            self._registry.require_live(session)
+            if session.gate.closing or session.gone:
+                # The process is being ended, or is a forked child: let it pass, without effect.
                 return
             session.holds = (*session.holds, claim)
             told = {"held": claim.profile.name, "reason": claim.reason, "until_us": claim.until_us}
@@ -151,26 +144,26 @@ class Claims:
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
-        try:
+        with self._reconciler.watch(session):
             with self._registry.lock:
                 if claim not in session.holds:
                     return
                 session.holds = tuple(other for other in session.holds if other is not claim)
                 self._ended(session, claim, end)
             error = self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)
-        except BaseException:
-            self._reconciler.interrupted((session,))
-            raise
         if not quiet:
             self._reconciler.raise_failure(session, error)
 
     def close(self, session: SessionRecord, timeout_s: float | None) -> list[VoteRejected]:
         """End every hold of a session, then close it; return the failures. The timeout is as for the reconciler's."""
-        with self._registry.lock:
-            holds, session.holds = session.holds, ()
-            for claim in holds:
-                self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-        return self._reconciler.close(session, timeout_s)
+        with self._reconciler.watch(session):
+            with self._registry.lock:
+                # First, so that no hold begins that nobody would end.
+                session.gate.close()
+                holds, session.holds = session.holds, ()
+                for claim in holds:
+                    self._ended(session, claim, HoldEnd.SESSION_CLOSED)
+            return self._reconciler.close(session, timeout_s)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Return a cap, which is not set.
@@ -193,16 +186,13 @@ class Claims:
 
     def lift_cap(self, claim: Claim) -> None:
         """Lift a cap, if it was not lifted before."""
-        try:
+        with self._reconciler.watch(*self._registry.all()):
             with self._registry.lock:
                 if claim not in self._registry.caps:
                     return
                 self._registry.caps = tuple(other for other in self._registry.caps if other is not claim)
                 self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
             self._all_follow(Cause.CAP_LIFTED, claim.reason)
-        except BaseException:
-            self._reconciler.interrupted(self._registry.all())
-            raise
 
     def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)

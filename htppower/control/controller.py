@@ -17,6 +17,7 @@ from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat, checked_
 from htppower.control.holds import Cap
 from htppower.control.locks import comes_free
 from htppower.control.native_calls import NativeCalls
+from htppower.control.opener import Opener
 from htppower.control.plans import Planner
 from htppower.control.process_exit import ProcessExit
 from htppower.control.process_settings import ProcessSettings
@@ -26,7 +27,9 @@ from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
 from htppower.control.session_transitions import SessionTransitions
+from htppower.control.session_updates import SessionUpdates
 from htppower.control.status.controller_status import ControllerStatus, controller_status
+from htppower.control.stepper import Stepper
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -105,19 +108,21 @@ class VoteController(ContextManager):
         )
         executor = Executor(calls, self._registry, self._settings, planner.missing, strict=strict)
         transitions = SessionTransitions(self._registry, executor, self._events, self._time)
-        heartbeat = Heartbeat(
-            self._registry, executor, transitions, self._recovery, self._time, self._settle_if_asked, beat_us
-        )
+        heartbeat = Heartbeat(self._registry, executor, transitions, self._recovery, self._time, self._if_free, beat_us)
+        updates = SessionUpdates(self._registry, self._settings, transitions, self._events, planner)
+        stepper = Stepper(self._registry, executor, transitions, updates, self._recovery, heartbeat, self._time)
         self._reconciler = Reconciler(
             self._registry,
+            stepper,
             executor,
-            transitions,
             self._recovery,
-            heartbeat,
             self._events,
             self._time,
             planner,
             raises=on_error == "raise",
+        )
+        self._opener = Opener(
+            self._registry, executor, transitions, self._recovery, stepper, self._reconciler, self._events
         )
         profiles = ProfileCache(folders)
         self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)
@@ -170,8 +175,7 @@ class VoteController(ContextManager):
         record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring)
         record.decided_by = cap
         session = Session(record, self._reconciler, self._claims, self._closer, self._time)
-        self._reconciler.open(record)
-        self._claims.opened(record)
+        self._opener.open(record)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
@@ -322,8 +326,8 @@ class VoteController(ContextManager):
     def _retry(self) -> None:
         self._reconciler.retry()
 
-    def _settle_if_asked(self, session: SessionRecord) -> None:
-        self._reconciler.settle_if_asked(session)
+    def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
+        self._reconciler.if_free(session, action)
 
     def _subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.ledger import NOTHING
-from htppower.control.locks import is_held
+from htppower.control.locks import FOREVER_S, run_if_free
+from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation, Trigger
 from htppower.rules import table as rules
 from htppower.rules.case import Case
-from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -72,6 +72,7 @@ class Executor:
         strict: bool,
     ) -> None:
         self._calls = calls
+        self._ids = PowerConfigIds(calls, registry)
         self._registry = registry
         self._settings = settings
         self._missing = missing
@@ -112,7 +113,7 @@ class Executor:
             VoteRejected: of the first that can't be created; those before it stay.
         """
         for core_id in session.core_ids:
-            self._create_id(session, core_id)
+            self._ids.create(session, core_id)
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
         """Return whether anything must be sent for a session's votes to be in force."""
@@ -145,93 +146,25 @@ class Executor:
 
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
-        failed = None
-        for power_config_id in self._registry.all_orphans():
-            if power_config_id in self._registry.borrowed:
-                continue
-            failed = self._destroy(None, power_config_id) or failed
-            if failed is not None and failed.code in LINK_LOST:
-                break
-        return failed
-
-    def _create_id(self, session: SessionRecord, core_id: int) -> None:
-        if core_id not in session.ledgers:
-            made = self._calls.create(session, session.device_id, core_id)
-            # After a restart the library may give the number of an orphan again.
-            self._registry.orphans.pop(made, None)
-            session.take_id(core_id, made)
+        return self._ids.destroy_orphans()
 
     def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
-        turn = self._settings.turn
-        while self._settings.difference() and not is_held(turn):
-            try:
-                if not turn.acquire(blocking=wait):
-                    return
-                settings = self._settings.take()
-                if settings:
-                    send(settings)
-            finally:
-                try:  # noqa: SIM105 - nothing may come before the release: see locks.py
-                    turn.release()
-                except RuntimeError:
-                    pass
+        def cast() -> None:
+            settings = self._settings.take()
+            if settings:
+                send(settings)
+
+        while self._settings.difference():
+            if not run_if_free(self._settings.turn, cast, FOREVER_S if wait else 0):
+                return
 
     def _cast_on_a_new_id(self, *, wait: bool) -> None:
-        registry = self._registry
-        made = self._calls.create(None, *registry.last_core)
-
-        def send(settings: VoteSet) -> None:
+        def send(power_config_id: int, settings: VoteSet) -> None:
             since = self._settings.sending(settings)
-            self._calls.set(None, made, settings)
+            self._calls.set(None, power_config_id, settings)
             self._settings.sent(settings, since)
 
-        try:
-            registry.borrowed.add(made)
-            registry.orphans[made] = None
-            try:
-                self._cast_settings(send, wait=wait)
-            finally:
-                self._destroy(None, made)
-        finally:
-            registry.borrowed.discard(made)
-
-    def _give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
-        """Destroy the id of a core, which is the session's no longer; return the call that failed."""
-        registry, power_config_id = self._registry, session.ledgers[core_id].power_config_id
-        try:
-            registry.borrowed.add(power_config_id)
-            registry.orphans[power_config_id] = None
-            session.give_up_id(core_id)
-            return self._destroy(told_of, power_config_id)
-        finally:
-            registry.borrowed.discard(power_config_id)
-
-    def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
-        """Destroy an orphan, for the session that has given it up where there is one; return the call that failed.
-
-        Where another thread is about to destroy it, nothing is done.
-        """
-        with self._registry.lock:
-            if power_config_id not in self._registry.orphans:
-                return None
-            del self._registry.orphans[power_config_id]
-        gone = False
-        try:
-            self._calls.destroy(session, power_config_id)
-            gone = True
-        except VoteRejected as error:
-            if error.code in LINK_LOST:
-                return without_frames(error)
-            try:
-                # The clocks' vote at least, as far as the library does that.
-                self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
-            except VoteRejected as second:
-                return without_frames(second if second.code in LINK_LOST else error)
-            return without_frames(error)
-        finally:
-            if not gone:
-                self._registry.orphans[power_config_id] = None
-        return None
+        self._ids.use_a_new_one(lambda made: self._cast_settings(functools.partial(send, made), wait=wait))
 
     def _cast(self, session: SessionRecord, votes: VoteSet, *, in_time: bool) -> None:
         """Send what differs, one call per core; settings of the process go with the first.
@@ -243,7 +176,7 @@ class Executor:
         first: VoteRejected | None = None
         for core_id in session.core_ids:
             try:
-                self._create_id(session, core_id)
+                self._ids.create(session, core_id)
                 self._cast_on(session, core_id, votes, asks=asks)
             except VoteRejected as error:
                 if error.code in LINK_LOST:
@@ -272,19 +205,18 @@ class Executor:
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         own = session.ledgers[core_id].difference(votes.where_absent(*list(self._missing)))
-        turn = self._settings.turn
-        if asks and not is_held(turn) and self._settings.difference():
-            try:
-                settings = self._settings.take() if turn.acquire(blocking=False) else NOTHING
-                if settings:
-                    self._set(session, core_id, own, settings)
-                    return
-            finally:
-                try:  # noqa: SIM105 - nothing may come before the release: see locks.py
-                    turn.release()
-                except RuntimeError:
-                    pass
-        if own:
+        sent = False
+
+        def send_with_settings() -> None:
+            nonlocal sent
+            settings = self._settings.take()
+            if settings:
+                self._set(session, core_id, own, settings)
+                sent = True
+
+        if asks and self._settings.difference():
+            run_if_free(self._settings.turn, send_with_settings)
+        if own and not sent:
             self._set(session, core_id, own, NOTHING)
 
     def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
@@ -371,17 +303,17 @@ class Executor:
         for core_id, power_config_id in ids.items():
             if failed is not None and failed.code == SYSTEM_COMMUNICATION:
                 return Outcome(failed, tuple(failures))
-            failed = self._give_up(session, core_id, session)
+            failed = self._ids.give_up(session, core_id, session)
             if failed is not None:
                 failures.append((power_config_id, failed))
         return Outcome(not_given_back=tuple(failures))
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:
         """Create an id anew. The library destroys unknown ids without complaint, so the old one can't linger."""
-        failed = self._give_up(session, core_id, None)
+        failed = self._ids.give_up(session, core_id, None)
         if failed is not None and failed.code in LINK_LOST:
             raise without_frames(failed)
-        self._create_id(session, core_id)
+        self._ids.create(session, core_id)
 
 
 def _check(in_force: VoteSet, votes: VoteSet, power_config_id: int) -> None:

@@ -88,6 +88,7 @@ class Gate:
         after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
         background: whether they are lowered by an alarm where sustain_us is 0.
         closing: whether the session is being closed.
+        inits: how many INIT phases have ended.
     """
 
     __slots__ = (
@@ -104,6 +105,7 @@ class Gate:
         "ended_ns",
         "gone",
         "idle",
+        "inits",
         "lock",
         "made",
         "open",
@@ -129,6 +131,7 @@ class Gate:
         self.alarm_us = 0
         self.covered = False
         self.closing = False
+        self.inits = 0
         # What sees to it that a token that is gone is counted as that, and the references that watch for that, two for
         # each token; made with the first one.
         self._sweep_soon: Callable[[weakref.ref[Token]], object] | None = None
@@ -206,6 +209,7 @@ class Gate:
     def end_preparation(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT."""
         with self.lock:
+            self.inits += phase is Phase.INIT
             self.drop_preparation(token)
             now_us = self.time.now_us
             if phase is Phase.INIT:
@@ -338,11 +342,15 @@ class Gate:
                 if token.home is self.idle:
                     self.idle.append(token)
             self.gone.clear()
-            self.preparing = tuple(watch for watch in self.preparing if watch() is not None)
+            preparing = tuple(watch for watch in self.preparing if watch() is not None)
+            ended = len(preparing) < len(self.preparing)
+            # Either of the two: an INIT that counts once more than it ended costs a call.
+            self.inits += ended
+            self.preparing = preparing
             if self.made < before and not self._is_busy():
                 self.deadline_us = self.time.now_us + self.sustain_us
             must_lower = self.must_lower()
-        if must_lower:
+        if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)
 
     def _disarm(self) -> None:

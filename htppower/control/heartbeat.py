@@ -10,10 +10,10 @@ So whoever raises has nothing to do with it, unless it has ended: then it is ask
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.locks import is_held
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
 
@@ -69,7 +69,7 @@ class Heartbeat:
     Args:
         registry, executor, transitions, recovery, time: the open sessions, what makes calls, takes in that one failed,
             tries again later, and clock and alarms.
-        settle_if_asked: called with a session after its turn was held.
+        if_free: runs an action in a session's turn, unless another thread has it.
         heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
     """
 
@@ -80,7 +80,7 @@ class Heartbeat:
         transitions: SessionTransitions,
         recovery: Recovery,
         time: Time,
-        settle_if_asked: Callable[[SessionRecord], None],
+        if_free: Callable[[SessionRecord, Callable[[], object]], None],
         heartbeat_us: int,
     ) -> None:
         self._registry = registry
@@ -88,7 +88,7 @@ class Heartbeat:
         self._transitions = transitions
         self._recovery = recovery
         self._time = time
-        self._settle_if_asked = settle_if_asked
+        self._if_free = if_free
         self._heartbeat_us = heartbeat_us
         self._alarm: Any = None
         # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
@@ -163,23 +163,7 @@ class Heartbeat:
 
     def _beat(self, session: SessionRecord) -> None:
         """Cast the votes of a session again, unless another thread has its turn: that makes a call, or has made one."""
-        turn = session.turn
-        if is_held(turn):
-            return
-        try:
-            try:
-                if turn.acquire(blocking=False):
-                    self._cast_again(session)
-            finally:
-                try:  # noqa: SIM105 - the release comes first: see locks.py
-                    turn.release()
-                except RuntimeError:
-                    pass  # another thread has it
-        except BaseException:
-            session.gate.shut()
-            self._recovery.interrupted(session)
-            raise
-        self._settle_if_asked(session)
+        self._if_free(session, functools.partial(self._cast_again, session))
 
     def _cast_again(self, session: SessionRecord) -> None:
         due = self._due_us(session)

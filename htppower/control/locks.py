@@ -29,7 +29,10 @@ import threading
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
+
+FOREVER_S = -1.0
 
 
 class Rank(enum.IntEnum):
@@ -74,14 +77,29 @@ def is_held(lock: Lock) -> bool:
     return lock._is_owned()  # noqa: SLF001 - as threading.Condition asks
 
 
-def comes_free(lock: Lock, timeout_s: float) -> bool:
-    """Wait until no other thread holds a lock; return whether that is so within the time."""
+def run_if_free(lock: Lock, action: Callable[[], object], wait_s: float = 0) -> bool:
+    """Run an action under a lock, and return True, unless another thread holds it for longer, or this one does.
+
+    ``wait_s``: how long to wait for it; 0 not at all, ``FOREVER_S`` until it is free.
+    """
     if is_held(lock):
-        return True
+        return False
     try:
-        return lock.acquire(timeout=timeout_s)
+        taken = lock.acquire(timeout=wait_s)
+        if taken:
+            action()
+        return taken
     finally:
-        try:  # noqa: SIM105 - see the top of the page
+        try:  # noqa: SIM105 - nothing may come before the release: see the top of the page
             lock.release()
         except RuntimeError:
-            pass
+            pass  # another thread has it
+
+
+def comes_free(lock: Lock, timeout_s: float) -> bool:
+    """Wait until no other thread holds a lock; return whether that is so within the time."""
+    return is_held(lock) or run_if_free(lock, _nothing, timeout_s)
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -59,16 +59,10 @@ class Phases:
 
     def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         """End INIT or DE-INIT."""
-        try:
+        with self._reconciler.watch(self._session):
             self.gate.end_preparation(token, phase)
-            doubt = phase is Phase.INIT
-            cause = Cause.INIT_ENDED if doubt else Cause.DEINIT_ENDED
-            self._reconciler.settle(self._session, cause, phase, quiet=quiet, doubt=doubt)
-        except VoteRejected:
-            raise
-        except BaseException:
-            self._reconciler.interrupted((self._session,))
-            raise
+            cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
+            self._reconciler.settle(self._session, cause, phase, quiet=quiet)
 
     def end_preparation_soon(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT on another thread, as ``end_inference_soon``."""
@@ -106,12 +100,20 @@ class Inference:
             if gate.open:
                 return
             self._phases.wait_for_votes(token)
-        except BaseException:
+        except BaseException as error:
             # The inference does not begin, so nobody will end it.
             if token is not None and self._token is token:
                 self._token = None
-                gate.put_back(token)
-                self._phases.look_again()
+                try:
+                    gate.put_back(token)
+                except BaseException as interrupt:
+                    # A token that was not put back is counted when nothing refers to it any more.
+                    token = None
+                    clear_frames(error)
+                    clear_frames(interrupt)
+                    raise
+                finally:
+                    self._phases.look_again()
             raise
 
     def __exit__(
@@ -178,7 +180,7 @@ class Preparation:
             # The phase does not begin, so nobody will end it.
             self._token = None
             self._phases.gate.drop_preparation(token)
-            self._phases.lower(quiet=True)
+            self._phases.look_again()
             raise
 
     def __exit__(

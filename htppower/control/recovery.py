@@ -94,12 +94,7 @@ class Recovery:
                 return
             earlier = epoch is not None and epoch < self._restart_epoch
             self._lost_us[error.code] = now_us
-            self._registry.epoch += 1
-            self._settings.forget()
-            lost = self._lose_all()
-            for session in lost:
-                self._queue.setdefault(session, Cause.LINK_LOST)
-            self._lacking.update(dict.fromkeys(lost))
+            self._lose_all(Cause.LINK_LOST)
             if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
                 self._retry.died(error)
                 return
@@ -118,11 +113,8 @@ class Recovery:
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         with self._registry.lock:
-            self._registry.epoch += 1
-            self._settings.forget()
-            for session in self._lose_all():
-                self._queue.setdefault(session, Cause.RETRIED)
-            self._retry.failed(None)
+            self._lose_all(Cause.RETRIED)
+            self._retry.go_on()
 
     def failed(self, session: SessionRecord, error: VoteRejected) -> None:
         """Take in that a session lacks votes, since a call failed; the back-off tries again."""
@@ -130,11 +122,8 @@ class Recovery:
             self._lacking[session] = None
             self._retry.failed(error)
 
-    def left(self, error: VoteRejected | None) -> None:
-        """Take in that ids or settings of the process could not be given back; the back-off tries again.
-
-        None stands for a call with an unknown result.
-        """
+    def left(self, error: VoteRejected) -> None:
+        """Take in that ids or settings of the process could not be given back; the back-off tries again."""
         with self._registry.lock:
             self._retry.failed(error)
 
@@ -144,10 +133,10 @@ class Recovery:
             self._lacking[session] = None
 
     def interrupted(self, session: SessionRecord) -> None:
-        """Try again later what an exception such as Ctrl-C has interrupted."""
+        """Take in that an exception such as Ctrl-C has passed at a session; the back-off tries again, at the latest."""
         with self._registry.lock:
             self._lacking[session] = None
-            self._retry.failed(None)
+            self._retry.go_on()
 
     def done(self, session: SessionRecord) -> None:
         """Take in that a session is where it should be."""
@@ -157,10 +146,6 @@ class Recovery:
                 self._end_if_done()
                 if self._restarts and not self._lost():
                     self._restarts = 0
-
-    def doubt_settings(self) -> None:
-        """Know no longer which settings of the process are in force."""
-        self._settings.forget()
 
     def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
@@ -207,16 +192,20 @@ class Recovery:
                 return
             for session in self._by_urgency(self._lacking):
                 self._queue.setdefault(session, Cause.RETRIED)
+            # What comes of this one ends it; an exception such as Ctrl-C may keep that from being noted.
+            self._retry.go_on()
         self._retry_all()
 
-    def _lose_all(self) -> list[SessionRecord]:
-        """Let no phase of a session that votes begin without a call; return these sessions."""
-        sessions = self._by_urgency(self._registry.sessions.values())
-        # One that is to give its ids back may have been left alone while the DSP was dead.
-        lost = [session for session in sessions if session.plan.raised or session.ledgers]
-        for session in lost:
-            session.gate.shut()
-        return lost
+    def _lose_all(self, cause: Cause) -> None:
+        """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""
+        self._registry.epoch += 1
+        self._settings.forget()
+        for session in self._by_urgency(self._registry.sessions.values()):
+            # One that is to give its ids back may have been left alone while the DSP was dead.
+            if session.plan.raised or session.ledgers:
+                session.gate.shut()
+                self._queue.setdefault(session, cause)
+                self._lacking[session] = None
 
     def _by_urgency(self, sessions: Iterable[SessionRecord]) -> list[SessionRecord]:
         return sorted(sessions, key=lambda session: not session.gate.in_flight)

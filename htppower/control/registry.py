@@ -68,12 +68,12 @@ class Registry:
             raise SessionClosed("the controller is closed: make a new one")
 
     def require_live(self, session: SessionRecord) -> None:
-        """Refuse a session that is closed.
+        """Refuse a session that is closed, or is being closed: its votes will never be in force.
 
         Raises:
             SessionClosed: it is, and the process is not being ended.
         """
-        if session.gone and not self.ending:
+        if (session.gate.closing or session.gone) and not self.ending:
             raise SessionClosed(f"{session!r} is closed: open a new session")
 
     def disown(self) -> None:

@@ -44,11 +44,9 @@ class Retry:
         """Whether a retry is coming."""
         return self._alarm is not None
 
-    def failed(self, error: VoteRejected | None) -> None:
-        """Note a failure: see to it that a retry is coming. None stands for a call with an unknown result."""
-        if error is not None or not self.waiting:
-            # Of a dead DSP it is still known why it is left alone.
-            self.error = None if error is None else kept(error)
+    def failed(self, error: VoteRejected) -> None:
+        """Note a failure: see to it that a retry is coming."""
+        self.error = kept(error)
         self.go_on()
 
     def died(self, error: VoteRejected) -> None:

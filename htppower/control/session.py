@@ -101,7 +101,11 @@ class Session(ContextManager):
         return self._record.plan.degradations
 
     def init(self) -> Preparation:
-        """Return a context manager around the initialisation of a graph: raised in it, lowered after it."""
+        """Return a context manager around the initialisation of a graph: raised in it, lowered after it.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``inference``.
+        """
         return Preparation(self._phases, Phase.INIT)
 
     def inference(self) -> Inference:
@@ -113,7 +117,8 @@ class Session(ContextManager):
         Raises:
             VoteRejected: on entering, if raising fails and the controller has ``on_error="raise"``; the inference has
                 then not begun. On leaving, if lowering fails, likewise.
-            SessionClosed: on entering, if the session is closed.
+            SessionClosed: on entering, if the session is closed, or is closed by another thread before its votes are in
+                force; the inference has then not begun. Not while the process ends: it is let pass without votes.
             RuntimeError: on entering one that runs, and on leaving one that does not.
         """
         return Inference(self._phases)
@@ -161,7 +166,11 @@ class Session(ContextManager):
         return vote_on_stream(self._phases, tokens)
 
     def deinit(self) -> Preparation:
-        """Return a context manager around the release of a graph: raised in it, lowered after it."""
+        """Return a context manager around the release of a graph: raised in it, lowered after it.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``inference``.
+        """
         return Preparation(self._phases, Phase.DEINIT)
 
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
@@ -174,7 +183,7 @@ class Session(ContextManager):
 
         Raises:
             ProfileError: the profile can't be found or is invalid; the session keeps the one it has.
-            SessionClosed: the session is closed.
+            SessionClosed: the session is closed, or is being closed.
         """
         self._claims.use(self._record, profile)
 
@@ -202,7 +211,7 @@ class Session(ContextManager):
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
-            SessionClosed: the session is closed.
+            SessionClosed: the session is closed, or is being closed.
             VoteRejected: its votes failed and the controller has ``on_error="raise"``; the hold has then not begun.
             ValueError: no reason, or a timeout below 1 us.
             TypeError: the owner can't be referred to weakly.

@@ -36,6 +36,7 @@ class SessionRecord:
         turn: held by who makes its transitions; it protects the state, the ids, the ledgers, the history and the plan.
         state: what is known of its votes; the state machine writes it.
         epoch: that of the registry in which its votes were cast.
+        inits: how many ends of INIT it has taken in.
         casting: whether a call is under way, or was interrupted, so that its result is unknown.
         again: why to look at it again when the turn is given back, or None: another thread, or a signal handler in the
             middle of the turn, asked for it.
@@ -64,6 +65,7 @@ class SessionRecord:
         "gate",
         "history",
         "holds",
+        "inits",
         "ledgers",
         "number",
         "own",
@@ -91,7 +93,7 @@ class SessionRecord:
         self.core_ids = core_ids
         self.turn = make_lock(Rank.TURN)
         self.state = State.UNVOTED
-        self.epoch = 0
+        self.epoch = self.inits = 0
         self.casting = False
         self.again: Cause | None = None
         self.ledgers: Mapping[int, Ledger] = {}

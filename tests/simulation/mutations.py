@@ -204,19 +204,19 @@ MUTATIONS = (
     Mutation(
         "a session is settled without its turn",
         "reconciler.py",
-        "            with session.turn:\n                try:\n                    error = None",
-        "            if True:\n                try:\n                    error = None",
+        "        with session.turn:\n            error = settle(session, cause,",
+        "        if True:\n            error = settle(session, cause,",
     ),
     Mutation(
         "the ids of a lost session are not doubted",
-        "reconciler.py",
+        "session_updates.py",
         "            session.doubted = frozenset(session.ledgers)\n",
         "",
         Drawn.RESTARTS,
     ),
     Mutation(
         "a call that was interrupted counts as not made",
-        "reconciler.py",
+        "session_updates.py",
         "if session.casting or (lost",
         "if (lost",
         Drawn.ALL,
@@ -224,26 +224,26 @@ MUTATIONS = (
     Mutation(
         "a session that meets a restart is not settled again",
         "reconciler.py",
-        "            while self._restarted(error):\n                self.after_turn()",
-        "            while False:\n                self.after_turn()",
+        "        while self._stepper.restarted(error):\n            self.after_turn()",
+        "        while False:\n            self.after_turn()",
         Drawn.RESTARTS,
     ),
     Mutation(
         "no alarm is armed where a sustain is pending when a session is settled",
-        "reconciler.py",
+        "stepper.py",
         "if not use.busy and not gate.arm():",
         "if False:",
     ),
     Mutation(
         "a session whose call failed is not tried again",
-        "reconciler.py",
+        "stepper.py",
         "                self._recovery.failed(session, error)\n                return error",
         "                return error",
     ),
     Mutation(
         "a session that is closed is not marked as closing",
-        "reconciler.py",
-        "        session.gate.close()\n",
+        "claims.py",
+        "                session.gate.close()\n",
         "",
     ),
     Mutation(
@@ -255,7 +255,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a session that opens while the DSP is out of reach is not tried again",
-        "reconciler.py",
+        "opener.py",
         "                self._recovery.failed(session, error)\n            return True",
         "            return True",
         Drawn.RESTARTS,
@@ -263,32 +263,32 @@ MUTATIONS = (
     Mutation(
         "what was asked for during a turn is not looked at when the turn is given back",
         "reconciler.py",
-        "        self.settle_if_asked(session)\n        return error",
+        "        self._settle_if_asked(session)\n        return error",
         "        self.after_turn()\n        return error",
     ),
     Mutation(
         "a session in use is not revised when its profile changes",
-        "reconciler.py",
+        "stepper.py",
         "                differs = self._executor.differs(session, plan.raised)\n",
         "                pass\n",
     ),
     Mutation(
         "the gate stays open when the votes come down",
-        "reconciler.py",
+        "stepper.py",
         "not gate.shut_if_idle(use.deadline_us):",
         "gate.use().busy:",
     ),
     Mutation(
         "the settings of the process are not doubted after a lost link",
         "recovery.py",
-        "            self._settings.forget()\n            lost = self._lose_all()",
-        "            lost = self._lose_all()",
+        "        self._registry.epoch += 1\n        self._settings.forget()\n",
+        "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
     ),
     Mutation(
         "lost sessions do not join the queue",
         "recovery.py",
-        "            for session in lost:\n                self._queue.setdefault(session, Cause.LINK_LOST)\n",
+        "                self._queue.setdefault(session, cause)\n",
         "",
         Drawn.RESTARTS,
     ),
@@ -317,8 +317,8 @@ MUTATIONS = (
     Mutation(
         "a lost link begins no new epoch",
         "recovery.py",
-        "            self._registry.epoch += 1\n            self._settings.forget()\n            lost",
-        "            self._settings.forget()\n            lost",
+        "        self._registry.epoch += 1\n        self._settings.forget()\n",
+        "        self._settings.forget()\n",
         Drawn.RESTARTS,
     ),
     Mutation(
@@ -387,7 +387,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an id that could not be destroyed is forgotten",
-        "executor.py",
+        "power_config_ids.py",
         "            if not gone:\n                self._registry.orphans[power_config_id] = None",
         "            pass",
     ),
@@ -406,7 +406,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an id is given up before it is noted as one to destroy",
-        "executor.py",
+        "power_config_ids.py",
         "            registry.orphans[power_config_id] = None\n            session.give_up_id(core_id)",
         "            session.give_up_id(core_id)",
     ),
@@ -414,10 +414,10 @@ MUTATIONS = (
         "an id that is refused is not replaced",
         "executor.py",
         (
-            "        failed = self._give_up(session, core_id, None)\n"
+            "        failed = self._ids.give_up(session, core_id, None)\n"
             "        if failed is not None and failed.code in LINK_LOST:\n"
             "            raise without_frames(failed)\n"
-            "        self._create_id(session, core_id)"
+            "        self._ids.create(session, core_id)"
         ),
         "        pass",
         Drawn.RESTARTS,
@@ -425,8 +425,8 @@ MUTATIONS = (
     Mutation(
         "the settings of the process are cast without their turn",
         "executor.py",
-        "settings = self._settings.take() if turn.acquire(blocking=False) else NOTHING",
-        "settings = self._settings.take()",
+        "            run_if_free(self._settings.turn, send_with_settings)",
+        "            send_with_settings()",
     ),
     Mutation(
         "settings that were doubted during the call that sent them count as sent",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from htppower import VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
@@ -45,15 +45,16 @@ class Interrupted(RecordingBackend):
 class Rig:
     """A controller over such a backend."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_error: Literal["continue", "raise"] = "continue") -> None:
         self.time = VirtualTime()
         self.backend = Interrupted(self.time)
+        assert isinstance(self.backend.inner, SimulatedHtp)
         self.simulated = self.backend.inner
-        assert isinstance(self.simulated, SimulatedHtp)
-        self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False, heartbeat_us=0)
+        self.controller = VoteController(
+            self.backend, time=self.time, handle_sigterm=False, heartbeat_us=0, on_error=on_error
+        )
 
     @property
     def core_target(self) -> int:
         """The core target in force."""
-        assert isinstance(self.simulated, SimulatedHtp)
         return self.simulated.effective().core_target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from hanging import WAIT_S, HangingHtp, until
 from prometheus_client import CollectorRegistry, generate_latest
 from ranked_locks import OVER_CALLS, RankedLock
 
-from htppower import CloseTimedOut, HtpPowerError, Session, State, VoteController, VoteRejected
+from htppower import CloseTimedOut, HtpPowerError, Session, SessionClosed, State, VoteController, VoteRejected
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.votes.native_codes import FAILED
 
@@ -43,10 +44,10 @@ class Host:
         return hang
 
     def infer(self, session: Session) -> None:
-        """Run an inference on another thread."""
+        """Run an inference on another thread, unless the session is closed before its votes are in force."""
 
         def run() -> None:
-            with session.inference():
+            with contextlib.suppress(SessionClosed), session.inference():
                 pass
 
         self.threads.append(threading.Thread(target=run))

@@ -262,6 +262,7 @@ def test_a_beat_keeps_no_inference_waiting(bench: Bench) -> None:
     set_power_config = bench.simulated.set_power_config
 
     def meanwhile(power_config_id: int, votes: VoteSet) -> None:
+        bench.simulated.set_power_config = set_power_config  # type: ignore[method-assign]
         bench.infer(session, 0)
         begun.append(len(bench.sets))
         set_power_config(power_config_id, votes)
@@ -467,3 +468,22 @@ def test_a_beat_that_hangs_keeps_no_other_session_from_being_looked_after(hang: 
             beats = backend.beats
             until(lambda: backend.beats > beats + 2)
             backend.hang.let_go.set()
+
+
+def test_a_look_that_comes_before_it_is_noted_that_one_was_asked_for_ends_no_heartbeat(bench: Bench) -> None:
+    """It may find nobody, since another thread was just told of a restart; the votes are cast again all the same."""
+    call_soon = bench.time.call_soon
+    session = bench.controller.session("burst")
+
+    def look_at_once(action: Callable[[], object], ignored: object = None) -> None:
+        bench.time.call_soon = call_soon
+        thread = threading.Thread(target=bench.controller.link_lost, args=(SYSTEM_COMMUNICATION,))
+        thread.start()
+        thread.join(WAIT_S)
+        action()
+
+    bench.time.call_soon = look_at_once
+    with session.inference():
+        bench.recorder.clear()
+        bench.time.advance_us(2 * HEARTBEAT_US)
+        assert [call.time_us for call in bench.sets] == [HEARTBEAT_US, 2 * HEARTBEAT_US]
