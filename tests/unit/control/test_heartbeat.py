@@ -482,7 +482,7 @@ def test_a_look_that_comes_before_it_is_noted_that_one_was_asked_for_ends_no_hea
         thread.join(WAIT_S)
         action()
 
-    bench.time.call_soon = look_at_once
+    bench.time.call_soon = look_at_once  # type: ignore[assignment]
     with session.inference():
         bench.recorder.clear()
         bench.time.advance_us(2 * HEARTBEAT_US)

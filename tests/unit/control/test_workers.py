@@ -89,7 +89,7 @@ class TestWorker:
         self, monkeypatch: pytest.MonkeyPatch, started: bool
     ) -> None:
         """Ctrl-C in the start of the thread, which runs then or does not: what is posted next runs, on one thread."""
-        worker, ran, done = ThreadWorker("test"), list[str](), threading.Event()
+        worker, ran, done = ThreadWorker("test"), list[int](), threading.Event()
         start = threading.Thread.start
 
         def interrupted(thread: threading.Thread) -> None:
