@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SUFFIXES = (".yaml", ".yml")
+IS_A_FOLDER = "is a folder"
 
 
 @functools.cache
@@ -36,10 +37,12 @@ class Folders(NamedTuple):
     Attributes:
         paths: the folders.
         moved: a folder, and where its files are read from instead, for absolute paths.
+        within: more folders that are being used, in which no name is looked up.
     """
 
     paths: tuple[FilePath, ...]
     moved: tuple[str, str] | None = None
+    within: tuple[FilePath, ...] = ()
 
     @classmethod
     def of(cls, folders: Iterable[str | os.PathLike[str]]) -> Folders:
@@ -104,6 +107,14 @@ class Folders(NamedTuple):
         message = f"no {what} {shortened(text)!r}"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
 
+    def hold(self, file: FilePath, top: FilePath) -> bool:
+        """Return whether a file lies in a folder that is being used: these, or that of ``top``. Links are followed."""
+        if file.parent in (*self.paths, top.parent) and not os.path.islink(file):  # noqa: PTH114 - no ValueError
+            return True
+        real = os.path.realpath(file)
+        used = (os.path.realpath(folder) for folder in (*self.paths, *self.within, top.parent))
+        return any(real.startswith(os.path.join(folder, "")) for folder in used)  # noqa: PTH118 - the paths are texts
+
     def _here(self, path: FilePath) -> FilePath:
         """Return where a path is read from."""
         if self.moved is None or not path.is_absolute():
@@ -117,7 +128,7 @@ def _existing(path: FilePath) -> FilePath:
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir and Path.exists raise on some names
     if os.path.exists(path) and not is_folder:  # noqa: PTH110
         return path  # reading it says what is wrong with it
-    message = "is a folder" if is_folder else "no such file"
+    message = IS_A_FOLDER if is_folder else "no such file"
     hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
 

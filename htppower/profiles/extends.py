@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
+from htppower.profiles.discovery import IS_A_FOLDER
+from htppower.profiles.quoting import is_sound, may_be_quoted, not_shown
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.errors import Path, Place
     from htppower.profiles.discovery import Folders
 
@@ -30,11 +34,26 @@ class ResolvedFile(Document):
         lineage: the names, from this file to the last that is extended.
         complete: whether all that it extends could be read; if not, no field is missing for certain.
         documents: the files, from this one to the last that is extended.
+        told_at: the files that may not be quoted, each with the place of the ``extends`` that leads to it.
     """
 
     lineage: tuple[str, ...]
     complete: bool
     documents: tuple[Document, ...]
+    told_at: Mapping[str, Place] = attrs.field(factory=dict)
+
+    def located(self, finding: Finding) -> Finding:
+        """Return a finding with the place at which it is told: in a file that may be quoted."""
+        found = self.written(finding)
+        place = self.told_at.get(found.path)
+        if place is None:
+            return found
+        message = f"{found.message} (inherited from {found.path}:{found.line})"
+        return attrs.evolve(found, place=place, message=message)
+
+    def written(self, finding: Finding) -> Finding:
+        """Return a finding with the place at which it is written."""
+        return super().located(finding)
 
     def order(self, problem: Finding) -> tuple[bool, str, int, int]:
         """Return what problems are sorted by: those of this file first, then by file, line and column."""
@@ -46,17 +65,31 @@ class ResolvedFile(Document):
         return self.path if place is None else FilePath(place.path)
 
 
-# The files resolved so far, by where names are looked up, path and kind.
-KnownFiles = dict[tuple["tuple[FilePath, ...]", str, str], ResolvedFile]
+# The files resolved so far, by where names are looked up, the folder of the file that is asked for, path and kind.
+KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
-def resolve_file(
-    path: FilePath, folders: Folders, kind: str, known: KnownFiles | None = None, seen: tuple[str, ...] = ()
-) -> ResolvedFile:
-    """Read a file, which ``seen`` extend, and all that it extends; the nearer file's fields win.
+@attrs.frozen
+class _Asked:
+    """What is asked for, and how files are looked up on the way."""
+
+    top: FilePath
+    folders: Folders
+    kind: str
+    known: KnownFiles
+
+
+def resolve_file(path: FilePath, folders: Folders, kind: str, known: KnownFiles | None = None) -> ResolvedFile:
+    """Read a file, and all that it extends; the nearer file's fields win.
 
     What it extends is taken from ``known``, and added there.
     """
+    return _resolve(path, _Asked(path, folders, kind, {} if known is None else known), ())
+
+
+def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
+    """Read a file, which ``seen`` extend, and all that it extends."""
+    kind = asked.kind
     document = read_document(path, kind)
     own = document.tree if isinstance(document.tree, dict) else {}
     extends = "extends" in own
@@ -72,15 +105,35 @@ def resolve_file(
         return alone
     if extended is UNREADABLE:
         return attrs.evolve(alone, complete=False)
-    base = _base(document, extended, folders, kind, {} if known is None else known, seen)
+    base = _base(document, extended, asked, seen)
     if isinstance(base, Finding):
         return attrs.evolve(alone, problems=(*alone.problems, base), complete=False)
     return _merged(alone, own, base)
 
 
-def _base(
-    document: Document, extended: Any, folders: Folders, kind: str, known: KnownFiles, seen: tuple[str, ...]
-) -> ResolvedFile | Finding:
+def _base(document: Document, extended: Any, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile | Finding:
+    """Return what a file extends, or what is said of that at its ``extends``."""
+    # A path and not a resolved Path: that one raises on a symbolic link to itself.
+    chain = (*seen, os.path.realpath(document.path))
+    found = _find_base(document, extended, asked, chain)
+    if isinstance(found, Finding):
+        return found
+    key = (asked.folders, str(asked.top.parent), str(found), asked.kind)
+    base = asked.known.get(key)
+    # Another file may have met a circle or too long a chain where this one does not: only a complete result is shared.
+    if base is None or not base.complete or len(chain) + len(base.lineage) > _DEEPEST_EXTENDS:
+        base = _resolve(found, asked, chain)
+        asked.known.setdefault(key, base)
+    if may_be_quoted(base.documents[0], asked.folders, asked.top):
+        return base
+    place = document.places[("extends",)]
+    if not (base.complete and is_sound(base, asked.kind)):
+        return attrs.evolve(not_shown(extended, asked.kind, ("extends",), ", which it extends,"), place=place)
+    return attrs.evolve(base, told_at=dict.fromkeys((str(found), *base.told_at), place))
+
+
+def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[str, ...]) -> FilePath | Finding:
+    """Return the file that a file extends, which all of ``chain`` extend, or why there is none."""
     place = document.places[("extends",)]
 
     def problem(rule: str, message: str, hint: str) -> Finding:
@@ -89,23 +142,18 @@ def _base(
     if not isinstance(extended, str):
         return problem("TYPE-1", "extends names one profile", "extends: burst")
     try:
-        found = folders.find(extended, kind, near=document.path)
+        found = asked.folders.find(extended, asked.kind, near=document.path)
     except ProfileError as error:
-        return problem("NAME-1", f"{shortened(extended)!r}, which it extends, does not exist", error.hint)
-    # A path and not a resolved Path: that one raises on a symbolic link to itself.
-    chain = (*seen, os.path.realpath(document.path))
+        is_folder = error.problems[0].message == IS_A_FOLDER
+        said = "is a folder" if is_folder else "does not exist"
+        return problem("NAME-1", f"{shortened(extended)!r}, which it extends, {said}", error.hint)
     if os.path.realpath(found) in chain:
         names = " -> ".join(FilePath(file).stem for file in (*chain, str(found)))
         hint = "extend a profile that does not extend this one"
         return problem("EXT-1", f"extends goes round in a circle: {names}", hint)
     if len(chain) > _DEEPEST_EXTENDS:
         return problem("EXT-1", f"extends goes deeper than {_DEEPEST_EXTENDS} files", "state the votes themselves")
-    key = (folders.paths, str(found), kind)
-    base = known.get(key)
-    # Another file may have met a circle or too long a chain where this one does not: only a complete result is shared.
-    if base is not None and base.complete and len(chain) + len(base.lineage) <= _DEEPEST_EXTENDS:
-        return base
-    return known.setdefault(key, resolve_file(found, folders, kind, known, chain))
+    return found
 
 
 def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> ResolvedFile:
@@ -130,6 +178,7 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
         lineage=(*file.lineage, *base.lineage),
         complete=base.complete,
         documents=(*file.documents, *base.documents),
+        told_at=base.told_at,
     )
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from htppower.errors import Finding, ProfileError, RuleBreach, shortened
+from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
 from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
+from htppower.profiles.quoting import may_be_quoted, not_shown
+from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
     from pathlib import Path as FilePath
 
@@ -105,10 +107,13 @@ class Known:
         self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
 
 
-def examine_profile(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[Profile]:
+def examine_profile(
+    path: FilePath, folders: Folders, known: Known | None = None, named_by: FilePath | None = None
+) -> Examined[Profile]:
     """Return the profile of a file and all that is wrong with it; nothing is raised.
 
-    What it needs of other files is taken from ``known``, and added there.
+    What it needs of other files is taken from ``known``, and added there. Of an invalid file that may not be quoted
+    (``quoting.py``) only that is told; a file is ``named_by`` another, or by the user.
     """
     known = Known() if known is None else known
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
@@ -124,6 +129,9 @@ def examine_profile(path: FilePath, folders: Folders, known: Known | None = None
     )
     readable = not (findings or of_relax or file.problems or (state is not None and state.problems))
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
+    if problems and not _may_be_told(file, folders, named_by):
+        untold = (_not_shown(file, "profile"),)
+        return Examined(Profile(path.stem, "", NO_VOTES, None, path), _unread(file), untold, readable=False)
     return Examined(profile, file, problems, readable, state)
 
 
@@ -144,7 +152,29 @@ def examine_power_state(path: FilePath, folders: Folders, known: Known | None = 
         source=file.path,
     )
     readable = not (findings or file.problems)
-    return Examined(state, file, _problems(file, findings, Case(state.votes), readable=readable), readable)
+    problems = _problems(file, findings, Case(state.votes), readable=readable)
+    if problems and not _may_be_told(file, folders, None):
+        untold = (_not_shown(file, "state"),)
+        return Examined(PowerState(path.stem, "", NO_VOTES, path), _unread(file), untold, readable=False)
+    return Examined(state, file, problems, readable)
+
+
+def _may_be_told(file: ResolvedFile, folders: Folders, named_by: FilePath | None) -> bool:
+    """Return whether messages may quote a file that another one names, or the user."""
+    if named_by is None:
+        return folders.hold(file.path, file.path)
+    return may_be_quoted(file.documents[0], folders, named_by)
+
+
+def _not_shown(file: ResolvedFile, kind: str) -> Finding:
+    leads = os.path.realpath(file.path)
+    said = "" if leads == os.path.abspath(file.path) else f", a link to {leads},"  # noqa: PTH100 - links stay
+    return attrs.evolve(not_shown(str(file.path), kind, (), said), place=Place(str(file.path)))
+
+
+def _unread(file: ResolvedFile) -> ResolvedFile:
+    """Return a file without anything of what stands in it."""
+    return attrs.evolve(file, tree=UNREADABLE, places={}, key_places={}, problems=(), lineage=(file.path.stem,))
 
 
 def _read(
@@ -170,7 +200,10 @@ def _find_state(
         return None, [Finding("NAME-1", at, f"no power state {shortened(relax.to)!r}", error.hint)]
     # Names in a file of the first folder mean the files of that folder, wherever else is looked.
     key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
-    return known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known)), []
+    state = known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known))
+    if state.problems and not may_be_quoted(state.file.documents[0], folders, file.path):
+        return None, [not_shown(relax.to, "state", at)]
+    return state, []
 
 
 def _at_its_name(problem: Finding) -> Finding:

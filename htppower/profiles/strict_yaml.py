@@ -8,6 +8,7 @@ PyYAML alone lets all of them pass. So its parser is used, up to its events; the
 from __future__ import annotations
 
 import codecs
+import os
 import re
 import stat
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,34 @@ def read_document(path: FilePath, kind: str = "profile") -> Document:
     return Document(path, tree, reader.places, reader.key_places, tuple(reader.problems), version)
 
 
+class NotRegular(ValueError):  # noqa: N818 - reads as what it is
+    """A path leads to a folder, a pipe or a device."""
+
+
+def read_regular_file(path: FilePath) -> bytes:
+    """Return what is in a file, up to a byte more than any file may have.
+
+    A pipe or device is not opened, since reading it may never end; nor does a file wait that has nothing to read yet,
+    as some of the kernel's do.
+
+    Raises:
+        NotRegular: it is none.
+        OSError, ValueError: it can't be read.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise NotRegular("a folder" if path.is_dir() else "no regular file")
+    with path.open("rb", 0) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotRegular("no regular file")  # something else was put there just now
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(file.fileno(), False)
+        data = b""
+        # None where there is nothing to read yet.
+        while part := file.read(LARGEST_FILE_BYTES + 1 - len(data)):
+            data += part
+        return data
+
+
 class _Unparsable(Exception):  # noqa: N818 - never leaves this file
     """A file of which no tree can be made."""
 
@@ -101,12 +130,9 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
 def _read_text(path: FilePath, name: str) -> str:
     nowhere = Place(name)
     try:
-        # Reading a pipe may never end.
-        if not stat.S_ISREG(path.stat().st_mode):
-            what = "a folder" if path.is_dir() else "no regular file"
-            raise _Unparsable(nowhere, "FILE-1", f"is {what}", "name a file")
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
+        data = read_regular_file(path)
+    except NotRegular as error:
+        raise _Unparsable(nowhere, "FILE-1", f"is {error}", "name a file") from None
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise _Unparsable(nowhere, "FILE-1", f"can't be read: {said}", "check the path and permissions") from None

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import SUFFIXES, Folders, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document
+from htppower.profiles.quoting import KEYS
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# A profile or power state has one of these keys at its top.
-_OURS = ("profile", "state", "extends", "votes", "relax")
 # A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
-_KNOWN_KEYS = _OF_TESTS.union(_OURS)
+_KNOWN_KEYS = _OF_TESTS.union(KEYS)
 _KEY = re.compile(r"^[\"']?(?P<key>\w+)[\"']?\s*:", re.MULTILINE)
 
 
@@ -113,7 +112,7 @@ def kind_of(path: FilePath) -> Kind:
         return Kind.TEST
     if folder == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
-    return Kind.PROFILE if keys.intersection(_OURS) else Kind.OTHER
+    return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
 
 
 def folder_name(path: FilePath) -> str:
@@ -159,18 +158,15 @@ def _keys(path: FilePath) -> set[str]:
     out, the file is parsed.
     """
     try:
-        # Reading a pipe could wait forever.
-        if not path.is_file():
-            return set(_OURS)
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES).removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+        data = read_regular_file(path)[:LARGEST_FILE_BYTES]
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
-        return set(_OURS)
+        return set(KEYS)
     keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
     if keys and not keys & _OF_TESTS:
         return keys
     document = read_document(path)
-    return set(document.tree) if isinstance(document.tree, dict) else keys or set(_OURS)
+    return set(document.tree) if isinstance(document.tree, dict) else keys or set(KEYS)
 
 
 def _files(path: FilePath) -> Iterator[FilePath]:

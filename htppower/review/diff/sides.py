@@ -49,9 +49,9 @@ class Tree:
         """Where names from the command line are looked up."""
         return Folders((self.shipped, *self.named))
 
-    def folders(self, home: FilePath) -> Folders:
-        """Return where names in the files of a folder are looked up."""
-        folders = folders_of(home, self.named, self.shipped)
+    def folders(self, home: FilePath, within: FilePath) -> Folders:
+        """Return where names in the files of a folder are looked up; the folder is in another that is compared."""
+        folders = folders_of(home, self.named, self.shipped)._replace(within=(within,))
         if self.root is None or self.top is None:
             return folders
         return folders._replace(moved=(str(self.top), str(self.root)))
@@ -87,7 +87,8 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     for name in names:
         try:
             for key, source in _sources(name, tree):
-                problems |= dict.fromkeys(_read(key, source, tree, side, known))
+                within = FilePath(name) if FilePath(name).is_dir() else source.home
+                problems |= dict.fromkeys(_read(key, source, tree.folders(source.home, within), tree, side, known))
         except ProfileError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:
@@ -98,9 +99,8 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     return side
 
 
-def _read(key: str, source: Source, tree: Tree, side: Side, known: Known) -> tuple[Finding, ...]:
+def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, known: Known) -> tuple[Finding, ...]:
     """Read a file into a side; return its problems."""
-    folders = tree.folders(source.home)
     if source.kind is Kind.STATE:
         state = examine_power_state(source.path, folders, known)
         other = side.states.setdefault(f"{key}{state.value.name}", state)

@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 class Home:
     """A folder of profiles; each file is read once, and only when it is asked for.
 
-    Names are looked up in the folders ``named``, too. Homes share what they have read: ``shipped`` and ``known``.
+    Names are looked up in the folders ``named``, too; ``within`` are those that are linted. Homes share what they have
+    read: ``shipped`` and ``known``.
     """
 
     def __init__(
-        self, folder: FilePath, named: Iterable[FilePath], shipped: dict[FilePath, Examined[Profile]], known: Known
+        self,
+        folder: FilePath,
+        named: Iterable[FilePath],
+        within: tuple[FilePath, ...],
+        shipped: dict[FilePath, Examined[Profile]],
+        known: Known,
     ) -> None:
-        self.folders = folders_of(folder, named)
+        self.folders = folders_of(folder, named)._replace(within=within)
         self.known = known
         self._examined: dict[str, Examined[Profile]] = {}
         self._shipped_folder = shipped_folder()

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES
+from htppower.profiles.quoting import KEYS
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +42,11 @@ class Lines(NamedTuple):
     lines: tuple[str, ...]
     comments: tuple[tuple[int, int], ...]
 
+    @property
+    def look_ours(self) -> bool:
+        """Whether a line begins with a key that only a profile or power state has at its top."""
+        return any(line.partition(":")[0].strip("-\"' ") in KEYS for line in self.lines)
+
     def excerpt(self, line: int, column: int) -> tuple[str, int]:
         """Return a line, or the part of it around a column where it is very long, and the column within that."""
         if not 0 < line <= len(self.lines):
@@ -56,10 +62,7 @@ def read_lines(path: FilePath) -> Lines:
     """Return the lines of a file."""
     data = b""
     with contextlib.suppress(OSError, ValueError):
-        # Reading a pipe would wait without end.
-        if path.is_file():
-            with path.open("rb") as file:
-                data = file.read(LARGEST_FILE_BYTES + 1)
+        data = read_regular_file(path)
     if not data or len(data) > LARGEST_FILE_BYTES:
         return Lines(path, (), ())
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity
-from htppower.profiles.discovery import shown_path
+from htppower.profiles.discovery import SUFFIXES, shown_path
 from htppower.profiles.loading import Known, examine_power_state
 from htppower.review.file_selection import Kind, Source, find_sources
 from htppower.review.lint.catalogue import CATALOGUE
@@ -66,13 +66,15 @@ def lint(
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
     """
+    paths = tuple(paths)
     given = find_sources(paths)
     if given.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
             Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in given.empty
         )
-    linting = _Linting(given.sources, tuple(map(FilePath, profiles)), platform)
+    within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
+    linting = _Linting(given.sources, tuple(map(FilePath, profiles)), within, platform)
     found = [each for source in given.sources for each in linting.findings(source)]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
@@ -87,7 +89,7 @@ def lint(
         tuple(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
         tuple(map(str, given.left_out)),
-        lines={str(lines.path): lines for lines in (*linting.own_lines.values(), *linting.other_lines.values())},
+        lines={str(lines.path): lines for lines in linting.quotable_lines()},
     )
 
 
@@ -104,12 +106,19 @@ class _Linting:
         other_lines: the files of which they inherit something that is told.
     """
 
-    def __init__(self, sources: tuple[Source, ...], named: tuple[FilePath, ...], platform: Platform | None) -> None:
+    def __init__(
+        self,
+        sources: tuple[Source, ...],
+        named: tuple[FilePath, ...],
+        within: tuple[FilePath, ...],
+        platform: Platform | None,
+    ) -> None:
         self.unread: set[str] = set()
         self._sources = {os.path.realpath(source.path): source for source in sources}
         self.own_lines = {real: read_lines(source.path) for real, source in self._sources.items()}
         self.other_lines: dict[str, Lines] = {}
         self._named = named
+        self._within = within
         self._platform = platform
         self._homes: dict[FilePath, Home] = {}
         self._shipped: dict[FilePath, Examined[Profile]] = {}
@@ -123,6 +132,19 @@ class _Linting:
                 if os.path.realpath(examined.file.path) not in self._sources or not examined.readable:
                     extended |= {os.path.realpath(document.path) for document in examined.file.documents[1:]}
         return {str(lines.path) for real, lines in self.own_lines.items() if real in extended}
+
+    def quotable_lines(self) -> Iterator[Lines]:
+        """Yield the lines that the report may quote: of files in the folders being used, and of no other."""
+        for real, lines in self.own_lines.items():
+            source = self._sources[real]
+            if self._home(source).folders.hold(source.path, source.path):
+                yield lines
+        for lines in self.other_lines.values():
+            nearby = any(
+                home.folders.hold(lines.path, folder / lines.path.name) for folder, home in self._homes.items()
+            )
+            if nearby and lines.path.suffix in SUFFIXES and lines.look_ours:
+                yield lines
 
     def findings(self, source: Source) -> Iterator[Found]:
         """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
@@ -172,7 +194,7 @@ class _Linting:
 
     def _advice(self, file: ResolvedFile, finding: Finding) -> _Written:
         """Return a finding where it is written, or where a file extends what is not linted."""
-        problem = file.located(finding)
+        problem = file.written(finding)
         place = file.documents[0].places.get(("extends",))
         if os.path.realpath(problem.path) in self._sources or place is None:
             return self._finding(problem), None
@@ -193,7 +215,9 @@ class _Linting:
 
     def _home(self, source: Source) -> Home:
         home = self._homes.get(source.home)
-        return home or self._homes.setdefault(source.home, Home(source.home, self._named, self._shipped, self._known))
+        return home or self._homes.setdefault(
+            source.home, Home(source.home, self._named, self._within, self._shipped, self._known)
+        )
 
     @functools.cached_property
     def _used(self) -> frozenset[str]:

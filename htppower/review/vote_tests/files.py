@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.errors import Path
+    from htppower.profiles.discovery import Folders
     from htppower.profiles.profile import PowerState, Profile
     from htppower.profiles.strict_yaml import Document
 
     _File = TypeVar("_File", Profile, PowerState)
 
 _FOLDER = "tests"
+_A_LINK_ELSEWHERE = "a link to what is no valid test, and not in the folders being used; nothing of it is shown"
 _WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {_FOLDER}"
 
 
@@ -135,7 +137,9 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     Raises:
         VoteTestError: as for ``load_tests``.
     """
+    folders = tuple(folders)
     document = read_document(path, "test")
+    _, where = _home(path, folders)
     kind = _other_kind(document.tree)
     if kind is not None:
         message = f"this is a {kind}, not a test"
@@ -143,6 +147,8 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
         raise VoteTestError([found])
     fields, findings = structure(document.tree, VoteTestFields)
     if document.problems or findings:
+        if not where.hold(path, path):
+            raise VoteTestError([Finding.of_file(str(path), "FILE-1", _A_LINK_ELSEWHERE, _WHERE_TESTS_STAND)])
         raise VoteTestError(_in_order([*document.problems, *map(document.located, findings)]))
     maker = _Maker(document, folders)
     maker.note(same_names(fields.cases))
@@ -152,15 +158,20 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     return VoteTest(path, fields.test, tuple(case for case in cases if case is not None), document)
 
 
+def _home(test: FilePath, named: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, Folders]:
+    """Return the folder of the profiles of a test file, and where names are looked up."""
+    folder = test.parent
+    home = folder.parent if folder.resolve().name == _FOLDER else folder
+    return home, folders_of(home, map(FilePath, named))
+
+
 class _Maker:
     """Makes the cases of one file, and collects what is wrong with them on the way."""
 
     def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
         self.problems: dict[Finding, None] = {}
         self._document = document
-        own_folder = document.path.parent
-        self._home = own_folder.parent if own_folder.resolve().name == _FOLDER else own_folder
-        self._where = folders_of(self._home, map(FilePath, folders))
+        self._home, self._where = _home(document.path, folders)
         self._loaded: dict[str, Profile | None] = {}
 
     def case(self, test: VoteTestFields, case: CaseFields, at: Path) -> VoteCase | None:
@@ -189,7 +200,9 @@ class _Maker:
         if name not in self._loaded:
             self._loaded[name] = None
             try:
-                self._loaded[name] = examine_profile(self._find(name), self._where).accepted()
+                self._loaded[name] = examine_profile(
+                    self._find(name), self._where, named_by=self._document.path
+                ).accepted()
             except ProfileError as error:
                 self._note_profile(name, error, at)
         return self._loaded[name]
