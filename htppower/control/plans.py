@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, RuleBreach
+from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.events import Degradation
+from htppower.profiles.made_in_code import wrong_values
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile
 from htppower.rules import table as rules
 from htppower.rules.case import Case
@@ -69,13 +70,19 @@ class Planner:
         """Return what can be cast of a profile.
 
         Raises:
+            ProfileError: it was made in code, and a value is of the wrong type, or out of its range.
             RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
         """
-        key = (profile, len(self.missing))
-        made = self._plans.get(key)
+        try:
+            key = (profile, len(self.missing))
+            made = self._plans.get(key)
+        except TypeError:
+            _refuse_values(profile)  # a value that can't be hashed is of the wrong type
+            raise
         if made is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
+            _refuse_values(profile)
             _refuse(profile, self.platform)
             made = _plan(profile, self.platform, self.missing)
             if self._strict and made.degradations:
@@ -132,6 +139,17 @@ def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Optio
         option for option in VOTE_OPTIONS if option in missing or (platform is not None and not platform.has(option))
     ]
     return votes.where_absent(*absent) if absent else votes
+
+
+def _refuse_values(profile: Profile) -> None:
+    """Refuse a profile with a value that no option can carry.
+
+    Raises:
+        ProfileError: with every such value.
+    """
+    wrong = tuple(wrong_values(profile))
+    if wrong:
+        raise ProfileError(profile.problem(finding) for finding in wrong)
 
 
 def _refuse(profile: Profile, platform: Platform | None) -> None:

@@ -1,0 +1,97 @@
+"""A profile that is made in code is held to the types and ranges of its fields before anything is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from bench import Bench
+
+from htppower import ProfileError, load_profile
+from htppower.profiles.made_in_code import wrong_values
+from htppower.profiles.profile import SHIPPED_PROFILES, Profile
+from htppower.votes.corners import VoltageCorner
+
+BURST = load_profile("burst")
+
+
+def with_votes(**votes: Any) -> Profile:
+    """Return burst with other votes."""
+    return attrs.evolve(BURST, votes=attrs.evolve(BURST.votes, **votes))
+
+
+def with_dcvs(**fields: Any) -> Profile:
+    """Return burst with other fields of its HVX vote."""
+    assert BURST.votes.dcvs_v3 is not None
+    return with_votes(dcvs_v3=attrs.evolve(BURST.votes.dcvs_v3, **fields))
+
+
+def with_relax(**fields: Any) -> Profile:
+    """Return burst with another way down."""
+    assert BURST.relax is not None
+    return attrs.evolve(BURST, relax=attrs.evolve(BURST.relax, **fields))
+
+
+def with_state(**votes: Any) -> Profile:
+    """Return burst that relaxes to other votes."""
+    assert BURST.relax is not None
+    to = BURST.relax.to
+    return with_relax(to=attrs.evolve(to, votes=attrs.evolve(to.votes, **votes)))
+
+
+WRONG = [
+    (with_votes(rpc_control_latency_us=-1), "VALUE-1: rpc_control_latency_us is -1"),
+    (with_votes(rpc_control_latency_us=2**32 + 5), "VALUE-1: rpc_control_latency_us is 4294967301"),
+    (with_votes(rpc_control_latency_us=1.5), "TYPE-1: rpc_control_latency_us is 1.5"),
+    (with_votes(rpc_control_latency_us=True), "TYPE-1: rpc_control_latency_us is True"),
+    (with_votes(rpc_control_latency_us="100"), "TYPE-1: rpc_control_latency_us is '100'"),
+    (with_votes(rpc_control_latency_us=[1]), r"TYPE-1: rpc_control_latency_us is \[1\]"),
+    (with_votes(rpc_control_latency_us=float("nan")), "TYPE-1: rpc_control_latency_us is nan"),
+    (with_votes(adaptive_polling_time_us=-5), "VALUE-1: adaptive_polling_time_us is -5"),
+    (with_votes(rpc_polling_time_us=9998.5), "TYPE-1: rpc_polling_time_us is 9998.5"),
+    (with_votes(rpc_polling_time_us=-1), "RPC-1"),
+    (with_votes(hmx_timeout_us=2**32 + 300), "TMR-1"),
+    (with_votes(hmx_timeout_us="300"), "TYPE-1: hmx_timeout_us is '300'"),
+    (with_votes(ddr_perf_mode=7), "TYPE-1: ddr_perf_mode is 7"),
+    (with_votes(dcvs_v3={"core": 1}), "TYPE-1: dcvs_v3 is"),
+    (with_dcvs(sleep_latency_us=100.5), "TYPE-1: sleep_latency_us is 100.5"),
+    (with_dcvs(sleep_latency_us=2**32 + 40), "DCVS-1"),
+    (with_dcvs(power_mode=None), "TYPE-1: power_mode is None"),
+    (with_dcvs(power_mode=99), "TYPE-1: power_mode is 99"),
+    (with_dcvs(core=VoltageCorner.NOM), "TYPE-1: core is"),
+    (with_state(rpc_control_latency_us=-1), "VALUE-1: rpc_control_latency_us is -1"),
+    (with_relax(after_inference_us=-1), "VALUE-1: after_inference_us is -1"),
+    (with_relax(after_inference_us=1.5), "TYPE-1: after_inference_us is 1.5"),
+    (with_relax(after_init_us=10**10), "VALUE-1: after_init_us is 10000000000"),
+    (attrs.evolve(BURST, votes=None), "TYPE-1: votes is None"),  # type: ignore[arg-type] # that is what is tested
+]
+
+
+@pytest.mark.parametrize(("profile", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_a_value_that_no_option_carries_is_refused(profile: Profile, said: str) -> None:
+    """Opening a session and changing its profile are refused with the field; nothing is sent."""
+    bench = Bench.make()
+    with pytest.raises(ProfileError, match=said):
+        bench.controller.session(profile)
+    assert not bench.recorder.calls
+    session = bench.controller.session("burst")
+    made = len(bench.recorder.calls)
+    with pytest.raises(ProfileError, match=said):
+        session.use(profile)
+    assert len(bench.recorder.calls) == made
+
+
+@pytest.mark.parametrize("name", SHIPPED_PROFILES)
+def test_what_a_file_gives_is_right(name: str) -> None:
+    """Nothing is said of a profile that was loaded."""
+    assert not list(wrong_values(load_profile(name)))
+
+
+def test_the_whole_range_is_sent_as_it_is() -> None:
+    """The largest number that an option carries reaches the call."""
+    bench = Bench.make()
+    session = bench.controller.session(with_votes(rpc_control_latency_us=2**32 - 1))
+    with session.inference():
+        sent = [config.fields for call in bench.recorder.calls for config in call.configs]
+    assert {"rpcControlLatencyConfig": 2**32 - 1} in [dict(fields) for fields in sent]
