@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import (
     OF_A_WORKLOAD,
     folders_option,
@@ -36,26 +38,35 @@ _ADDED, _REMOVED = "added", "removed"
 _PAIR = 2
 
 
-@click.command(name="diff")
-@click.argument("paths", nargs=-1, type=click.Path(), metavar="OLD NEW | --against REF [PATH...]")
-@click.option("--against", "revision", metavar="REF", help="Compare with this git revision instead of OLD.")
-@click.option("--timeline", is_flag=True, help="Dry-run each profile that changed on both sides, side by side.")
+@click.command(name="diff", cls=Command, example="htppower diff --against main --timeline")
+@click.argument(
+    "paths",
+    nargs=-1,
+    type=click.Path(),
+    metavar="OLD NEW | --against REF [PATH...]",
+    shell_complete=completion.profiles,
+)
+@option("--against", "revision", metavar="REF", group=WHAT, help="Compare with this git revision instead of OLD.")
+@option("--timeline", is_flag=True, group=WHAT, help="Dry-run each profile that changed on both sides, side by side.")
 @output_options(NAMES)
-@click.option(
+@option(
     "--fail-on",
     "effects",
     type=click.Choice([*_EFFECTS, _ADDED, _REMOVED]),
+    metavar="EFFECT",
     multiple=True,
-    help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power.",
+    group=WHAT,
+    help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power. "
+    f"EFFECT is {', '.join(_EFFECTS)}, {_ADDED} or {_REMOVED}.",
 )
-@folders_option("Look for names here, too.")
+@folders_option("Look for names in this folder, too; may be repeated.")
 @workload_options
 def command(**options: Any) -> None:
-    """Compare resolved profiles: a change in a file shows in every profile that it reaches, by its effect.
+    """Compare resolved profiles, and tell the effect of each change.
 
-    OLD and NEW are profiles or folders. With --against, each PATH (by default the folder profiles, or else the folder
-    where it is run) is compared with itself in the revision. The platform and the workload are those of the dry runs
-    of --timeline, and of the pictures of --format html.
+    A change in a file shows in every profile that it reaches. OLD and NEW are profiles or folders. With --against, each
+    PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the revision.
+    The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format html.
 
     Exit code 0: nothing differs; 1: something does; 2: it could not be compared.
     """

@@ -6,30 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from htppower.cli.completion import values as completion
+from htppower.cli.help import Command
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
-from htppower.errors import ProfileError, RuleBreach, printable
+from htppower.errors import printable
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
-from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.review.durations import duration
-from htppower.review.explain.explained import (
-    Explained,
-    choose,
-    explain_profile,
-    explain_state,
-    with_rules_of_options,
-)
-from htppower.review.file_selection import Kind, find_either
-from htppower.review.layout import labelled, terminal_width, wrapped
+from htppower.review.explain.explained import choose, with_rules_of_options
+from htppower.review.explain.named import explained_by_name
+from htppower.review.explain.subjects import subjects_of
+from htppower.review.explain.texts.rule_text import MINE
+from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.styled import styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from htppower.errors import Place
-    from htppower.rules.rule import Rule
+    from htppower.review.explain.explained import Explained
+    from htppower.review.explain.subjects import Subject
     from htppower.votes.native import NativeConfig
 
 FORMAT_VERSION = 1
@@ -39,52 +37,40 @@ DEFAULT = "default"
 LATENCY = ("rpcControlLatencyConfig",)
 
 
-@click.command(name="explain")
-@click.argument("name", metavar="NAME|PATH|RULE")
-@click.argument("field", required=False)
+@click.command(name="explain", cls=Command, example="htppower explain burst after_inference_us")
+@click.argument("name", metavar="NAME|PATH|RULE|CODE|CORNER", shell_complete=completion.subjects)
+@click.argument("field", required=False, shell_complete=completion.fields)
 @format_option(("text", "json"))
-@folders_option("Look for profiles here, too.")
+@folders_option("Look for profiles and power states in this folder, too.")
 def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
-    """Explain a field of a profile or power state; without FIELD, each in short.
+    """Explain the fields of a profile or power state, a rule, a native code or a corner.
 
-    The id of a rule, such as RPC-6, explains that. FIELD is a name such as core, dcvs_v3.core.min or relax.to;
-    lowered.core is a field of the power state to which the profile relaxes. A mapping such as dcvs_v3 stands for all
-    that is in it.
+    Of a profile or power state it tells each field in short, or FIELD in full: its value, where that is written, its
+    native form, its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the
+    power state to which the profile relaxes. A mapping such as dcvs_v3 stands for all that is in it.
+
+    Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
+    the mend, and the source. A profile that is named like one of them is named by its path.
     """
-    if name in CATALOGUE:
+    width = terminal_width()
+    subjects = subjects_of(name)
+    if subjects:
         if field is not None:
-            raise click.UsageError(f"{name} is a rule, and has no fields")
-        echo(_as_json({"rule": _rule_as_dict(CATALOGUE[name])}) if form == "json" else _rule(CATALOGUE[name]))
+            raise click.UsageError(f"{printable(name)} is a {subjects[0].kind}, and has no fields")
+        if form == "json":
+            told = [_subject_as_dict(each) for each in subjects]
+            echo(_as_json({"corners": told} if subjects[0].kind == "corner" else {subjects[0].kind: told[0]}))
+        else:
+            echo("\n\n".join("\n".join(_subject(each, width)) for each in subjects))
         return
-    fields = _fields(name, Folders.of(folders))
+    fields = explained_by_name(name, Folders.of(folders))
     whole = (each for each in fields if not each.part)
     chosen = with_rules_of_options(whole) if field is None else choose(fields, field)
     if form == "json":
         echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return
-    width = terminal_width()
     blocks = [_in_short(each, width) if field is None else _in_full(each, width) for each in chosen]
     echo("\n\n".join("\n".join(block) for block in blocks))
-
-
-def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
-    """Return the fields of a profile, or of a power state where no profile has the name.
-
-    Raises:
-        ProfileError: there is neither, or it is wrong.
-    """
-    path, kind = find_either(name, folders)
-    try:
-        if kind is Kind.STATE:
-            state = examine_power_state(path, folders)
-            state.accepted()
-            return explain_state(state)
-        profile = examine_profile(path, folders)
-        profile.accepted()
-        return explain_profile(profile)
-    except RuleBreach as breach:
-        # A broken rule is an error like any other here: there is nothing to explain.
-        raise ProfileError(breach.problems) from None
 
 
 def _as_json(document: dict[str, Any]) -> str:
@@ -93,20 +79,57 @@ def _as_json(document: dict[str, Any]) -> str:
     return json.dumps({"format_version": FORMAT_VERSION, **document}, indent=2)
 
 
-def _rule(entry: Rule) -> str:
-    lines = [f"{entry.id}  {styled(entry.says, 'bold')}"]
-    for label, text in list(_rule_as_dict(entry).items())[2:]:
-        lines += labelled(label, text)
-    return "\n".join(lines)
+def _subject(subject: Subject, width: int) -> Iterator[str]:
+    head = f"{subject.id}  {subject.says}"
+    if len(head) <= width:
+        yield f"{subject.id}  {styled(subject.says, 'bold')}"
+    else:
+        yield from wrapped(head, width, "  ")
+    for label, text in subject.facts:
+        if label == "mend":
+            yield from _files("breaks", subject.example, width)
+            if subject.finds:
+                yield from labelled("found by", subject.finds, width)
+        yield from labelled(label, text, width)
+        if label == "mend":
+            yield from _files("", subject.mended, width)
 
 
-def _rule_as_dict(entry: Rule) -> dict[str, str]:
+def _files(label: str, files: Mapping[str, str], width: int) -> Iterator[str]:
+    """Yield files, each with its name where there are more than one or it has another name than usual."""
+    names = len(files) > 1 or MINE not in files
+    lines = [line for name, text in files.items() for line in _file(name if names else "", text)]
+    margin = " " * (LABEL + 2)
+    for number, line in enumerate(lines):
+        lead = "" if number else label
+        # A long line is broken behind a comma, where YAML may be broken, too.
+        told = flowed(
+            line.lstrip(" ").replace(", ", ",\n").split("\n"),
+            width - len(margin),
+            _lead(line),
+            f"{_lead(line)}    ",
+            " ",
+        )
+        yield from (f"{lead if not place else '':<{len(margin)}}{part}" for place, part in enumerate(told))
+
+
+def _lead(line: str) -> str:
+    return " " * (len(line) - len(line.lstrip(" ")))
+
+
+def _file(name: str, text: str) -> Iterator[str]:
+    if name:
+        yield f"# {name}" if text else f"# no {name}"
+    yield from text.splitlines()
+
+
+def _subject_as_dict(subject: Subject) -> dict[str, Any]:
     return {
-        "id": entry.id,
-        "says": entry.says,
-        "weighs": entry.severity.value,
-        "about": entry.family.value,
-        "source": entry.source,
+        "id": subject.id,
+        "says": subject.says,
+        **dict(subject.facts),
+        "breaks": dict(subject.example),
+        "mended": dict(subject.mended),
     }
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.lint.formats import NAMES, render
@@ -20,15 +22,41 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
 
-@click.command(name="lint")
+@click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @output_options(NAMES)
-@click.option("--strict", is_flag=True, help="Let warnings count.")
-@click.option("--notes", is_flag=True, help="Tell of notes, too; they never count.")
-@folders_option("Look for names here, too.")
-@click.option("--soc", metavar="NAME", help="Check what this SoC does not have, too.")
-@click.option("--arch", metavar="ARCH", help="The same for a Hexagon architecture, such as V75.")
-@click.option("--platform", "system", type=click.Choice(SYSTEMS), help="The same for an operating system.")
+@option("--strict", is_flag=True, group=WHAT, help="Let warnings count, too.")
+@option("--notes", is_flag=True, group=WHAT, help="Tell of notes, too; they never count.")
+@folders_option("Look for names in this folder, too; may be repeated.")
+@option(
+    "--soc",
+    metavar="NAME",
+    group=DEVICE,
+    shell_complete=completion.socs,
+    help="Check what this SoC does not have, too, by part or model number.",
+)
+@option(
+    "--arch",
+    metavar="ARCH",
+    group=DEVICE,
+    shell_complete=completion.architectures,
+    help="Check what a Hexagon architecture such as V75 does not have, too.",
+)
+@option(
+    "--platform",
+    "system",
+    type=click.Choice(SYSTEMS),
+    group=DEVICE,
+    help="Check what this operating system does not have, too.",
+)
+@option(
+    "--help-uri",
+    metavar="URI",
+    envvar="HTPPOWER_HELP_URI",
+    show_envvar=True,
+    group=OUTPUT,
+    help="Name this page of your documentation in SARIF for each rule; {rule} in it stands for the id.",
+)
 def command(
     paths: tuple[str, ...],
     form: str,
@@ -37,18 +65,23 @@ def command(
     soc: str | None,
     arch: str | None,
     system: str | None,
+    help_uri: str | None,
     *,
     strict: bool,
     notes: bool,
 ) -> None:
     """Find what is wrong in profiles and power states, and in folders of them.
 
+    Each finding names its rule, which htppower explain RULE tells of.
+
     Exit code 0: no findings that count; 1: findings; 2: it could not be run.
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(strict=strict)
+    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(
+        strict=strict, help_uri=help_uri or ""
+    )
     text = write_outputs(outputs, form, lambda name, width: render(report, name, width if terminal else None))
     if text:
         print_document(text, form)

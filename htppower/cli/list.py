@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from htppower.cli.help import Command
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
@@ -34,11 +35,16 @@ class Line(NamedTuple):
     summary: str
 
 
-@click.command(name="list")
+@click.command(name="list", cls=Command, example="htppower list --profiles my-profiles")
 @format_option(("text", "json"))
-@folders_option("List the profiles in here, too.")
+@folders_option("List the profiles in this folder, too; may be repeated.")
 def command(form: str, folders: tuple[str, ...]) -> None:
-    """List the profiles, from highest performance to lowest; what is wrong with a file comes after."""
+    """List the profiles, from highest performance to lowest.
+
+    What is wrong with a file is told after the others.
+
+    Exit code 0: all can be used; 1: a rule refuses one; 2: one can't be read.
+    """
     profiles, errors = load_profiles(folders)
     _print([_line(profile) for profile in profiles], form)
     for path in Folders.of(folders).hidden():

@@ -11,28 +11,44 @@ import click
 
 from htppower._version import __version__
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
+from htppower.cli.help import WIDEST, Context, write_commands, write_example
 from htppower.cli.terminal import echo
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
+from htppower.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_COMMANDS = {
-    "diff": "htppower.cli.diff",
-    "doctor": "htppower.cli.doctor.command",
-    "explain": "htppower.cli.explain",
-    "lint": "htppower.cli.lint",
-    "list": "htppower.cli.list",
-    "profile": "htppower.cli.profile.command",
-    "schema": "htppower.cli.schema",
-    "show": "htppower.cli.show",
-    "status": "htppower.cli.status.command",
-    "test": "htppower.cli.test",
+# The commands, in the sections in which help shows them.
+_SECTIONS = {
+    "See profiles": {
+        "list": "htppower.cli.list",
+        "show": "htppower.cli.show",
+        "explain": "htppower.cli.explain",
+    },
+    "Run under a profile": {
+        "profile": "htppower.cli.profile.command",
+        "status": "htppower.cli.status.command",
+        "doctor": "htppower.cli.doctor.command",
+    },
+    "Review profiles": {
+        "lint": "htppower.cli.lint",
+        "diff": "htppower.cli.diff",
+        "test": "htppower.cli.test",
+    },
+    "Set up": {
+        "schema": "htppower.cli.schema",
+        "completion": "htppower.cli.completion.command",
+    },
 }
+_COMMANDS = {name: module for section in _SECTIONS.values() for name, module in section.items()}
+_EXAMPLE = "htppower profile burst --dry-run"
 
 
 class _Commands(click.Group):
     """Imports commands by name, and turns every error into a message and an exit code."""
+
+    context_class = Context
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return sorted(_COMMANDS)
@@ -43,16 +59,30 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(_COMMANDS[name]).command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_commands(self.sections(ctx).items(), formatter)
+
+    def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_example(_EXAMPLE, formatter)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return the commands of each section, each with the first sentence of its help."""
+        return {
+            title: [(name, _first_sentence(self.get_command(ctx, name))) for name in names]
+            for title, names in _SECTIONS.items()
+        }
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from htppower.profiles.did_you_mean import did_you_mean  # noqa: PLC0415 - only for a wrong name
 
             ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        extra.setdefault("terminal_width", min(terminal_width(), WIDEST))
         with _safe_usage_errors():
             return super().make_context(*args, **extra)
 
@@ -80,6 +110,11 @@ class _Commands(click.Group):
             ctx.exit(INVALID)
 
 
+def _first_sentence(command: click.Command | None) -> str:
+    said = "" if command is None or command.help is None else command.help.partition("\n\n")[0]
+    return " ".join(said.split()).partition(". ")[0].partition(": ")[0].rstrip(".") + "."
+
+
 @contextlib.contextmanager
 def _safe_usage_errors() -> Iterator[None]:
     """Make what click prints of arguments safe for a terminal."""
@@ -99,7 +134,7 @@ def _explain(error: HtpPowerError) -> str:
     return f"htppower: {error}{reason}"
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="htppower")
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""

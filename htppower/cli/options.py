@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from htppower.cli.completion import values as completion
+from htppower.cli.help import DRY_RUN, OUTPUT, WHAT, option
 from htppower.cli.outputs import FormAndFile
+from htppower.review.durations import duration, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeAlias
 
     from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.cli.help import Decorator
     from htppower.review.dry_run.report import Workload
 
-    Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
@@ -24,46 +26,139 @@ DEFAULT_SOC = "SM8650"
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
 FOLDER = click.Path(exists=True, file_okay=False)
-COUNT = click.IntRange(0, 10_000)
-DURATION_US = click.IntRange(0, 3_600_000_000)
+_LONGEST_US = 3_600_000_000
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A whole number from the least to the most."""
+
+    name = "N"
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is no whole number", param, ctx)
+        if not self._least <= number <= self._most:
+            self.fail(f"{number} is not in the range {self._least} to {self._most}", param, ctx)
+        return number
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A time such as ``5ms``, in us.
+
+    Args:
+        bare: the unit of a number without one.
+        least_us, most_us: the range.
+    """
+
+    name = "TIME"
+
+    def __init__(self, bare: str, least_us: int = 0, most_us: int = _LONGEST_US) -> None:
+        self._bare = bare
+        self._least_us = least_us
+        self._most_us = most_us
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the time in us."""
+        try:
+            time_us = parse_duration(str(value), self._bare)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if not self._least_us <= time_us <= self._most_us:
+            self.fail(
+                f"{value!r} is not in the range {duration(self._least_us)} to {duration(self._most_us)}", param, ctx
+            )
+        return time_us
+
 
 # The names of their parameters.
 OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "arch", "platform")
 
+_TIME = Duration("us")
 _WORKLOAD = (
-    click.option("--soc", metavar="NAME", help=f"SoC by part or model number.  [dry run: {DEFAULT_SOC}]"),
-    click.option("--arch", metavar="ARCH", help="Hexagon architecture, such as V75, instead of a SoC."),
-    click.option(
-        "--platform", type=click.Choice(SYSTEMS), default="linux", show_default=True, help="Operating system."
+    option(
+        "--soc",
+        metavar="NAME",
+        group=DRY_RUN,
+        shell_complete=completion.socs,
+        help=f"Simulate this SoC, by part or model number.  [default: {DEFAULT_SOC}]",
     ),
-    click.option("--inferences", type=COUNT, default=3, show_default=True, help="How many inferences."),
-    click.option("--inference-us", type=DURATION_US, default=5000, show_default=True, help="How long each takes."),
-    click.option("--gap-us", type=DURATION_US, default=10_000, show_default=True, help="Idle time before each."),
+    option(
+        "--arch",
+        metavar="ARCH",
+        group=DRY_RUN,
+        shell_complete=completion.architectures,
+        help="Simulate a Hexagon architecture such as V75, instead of a SoC.",
+    ),
+    option(
+        "--platform",
+        type=click.Choice(SYSTEMS),
+        default="linux",
+        show_default=True,
+        group=DRY_RUN,
+        help="Simulate this operating system.",
+    ),
+    option(
+        "--inferences",
+        type=WholeNumber(0, 10_000),
+        default=3,
+        show_default=True,
+        group=DRY_RUN,
+        help="Run this many inferences, up to 10000.",
+    ),
+    option(
+        "--inference-time",
+        "--inference-us",
+        "inference_us",
+        type=_TIME,
+        default="5ms",
+        show_default=True,
+        group=DRY_RUN,
+        help="Let each inference take this long, such as 5ms or 300us; a number alone is in us.",
+    ),
+    option(
+        "--gap",
+        "--gap-us",
+        "gap_us",
+        type=_TIME,
+        default="10ms",
+        show_default=True,
+        group=DRY_RUN,
+        help="Idle this long before each inference.",
+    ),
 )
 
 
-def format_option(names: Sequence[str], meaning: str | None = None) -> Decorator:
+def format_option(names: Sequence[str]) -> Decorator:
     """Return ``--format`` as the parameter ``form``, which is ``text`` where none is named."""
-    choice = click.Choice(names)
-    return click.option("--format", "form", type=choice, default="text", show_default=True, help=meaning)
+    meaning = "Print it in this form."
+    return option(
+        "--format", "form", type=click.Choice(names), default="text", show_default=True, group=OUTPUT, help=meaning
+    )
 
 
 def output_options(names: Sequence[str]) -> Decorator:
     """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
-    meaning = "Write a file, too, whole; may be repeated."
-    output = click.option("--output", "outputs", type=FormAndFile(names), multiple=True, help=meaning)
-    return lambda command: format_option(names, "Of the output.")(output(command))
+    meaning = "Write a file in a form, too, whole or not at all; may be repeated."
+    output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
+    return lambda command: format_option(names)(output(command))
 
 
 def folders_option(meaning: str) -> Decorator:
     """Return ``--profiles`` as the parameter ``folders``."""
-    return click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help=meaning)
+    return option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", group=WHAT, help=meaning)
 
 
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a dry run to a command."""
-    for option in reversed(_WORKLOAD):
-        command = option(command)
+    for each in reversed(_WORKLOAD):
+        command = each(command)
     return command
 
 

@@ -18,18 +18,20 @@ from htppower.review.styled import plain, safe_markup
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from click.shell_completion import CompletionItem
+
 
 # The forms that are markup; every other is text, JSON included.
 MARKUP = frozenset({"html", "svg", "junit"})
 
 
 class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """``FORM=FILE``."""
+    """``FORM=FILE``; with ``bare`` also a file alone, whose form is empty."""
 
-    name = "FORM=FILE"
-
-    def __init__(self, forms: Iterable[str]) -> None:
+    def __init__(self, forms: Iterable[str], *, bare: bool = False) -> None:
+        self.name = "[FORM=]FILE" if bare else "FORM=FILE"
         self._forms = tuple(forms)
+        self._bare = bare
 
     def convert(
         self, value: str | tuple[str, Path], param: click.Parameter | None, ctx: click.Context | None
@@ -38,9 +40,18 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         if isinstance(value, tuple):
             return value
         form, equals, file = value.partition("=")
+        if self._bare and value and (not equals or (form not in self._forms and "/" in form)):
+            return "", Path(value)
         if form not in self._forms or not equals or not file:
-            self.fail(f"{value!r} is not FORM=FILE with a form of {', '.join(self._forms)}", param, ctx)
+            self.fail(f"{value!r} is not {self.name} with a form of {', '.join(self._forms)}", param, ctx)
         return form, Path(file)
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the forms; behind one, files."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
+
+        found = [CompletionItem(f"{form}=") for form in self._forms if f"{form}=".startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
 
 
 def print_document(document: str, form: str, *, nl: bool = True) -> None:

@@ -8,14 +8,20 @@ from pathlib import Path
 import click
 
 from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import WHAT, Command, option
 from htppower.cli.outputs import write_files
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 
 
-@click.command(name="schema")
+@click.command(name="schema", cls=Command, example="htppower schema my-profiles")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where a file in DIR is another, or missing.")
+@option(
+    "--check",
+    is_flag=True,
+    group=WHAT,
+    help="Write nothing, and exit with 1 where a file in DIR is another, or missing.",
+)
 def command(folder: str, check: bool) -> None:
     """Write the JSON Schemas of profiles, power states and tests into DIR.
 

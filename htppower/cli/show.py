@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from htppower.cli.completion import values as completion
+from htppower.cli.help import Command
 from htppower.cli.options import folders_option
 from htppower.cli.terminal import echo
 from htppower.profiles.discovery import Folders, shown_path
@@ -23,13 +25,13 @@ _COMMENT_COLUMN = 40
 _INDENT = "  "
 
 
-@click.command(name="show")
-@click.argument("profile", metavar="NAME|PATH")
-@folders_option("Look for profiles here, too.")
+@click.command(name="show", cls=Command, example="htppower show burst")
+@click.argument("profile", metavar="NAME|PATH", shell_complete=completion.profiles_and_states)
+@folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(profile: str, folders: tuple[str, ...]) -> None:
-    """Show a profile as it is resolved: a complete profile file, each inherited value with its origin.
+    """Show a profile or power state as it is resolved.
 
-    The name of a power state shows that.
+    What is printed is a complete file with the same values; each inherited value has its origin beside it.
     """
     where = Folders.of(folders)
     path, kind = find_either(profile, where)

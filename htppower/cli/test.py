@@ -7,27 +7,28 @@ import gc
 import click
 
 from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.outputs import print_document
 from htppower.cli.terminal import echo
 
 
-@click.command(name="test")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--coverage", "covers", is_flag=True, help="Say which fields of which profiles no test looks at.")
-@click.option("--fail-uncovered", is_flag=True, help="As --coverage; exit with 1 if there is such a field.")
-@format_option(("text", "json", "junit"), "Of the report.")
-@folders_option("Look for profiles here, too.")
+@click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@option("--coverage", "covers", is_flag=True, group=WHAT, help="Say which fields of which profiles no test looks at.")
+@option(
+    "--fail-uncovered", is_flag=True, group=WHAT, help="Do as --coverage, and exit with 1 if there is such a field."
+)
+@format_option(("text", "json", "junit"))
+@folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(paths: tuple[str, ...], covers: bool, fail_uncovered: bool, form: str, folders: tuple[str, ...]) -> None:
-    """Run test files: expected states and votes, through the real controller in virtual time.
+    """Run tests of profiles: expected states and votes, through the real controller in virtual time.
 
     PATH is a test file, or a folder: of profiles with a folder tests in it, or of test files.
 
-    \b
-    Exit codes: 0  every case passed
-                1  an expectation failed; with --fail-uncovered, also: no test looks at some field
-                2  a test can't be run
-    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    Exit code 0: every case passed; 1: an expectation failed, or with --fail-uncovered no test looks at some field; 2: a
+    test can't be run.
+    """
     if form == "junit" and (covers or fail_uncovered):
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     gc.enable()  # start-up has it off; coverage runs thousands of cases

@@ -108,10 +108,10 @@ def _joint(text: str, start: int, width: int) -> int:
     return next(joints, most)
 
 
-def labelled(label: str, text: str, width: int = WIDTH, label_width: int = LABEL) -> Iterator[str]:
-    """Yield the lines of a text beside its label."""
+def labelled(label: str, text: str, width: int = WIDTH, label_width: int = LABEL, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a text beside its label; all but the first are indented."""
     margin = label_width + len(_GAP)
-    for number, line in enumerate(wrapped(text, width - margin)):
+    for number, line in enumerate(wrapped(text, width - margin, indent)):
         yield f"{padded('' if number else label, label_width)}{_GAP}{line}".rstrip()
 
 

@@ -88,3 +88,8 @@ def what_to_do(code: int, function: str = "setPowerConfig") -> str:
     if code == INVALID_INPUT and function == "createPowerConfigId":
         return "name a device and a core that exist; htppower doctor lists them"
     return _CODES[code][1] if code in _CODES else _RETRIED
+
+
+def known_codes() -> tuple[int, ...]:
+    """Return the native codes that the headers name."""
+    return tuple(_CODES)

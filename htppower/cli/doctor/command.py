@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.cli.options import FOLDER
+from htppower.cli.completion import values as completion
+from htppower.cli.help import DEVICE, Command, option
+from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
 from htppower.review.layout import aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -24,13 +26,27 @@ FORMAT_VERSION = 1
 NOT_USABLE = 1
 
 
-@click.command(name="doctor")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--library", type=click.Path(), metavar="FILE", help="The vendor's library, instead of looking for it.")
-@click.option("--soc", metavar="NAME", help="Make the device for this SoC; leave it out on a device.")
-@click.option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", help="See to these profiles, too.")
+@click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
+@format_option(("text", "json"))
+@option(
+    "--library",
+    type=click.Path(),
+    metavar="FILE",
+    group=DEVICE,
+    help="Use this library of the vendor's, and look for none.",
+)
+@option(
+    "--soc",
+    metavar="NAME",
+    group=DEVICE,
+    shell_complete=completion.socs,
+    help="Make the device for this SoC; leave it out on a device.",
+)
+@folders_option("See to the profiles in this folder, too; may be repeated.")
 def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
-    """Say which library is used, what it runs on, which votes it takes, and which profiles degrade.
+    """Say whether votes can be cast here, and what to do where they can't.
+
+    It tells which library is used, what it runs on, which votes it takes, and which profiles degrade.
 
     Votes of every kind are cast that ask for nothing, and destroyed. The exit code is 0 where votes are taken, 1 where
     they are not.

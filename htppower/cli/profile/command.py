@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from htppower.cli.completion import values as completion
+from htppower.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
 from htppower.cli.options import (
     OF_A_WORKLOAD,
+    Duration,
+    WholeNumber,
     folders_option,
     format_option,
     refuse_given,
@@ -17,11 +21,10 @@ from htppower.cli.options import (
     workload,
     workload_options,
 )
-from htppower.cli.outputs import print_document
+from htppower.cli.outputs import FormAndFile, print_document, write_outputs
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.review.dry_run.formats import NAMES, render
-from htppower.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from htppower.backends.base import Backend
@@ -29,16 +32,16 @@ if TYPE_CHECKING:
 
 BACKEND = click.Choice(["qnn", "simulated"])
 LIBRARY = click.Path()
-SECONDS = click.FloatRange(0, 31_536_000, min_open=True)
-ID = click.IntRange(0, 2**32 - 1)
+FOR = Duration("s", 1, 31_536_000_000_000)
+ID = WholeNumber(0, 2**32 - 1)
 MOST_SIMULATED = 63
 
 # The parameters of a dry run only, and of a run on the device only.
-_OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form")
-_OF_A_LIVE_RUN = ("seconds", "library", "device_id", "core_ids")
+_OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form", "outputs")
+_OF_A_LIVE_RUN = ("for_us", "library", "device_id", "core_ids")
 
 
-class _WithCommandLine(click.Command):
+class _WithCommandLine(Command):
     """Takes a command after ``--``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -46,7 +49,7 @@ class _WithCommandLine(click.Command):
         if "--" in args:
             place = args.index("--")
             own, separator, command = args[:place], True, args[place + 1 :]
-        if separator and not command:
+        if separator and not command and not ctx.resilient_parsing:
             ctx.fail("no command after --; leave -- out to hold the profile up until Ctrl-C")
         ctx.obj = tuple(command)
         try:
@@ -60,17 +63,44 @@ class _WithCommandLine(click.Command):
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND ARGS...]"]
 
 
-@click.command(name="profile", cls=_WithCommandLine)
-@click.argument("profile", metavar="NAME|PATH")
-@click.option("--for", "seconds", type=SECONDS, metavar="SECONDS", help="Hold the profile up for this long.")
-@click.option("--dry-run", is_flag=True, help="Simulate, in virtual time; nothing is sent to hardware.")
+@click.command(name="profile", cls=_WithCommandLine, example="htppower profile burst -- python3 host.py")
+@click.argument("profile", metavar="NAME|PATH", shell_complete=completion.profiles)
+@option("--for", "for_us", type=FOR, group=DEVICE, help="Hold the profile up for this long, such as 500ms or 60s.")
+@option("--dry-run", is_flag=True, group=DRY_RUN, help="Simulate in virtual time, and send nothing to hardware.")
 @workload_options
-@format_option(NAMES, "Of the report.")
-@click.option("--backend", type=BACKEND, help="Vote on this.  [default: qnn]")
-@click.option("--library", type=LIBRARY, metavar="FILE", help="The vendor's library, instead of looking for it.")
-@click.option("--device", "device_id", type=ID, default=0, show_default=True, help="Vote on this device.")
-@click.option("--core", "core_ids", type=ID, multiple=True, default=(0,), help="Vote on this core; may be repeated.")
-@folders_option("Look for profiles here, too.")
+@format_option(NAMES)
+@option(
+    "--output",
+    "outputs",
+    type=FormAndFile(NAMES, bare=True),
+    multiple=True,
+    group=OUTPUT,
+    help="Write the report to a file, whole or not at all. FILE alone is in the form of --format, which then is not "
+    "printed; FORM=FILE is written besides. May be repeated.",
+)
+@option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
+@option(
+    "--library", type=LIBRARY, metavar="FILE", group=DEVICE, help="Use this library of the vendor's, and look for none."
+)
+@option(
+    "--device",
+    "device_id",
+    type=ID,
+    default=0,
+    show_default=True,
+    group=DEVICE,
+    help="Vote on this device.",
+)
+@option(
+    "--core",
+    "core_ids",
+    type=ID,
+    multiple=True,
+    default=(0,),
+    group=DEVICE,
+    help="Vote on this core; may be repeated.  [default: 0]",
+)
+@folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(**options: Any) -> None:
     """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
 
@@ -82,7 +112,7 @@ def command(**options: Any) -> None:
     """
     ctx = click.get_current_context()
     options["command_line"] = ctx.obj
-    live = options["seconds"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
+    live = options["for_us"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
     live = live and not options["dry_run"]
     _check_options(ctx, live=live)
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
@@ -103,7 +133,7 @@ def _check_options(ctx: click.Context, *, live: bool) -> None:
         raise click.UsageError("--dry-run chooses the simulated HTP in virtual time; leave --backend out")
     if options["dry_run"] and options["command_line"]:
         raise click.UsageError("--dry-run runs no command; leave it out")
-    if options["seconds"] is not None and options["command_line"]:
+    if options["for_us"] is not None and options["command_line"]:
         raise click.UsageError("the profile is up for as long as the command runs; leave --for out")
     refuse_soc_with_arch(options)
     if len(set(options["core_ids"])) < len(options["core_ids"]):
@@ -120,8 +150,15 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
     if not options["dry_run"]:
         gc.enable()  # it is off at start-up; this run takes as long as its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
-    document = render(report, options["form"], options["folders"], terminal_width())
-    print_document(document, options["form"])
+
+    def make(form: str, width: int) -> str:
+        return render(report, form, options["folders"], width)
+
+    form = options["form"]
+    outputs = [(own or form, path) for own, path in options["outputs"]]
+    document = write_outputs(outputs, form, make)
+    if all(own for own, _ in options["outputs"]):
+        print_document(document, form)
 
 
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
@@ -130,7 +167,8 @@ def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
     from htppower.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
 
-    holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], options["seconds"])
+    seconds = None if options["for_us"] is None else options["for_us"] / 1_000_000
+    holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], seconds)
 
     def open_backend() -> Backend:
         if options["backend"] == "simulated":

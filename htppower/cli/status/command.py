@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import format_option
 from htppower.cli.status.as_text import as_text
 from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
@@ -27,9 +28,9 @@ _DRAWN_AGAIN_S = 1.0
 _CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 
-@click.command(name="status")
+@click.command(name="status", cls=Command, example="htppower status --watch")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
+@option("--watch", is_flag=True, group=WHAT, help="Show it again whenever it changes, until Ctrl-C.")
 @format_option(("text", "json"))
 def command(path: Path, watch: bool, form: str) -> None:
     """Show what a host has voted: PATH is the file that it writes with controller.serve_status(PATH)."""

@@ -25,6 +25,7 @@ class LintReport(NamedTuple):
         left_out: YAML in the folders that holds neither profile nor power state.
         strict: warnings count.
         lines: the files in which something was found, by their paths.
+        help_uri: the page of a rule in the user's own documentation; ``{rule}`` stands for the id. Empty for none.
     """
 
     files: tuple[str, ...]
@@ -33,6 +34,7 @@ class LintReport(NamedTuple):
     left_out: tuple[str, ...] = ()
     strict: bool = False
     lines: Mapping[str, Lines] = MappingProxyType({})
+    help_uri: str = ""
 
     @property
     def told(self) -> tuple[Finding, ...]:

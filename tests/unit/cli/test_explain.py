@@ -12,7 +12,8 @@ from htppower.profiles.fields import limits, profile_fields
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.explain.meanings import meaning_of
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.votes.corners import VoltageCorner
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native_codes import code_name, known_codes
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
@@ -165,13 +166,49 @@ def test_a_rule_names_fields_that_there_are() -> None:
 
 
 def test_a_rule_is_explained(command: Command) -> None:
-    """The id of a rule is explained with its weight, its source and its place in the docs."""
+    """The id of a rule, in either case, is explained: why, what breaks it, the mend, its weight and source."""
     for rule, entry in CATALOGUE.items():
-        told = command.output("explain", rule)
-        assert told.startswith(f"{rule}  {entry.says}")
-        assert entry.source in " ".join(told.split())
-        assert json.loads(command.output("explain", rule, "--format", "json"))["rule"]["says"] == entry.says
+        told = json.loads(command.output("explain", rule, "--format", "json"))["rule"]
+        assert (told["id"], told["says"], told["weighs"]) == (rule, entry.says, entry.breach.value)
+        assert told["source"] == entry.source
+        assert told["why"]
+        assert told["mend"]
+        assert bool(told["breaks"]) is not bool(told.get("example"))
+    text = command.output("explain", "rpc-6")
+    assert text.startswith(f"RPC-6  {CATALOGUE['RPC-6'].says}\n")
+    assert "votes: {rpc_polling_time_us: 100}" in text
+    assert "votes: {rpc_polling_time_us: 0}" in text
     assert command.run("explain", "RPC-6", "core").exit_code == 2
+
+
+def test_a_native_code_is_explained(command: Command) -> None:
+    """Each code that the headers name is explained, by its number and by its name; another is no name of anything."""
+    for code in known_codes():
+        told = json.loads(command.output("explain", str(code), "--format", "json"))["code"]
+        assert (told["id"], told["says"]) == (str(code), code_name(code))
+        assert all(told[label] for label in ("why", "then", "example", "mend", "source"))
+    assert command.output("explain", "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED") == command.output(
+        "explain", "13004"
+    )
+    assert "HMX-1" in command.output("explain", "13004")
+    assert command.run("explain", "13999").exit_code == 2
+
+
+def test_a_corner_is_explained(command: Command, tmp_path: Path) -> None:
+    """A corner is told with its number, its place in the order, and an example that lint finds wrong and then right."""
+    for kind in (VoltageCorner, ExpandedCorner):
+        for name in ("DISABLE", "SVS", "NOM", min(kind, key=int).name, max(kind, key=int).name):
+            told = json.loads(command.output("explain", name, "--format", "json"))["corners"]
+            for each in told:
+                for files, found in ((each["breaks"], True), (each["mended"], False)):
+                    (tmp_path / "mine.yaml").write_text(files["mine.yaml"], encoding="utf-8")
+                    rules = command.run("lint", str(tmp_path)).stdout
+                    assert (f"error {each['rule'].split()[0]} " in rules) is found, (name, files)
+    turbo = command.output("explain", "TURBO")
+    assert "128 DCVS_VOLTAGE_VCORNER_TURBO" in turbo
+    assert "NOM_PLUS < TURBO < TURBO_PLUS" in turbo
+    assert "sustained_high_performance, high_performance" in turbo
+    assert command.run("explain", "TURBO", "core").exit_code == 2
 
 
 def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
         (["--for", "1", "--format", "json"], "--format is for a dry run"),
         (["--arch", "V75", "--", "ls"], "--arch is for a dry run"),
         (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
-        (["--for", "0"], "0.0 is not in the range"),
+        (["--for", "0"], "not in the range"),
         (["--backend", "simulated", "--library", "/x.so", "--for", "1"], "--library is the vendor's"),
         (["--backend", "simulated", "--core", "64", "--for", "1"], "up to 63"),
         (["--"], "no command after --"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from sides import write_sides
 
+from htppower.cli.main import main
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.layout import shown_width
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ COMMANDS = (
     *(("explain", name) for name in SHIPPED_PROFILES),
     *(("profile", name, "--dry-run") for name in SHIPPED_PROFILES),
 )
+HELP = ((), *((name,) for name in main.list_commands(click.Context(main))))
 
 
 @pytest.fixture
@@ -47,6 +51,25 @@ def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, 
     assert lines
     assert [line for line in lines if shown_width(line) > width] == []
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("arguments", HELP, ids=" ".join)
+def test_no_line_of_help_is_wider(command: Command, arguments: tuple[str, ...], width: int) -> None:
+    """The help of every command keeps the width, too, breaks no option, and ends with an example."""
+    lines = command.output(*arguments, "--help", columns=width).splitlines()
+    assert [line for line in lines if shown_width(line) > width] == []
+    assert not [line for line in lines if line.endswith("-")]
+    assert [line.strip() for line in lines][-2] == "Example:"
+    assert "htppower" in lines[-1]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_of_an_explanation_is_wider(command: Command, width: int) -> None:
+    """Every rule, code and corner is told within the width."""
+    for name in (*rule_ids(), *codes(), *corners()):
+        lines = command.output("explain", name, columns=width).splitlines()
+        assert [line for line in lines if shown_width(line) > width] == [], name
 
 
 def test_nothing_is_lost_in_a_narrow_terminal(command: Command) -> None:

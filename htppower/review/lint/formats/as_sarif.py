@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from htppower._version import __version__
+from htppower.review.explain.texts.file_rules import OTHER_TEXTS
+from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
 from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
     from htppower.review.lint.suppressions import Suppression
@@ -29,7 +33,7 @@ def render(report: LintReport) -> str:
     driver = {
         "name": "htppower",
         "semanticVersion": __version__,
-        "rules": [_rule(entry) for entry in CATALOGUE.values()],
+        "rules": [_rule(entry, report.help_uri) for entry in CATALOGUE.values()],
     }
     run = {
         "tool": {"driver": driver},
@@ -41,14 +45,31 @@ def render(report: LintReport) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(entry: Rule) -> dict[str, Any]:
-    return {
+def _rule(entry: Rule, help_uri: str) -> dict[str, Any]:
+    text = {**VOTE_TEXTS, **OTHER_TEXTS}[entry.id]
+    said = f"{entry.says} {text.why} {text.mend}"
+    wrong, right = (_fenced(files) for files in (text.wrong, text.right))
+    parts = [entry.says, text.why, *([f"Breaks it:\n\n{wrong}"] if wrong else [text.said] if text.said else [])]
+    parts += [
+        text.mend,
+        *([f"Keeps it:\n\n{right}"] if right else []),
+        f"Source: {entry.source}. More: `{entry.pointer}`.",
+    ]
+    described = {
         "id": entry.id,
         "shortDescription": {"text": entry.says},
-        "help": {"text": f"{entry.says} Source: {entry.source}. See {entry.pointer}."},
+        "fullDescription": {"text": text.why},
+        "help": {"text": f"{said} Source: {entry.source}. More: {entry.pointer}.", "markdown": "\n\n".join(parts)},
         "defaultConfiguration": {"level": entry.severity.value},
         "properties": {"tags": [entry.family.value]},
     }
+    if help_uri:
+        described["helpUri"] = help_uri.replace("{rule}", entry.id)
+    return described
+
+
+def _fenced(files: Mapping[str, str]) -> str:
+    return "\n\n".join(f"`{name}`\n\n```yaml\n{text}```" for name, text in files.items() if text)
 
 
 def _result(report: LintReport, finding: Finding, suppression: Suppression | None = None) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""``htppower completion``: what a shell completes behind ``htppower``."""

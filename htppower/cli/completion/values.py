@@ -1,0 +1,99 @@
+"""What can stand at an argument or option: profiles, fields, rules, SoCs. A wrong file completes nothing, quietly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import click
+    from click.shell_completion import CompletionItem
+
+# What click calls a value that the shell completes as a file.
+_FILE = "file"
+
+
+def profiles(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the profiles that ``--profiles`` and the shipped folder have; files where none begins so."""
+    return _or_files(_profile_names(ctx), incomplete)
+
+
+def profiles_and_states(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the profiles and the power states likewise."""
+    return _or_files((*_profile_names(ctx), *_state_names(ctx)), incomplete)
+
+
+def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return what can be explained: profiles, power states and rules, and where some is typed codes and corners."""
+    from htppower.review.explain.subjects import codes, corners, rule_ids  # noqa: PLC0415 - only to complete
+
+    names = [*_profile_names(ctx), *_state_names(ctx), *rule_ids()]
+    return _or_files([*names, *codes(), *corners()] if incomplete else names, incomplete)
+
+
+def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the fields of the profile or power state that is named before, by their ends and in full."""
+    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
+    from htppower.profiles.discovery import Folders  # noqa: PLC0415
+    from htppower.review.explain.named import explained_by_name  # noqa: PLC0415
+
+    try:
+        found = explained_by_name(ctx.params.get("name") or "", Folders.of(_folders(ctx)))
+    except HtpPowerError:
+        return []
+    whole = [each.field for each in found if not each.part]
+    ends = [field.rpartition(".")[2] for field in whole]
+    return _beginning(dict.fromkeys((*ends, *whole)), incomplete)
+
+
+def socs(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the SoCs, by part number."""
+    from htppower.rules.socs import SOCS  # noqa: PLC0415 - as above
+
+    return _beginning((name for soc in SOCS for name in soc.names), incomplete.upper())
+
+
+def architectures(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the Hexagon architectures."""
+    from htppower.rules.platforms import ARCHITECTURES  # noqa: PLC0415 - as above
+
+    return _beginning((f"V{arch}" for arch in ARCHITECTURES), incomplete.upper())
+
+
+def _profile_names(ctx: click.Context) -> tuple[str, ...]:
+    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
+    from htppower.profiles.loading import profile_names  # noqa: PLC0415
+
+    try:
+        return profile_names(_folders(ctx))
+    except HtpPowerError:
+        return profile_names()
+
+
+def _state_names(ctx: click.Context) -> tuple[str, ...]:
+    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
+    from htppower.profiles.discovery import Folders, yaml_files  # noqa: PLC0415
+
+    try:
+        folders = Folders.of(_folders(ctx)).paths
+    except HtpPowerError:
+        return ()
+    return tuple(dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder / "states")))
+
+
+def _folders(ctx: click.Context) -> tuple[str, ...]:
+    return tuple(ctx.params.get("folders") or ())
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
+
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _or_files(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Return the names that begin so; where there is none, let the shell complete files."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
+
+    return _beginning(names, incomplete) or [CompletionItem(incomplete, type=_FILE)]

@@ -1,0 +1,188 @@
+"""What can be explained besides a profile: a rule, a native code, a corner."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.rules.rule import Rule
+
+    Corner = VoltageCorner | ExpandedCorner
+
+_CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK 2.48; Hexagon SDK, HAP_power"
+
+_NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
+
+
+class Subject(NamedTuple):
+    """One thing explained.
+
+    Attributes:
+        kind: ``rule``, ``code`` or ``corner``.
+        id: its id, number or name.
+        says: what it is, in a sentence or a name.
+        facts: what there is to say, by label: texts to wrap.
+        example: files that break it, by name; empty where a fact says it.
+        mended: the files that keep it.
+        finds: the command that finds it in the example.
+    """
+
+    kind: str
+    id: str
+    says: str
+    facts: tuple[tuple[str, str], ...]
+    example: Mapping[str, str] = {}
+    mended: Mapping[str, str] = {}
+    finds: str = ""
+
+
+def rule_ids() -> tuple[str, ...]:
+    """Return the ids of all rules."""
+    return tuple(CATALOGUE)
+
+
+def codes() -> tuple[str, ...]:
+    """Return the native codes, as numbers and by the vendor's names."""
+    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for a code
+
+    return (*map(str, known_codes()), *(code_name(code) for code in known_codes()))
+
+
+def corners() -> tuple[str, ...]:
+    """Return the names of the corners of both kinds, each once."""
+    return tuple(dict.fromkeys(corner.name for kind in (VoltageCorner, ExpandedCorner) for corner in kind))
+
+
+def is_subject(name: str) -> bool:
+    """Return whether a name is that of a rule, in either case, of a code or of a corner."""
+    return name.upper() in CATALOGUE or name in corners() or _code(name) is not None
+
+
+def subjects_of(name: str) -> tuple[Subject, ...]:
+    """Return what a name means: one subject, or two for a corner of both kinds; empty where it is none of them."""
+    if name.upper() in CATALOGUE:
+        return (_rule(CATALOGUE[name.upper()]),)
+    code = _code(name)
+    if code is not None:
+        return (_code_subject(code),)
+    kinds = (VoltageCorner, ExpandedCorner)
+    return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+
+
+def _rule(rule: Rule) -> Subject:
+    from htppower.review.explain.texts.file_rules import OTHER_TEXTS  # noqa: PLC0415 - only for a rule
+    from htppower.review.explain.texts.vote_rules import VOTE_TEXTS  # noqa: PLC0415
+
+    text = {**VOTE_TEXTS, **OTHER_TEXTS}[rule.id]
+    facts = [
+        ("why", text.why),
+        ("weighs", rule.breach.value),
+        ("about", rule.family.value),
+    ]
+    if rule.kept_by:
+        facts.append(("kept by", rule.kept_by))
+    if text.said:
+        facts.append(("example", text.said))
+    facts += [("mend", text.mend), ("source", rule.source)]
+    names = " ".join(("htppower lint .", *text.lint)) if text.wrong else ""
+    return Subject("rule", rule.id, rule.says, tuple(facts), text.wrong, text.right, names)
+
+
+def _code(name: str) -> int | None:
+    """Return the code of a number or of a name; None for anything else, without importing the codes."""
+    if not name.isdecimal() and not name.startswith("QNN_") and name != "SUCCESS":
+        return None
+    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - as above
+
+    return next((code for code in known_codes() if name in (str(code), code_name(code))), None)
+
+
+def _code_subject(code: int) -> Subject:
+    from htppower.review.explain.texts.codes import CODE_TEXTS, SOURCE  # noqa: PLC0415 - only for a code
+    from htppower.votes.native_codes import LINK_LOST, NOT_ON_THIS_PLATFORM, code_name, what_to_do  # noqa: PLC0415
+
+    text = CODE_TEXTS[code]
+    if code == 0:
+        then = "The votes are in force."
+    elif code in LINK_LOST:
+        then = "Every session is UNKNOWN; those that should be raised or lowered are voted again."
+    elif code in NOT_ON_THIS_PLATFORM:
+        then = "The session works without that vote, and its status says so; with strict=True it is refused."
+    else:
+        then = "What a call fails with, nothing is known to be in force of: the session is UNKNOWN, and says so."
+    unset = "leave the vote unset where the profile is for it; " if code in NOT_ON_THIS_PLATFORM else ""
+    facts = [
+        ("why", text.why),
+        ("then", then),
+        ("example", text.example),
+        ("mend", _sentence(f"{unset}{what_to_do(code)}.")),
+    ]
+    rules = [rule.id for rule in CATALOGUE.values() if re.search(rf"\b{code}\b", rule.source)]
+    if rules:
+        facts.append(("rules", ", ".join(rules)))
+    return Subject("code", str(code), code_name(code), (*facts, ("source", SOURCE)))
+
+
+def _corner(corner: Corner) -> Subject:
+    from htppower.profiles.loading import load_profiles  # noqa: PLC0415 - only for a corner
+    from htppower.review.explain.texts.rule_text import votes  # noqa: PLC0415
+
+    kind = type(corner)
+    plain = kind is VoltageCorner
+    ordered = sorted(each for each in kind if each.name != "DISABLE")
+    facts = [("number", f"{int(corner)} {corner.enumerator}")]
+    if corner.name == "DISABLE":
+        facts.append(("why", "No vote: this client asks for nothing on that clock. It stands outside the order."))
+        wrong = "dcvs_v3: {core: DISABLE}, hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}"
+        right, rule = "dcvs_v3: {core: DISABLE}, hmx_v2: default", "HMX-3"
+    else:
+        place = ordered.index(corner)
+        facts.append(
+            (
+                "why",
+                "A level of the voltage: the clock runs as fast as that allows. A higher one draws more.",
+            )
+        )
+        facts.append(("order", " < ".join(each.name for each in ordered[max(0, place - 1) : place + 2])))
+        low, high = (ordered[place - 1], corner) if place else (corner, ordered[1])
+        spelt = (
+            "dcvs_v3: {{core: {{min: {}, target: {}, max: {}}}}}"
+            if plain
+            else ("hmx_v2: {{min: {}, target: {}, max: {}, perf_mode: HIGH}}")
+        )
+        wrong, right = spelt.format(high.name, low.name, high.name), spelt.format(low.name, high.name, high.name)
+        rule = "DCVS-2" if plain else "HMX-8"
+    facts.append(("fields", "dcvs_v3, ceng" if plain else "hmx_v2, dcvs_v3_exp, ceng_exp"))
+    other = _other_form(corner)
+    if other:
+        facts.append(("as", other))
+    if plain:
+        users = [profile.name for profile in load_profiles()[0] if _votes_on(profile.votes.hvx, corner)]
+        facts.append(("in", ", ".join(users) or "no shipped profile raises to it"))
+    facts += [("mend", "Put the corners in order, lowest first." if corner.name != "DISABLE" else _NO_CLOCK)]
+    facts += [("rule", f"{rule}  {CATALOGUE[rule].says}"), ("source", _CORNER_SOURCE)]
+    says = "a plain corner" if plain else "an expanded corner"
+    return Subject("corner", corner.name, says, tuple(facts), votes(wrong), votes(right), "htppower lint .")
+
+
+def _votes_on(hvx: object, corner: Corner) -> bool:
+    clocks = (getattr(hvx, clock, None) for clock in ("core", "bus"))
+    return any(corner in (each.min, each.target, each.max) for each in clocks if each is not None)
+
+
+def _other_form(corner: Corner) -> str:
+    """Return the corner of the other kind that stands for the same level, as the simulated HTP takes it."""
+    if isinstance(corner, VoltageCorner):
+        return f"{EXPANDED_OF_CORE[corner].name} among the expanded corners"
+    plain = next((each for each in VoltageCorner if EXPANDED_OF_CORE[each] is corner), None)
+    return "" if plain is None else f"{plain.name} among the plain corners"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

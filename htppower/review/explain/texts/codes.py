@@ -1,0 +1,75 @@
+"""When the library answers each code, and an example. Names and what to do are in ``votes/native_codes.py``.
+
+Measured on the vendor's library where an example is a call; the others are what the headers say.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SOURCE = "QnnHtpPerfInfrastructure.h, QnnCommon.h, QnnBackend.h and QnnDevice.h, SDK 2.48"
+
+
+class CodeText(NamedTuple):
+    """When a code is answered, and a call or a state of things that leads to it."""
+
+    why: str
+    example: str
+
+
+_SKELETON = CodeText(
+    "The DSP's half of the library could not be loaded, or is of another version.",
+    "ADSP_LIBRARY_PATH without the folder of the skeleton library.",
+)
+_HANDLE = CodeText("A handle is unknown to the library, or was freed.", "deviceFree called twice.")
+_CONFIGURATION = CodeText("The library does not know what it was configured with.", "A library of another version.")
+
+CODE_TEXTS: dict[int, CodeText] = {
+    0: CodeText("The call was well-formed and allowed.", "setPowerConfig with DCVS_V3 on an id of one's own."),
+    1000: CodeText("The library has no such function.", "deviceGetInfrastructure of libQnnIr.so."),
+    1002: CodeText("There was no memory for the call.", "A process at its limit of memory."),
+    1003: CodeText("A call of the system failed.", "A device file that went away."),
+    1004: CodeText("An argument is not one that the function takes.", "An option of another version of the library."),
+    1005: CodeText("The process may not do this.", "A sandbox that keeps the process from the device files."),
+    1006: CodeText("The library was not built for this platform.", "A library for Android on Windows."),
+    1007: CodeText(
+        "The DSP subsystem restarted (SSR), and the link to it was rebuilt: every vote is gone.",
+        "Any call after another process has crashed the DSP.",
+    ),
+    1008: _SKELETON,
+    1009: _SKELETON,
+    1010: CodeText("Something that the call needs is used up.", "More clients than the DSP serves."),
+    1011: CodeText(
+        "The DSP subsystem restarted, and the link to it was not rebuilt.", "Any call while the DSP stays down."
+    ),
+    1100: CodeText("The library does not say what failed.", "deviceGetInfrastructure before backendCreate."),
+    4000: _SKELETON,
+    4002: CodeText("The backend could not be ended.", "backendFree while a context is in use."),
+    4003: CodeText("The backend does not exist here.", "A library for another architecture."),
+    4004: _CONFIGURATION,
+    4010: _CONFIGURATION,
+    4011: CodeText("The backend's handle is unknown, or was freed.", "backendFree called twice."),
+    4012: _CONFIGURATION,
+    13000: CodeText("The library was given no place for its answer.", "createPowerConfigId of another caller."),
+    13001: CodeText(
+        "The vote set, the power config id, the device or the core is not a valid one. Of a set with one bad vote, "
+        "those before it stay in force.",
+        "HMX_V2 on an id without DCVS_V3; HMX_TIMEOUT_INTERVAL_US of 50; an id that was destroyed.",
+    ),
+    13002: CodeText(
+        "The library does not know the option. An old library says so of an option that a newer one has.",
+        "DCVS_V3_EXP on a library of QAIRT 2.47.",
+    ),
+    13003: CodeText("The call did not reach the DSP.", "A remote call while the subsystem restarts."),
+    13004: CodeText(
+        "The library knows the option, and this Hexagon architecture does not have it.",
+        "An explicit HMX_V2 vote below V75; DCVS_V3_EXP below V85.",
+    ),
+    13005: CodeText("There was no memory for the call.", "A process at its limit of memory."),
+    13006: CodeText("The library does not say what failed.", "createPowerConfigId without a place for the id."),
+    14000: _HANDLE,
+    14001: CodeText("The device can't be made as asked for.", "deviceCreate for an unknown SoC model."),
+    14002: CodeText("The DSP is not there, or is off.", "A kernel without the driver."),
+    14003: CodeText("A context still uses the device.", "deviceFree before the contexts are freed."),
+    14004: CodeText("The process was refused the device.", "A process that crashed the DSP too often."),
+}

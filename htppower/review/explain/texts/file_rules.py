@@ -1,0 +1,184 @@
+"""Why there are the rules of files, of review and of suppressions, what breaks each, and the mend."""
+
+from __future__ import annotations
+
+from htppower.review.explain.texts.rule_text import MINE, RuleText, mine, votes
+
+_POLLS = "extends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
+_STATE = "states/low.yaml"
+_LOW = {_STATE: "state: low\nextends: relaxed\n", MINE: "profile: mine\nextends: burst\nrelax: {to: low}\n"}
+
+
+def _suppressed(comment: str, lines: str = f"profile: mine\n{_POLLS}") -> dict[str, str]:
+    return {MINE: f"# htppower: {comment}\n{lines}"}
+
+
+_COMPLETE = (
+    "profile: mine\nsummary: Mine.\nvotes:\n  dcvs_v3: unset\n  hmx_v2: unset\n  rpc_control_latency_us: unset\n"
+    "  rpc_polling_time_us: unset\n  adaptive_polling_time_us: unset\n"
+)
+
+FILE_TEXTS = {
+    "FILE-1": RuleText(
+        "What is not there, is a folder, or may not be read, says nothing of any vote.",
+        "Check the path, and who may read the file.",
+        said="htppower lint no_such_file.yaml",
+    ),
+    "FILE-2": RuleText(
+        "A profile has some 40 lines. A file this large is something else, and would take long to read.",
+        "Name the profile.",
+        said="A file of 2 MiB.",
+    ),
+    "FILE-3": RuleText(
+        "In another encoding the same bytes are other letters, so readers would not agree on what the file says.",
+        "Save the file as UTF-8.",
+        said="A file saved as Latin-1.",
+    ),
+    "YAML-1": RuleText(
+        "What can't be read to its end can't be reviewed: what follows the mistake may mean anything.",
+        "Write key: value, with a space after the colon, and indent with spaces.",
+        {MINE: "profile: [mine\n"},
+        {MINE: "profile: mine\nextends: burst\n"},
+    ),
+    "YAML-2": RuleText(
+        "Most readers silently take the later value, and reviewers the first one that they see.",
+        "Keep one of them.",
+        mine("summary: One.\nsummary: Two."),
+        mine("summary: One."),
+    ),
+    "YAML-3": RuleText(
+        "YAML 1.1 takes on for true and 010 for 8; YAML 1.2 takes the one for a word and the other for 10. The vote "
+        "would depend on the reader.",
+        "Write true or false; write numbers without leading zeros, and quote words that look like either.",
+        votes("dcvs_v3: {dcvs_enable: on}"),
+        votes("dcvs_v3: {dcvs_enable: true}"),
+    ),
+    "YAML-4": RuleText(
+        "An alias to nothing, or to itself, has no value; one that unfolds without end exhausts the memory.",
+        "Write the value out.",
+        mine("votes: &a {dcvs_v3: *a}"),
+        votes("dcvs_v3: {core: TURBO}"),
+    ),
+    "YAML-5": RuleText(
+        "Tags build values of the reader's choice, and merge keys hide where a value comes from.",
+        "Use extends: NAME, which shows where each value was written.",
+        mine("votes: &base {hmx_v2: default}\nrelax: {<<: *base}"),
+        votes("hmx_v2: default"),
+    ),
+    "KEY-1": RuleText(
+        "A misspelt key would be left out silently, and the vote keep its old value.",
+        "Write the key that is meant; a finding names the nearest.",
+        votes("dcvs_v3: {sleep_latency: 40}"),
+        votes("dcvs_v3: {sleep_latency_us: 40}"),
+    ),
+    "KEY-2": RuleText(
+        "A field that a profile leaves out keeps the value of the profile before it. What is not voted on is to be "
+        "seen: it says unset.",
+        "State every field, or extend a profile that does.",
+        {MINE: f"{_COMPLETE}  ddr_perf_mode: unset\nrelax: unset\n"},
+        {MINE: f"{_COMPLETE}  hmx_timeout_us: unset\n  ddr_perf_mode: unset\nrelax: unset\n"},
+    ),
+    "TYPE-1": RuleText(
+        "A number in quotes is a word, and a word is no number of microseconds.",
+        "Write the kind of value that the field has.",
+        votes('rpc_polling_time_us: "9999"'),
+        votes("rpc_polling_time_us: 9999"),
+    ),
+    "VALUE-1": RuleText(
+        "An unknown corner or mode has no number that could be sent.",
+        "Write one of the field's words; a finding names the nearest.",
+        votes("dcvs_v3: {bus: TURB}"),
+        votes("dcvs_v3: {bus: TURBO}"),
+    ),
+    "NAME-1": RuleText(
+        "A name that leads nowhere leaves open what is inherited, or what the votes are lowered to.",
+        "Write a name that exists; htppower list has the profiles.",
+        mine("relax: {to: relax}"),
+        mine("relax: {to: relaxed}"),
+    ),
+    "EXT-1": RuleText(
+        "Files that extend each other have no first value to begin with.",
+        "Extend a profile that does not extend this one.",
+        {MINE: "profile: mine\nextends: ./other.yaml\n", "other.yaml": "profile: other\nextends: ./mine.yaml\n"},
+        {"other.yaml": "profile: other\nextends: burst\n"},
+    ),
+}
+
+REVIEW_TEXTS = {
+    "REV-1": RuleText(
+        "Profiles of one folder are used in turn. What one sets and the next leaves unset looks like the vote of the "
+        "next, and is not.",
+        "State it in every profile of the folder, or in none.",
+        {
+            MINE: "profile: mine\nextends: burst\n",
+            "other.yaml": "profile: other\nextends: burst\nvotes: {hmx_timeout_us: 500}\n",
+        },
+        votes("hmx_timeout_us: 500"),
+    ),
+    "REV-2": RuleText(
+        "Hosts choose profiles by the vendor's order. One that costs more than the next above it turns that choice "
+        "around.",
+        "Lower the vote, or extend a profile that stands higher.",
+        votes("dcvs_v3: {core: TURBO}", "low_balanced"),
+        votes("dcvs_v3: {core: NOM}", "low_balanced"),
+    ),
+    "REV-3": RuleText(
+        "A power state that keeps a clock where the profile has it saves nothing between inferences.",
+        "Relax to a power state below the votes.",
+        mine("relax: {to: relaxed}", "low_power_saver"),
+        mine("relax: {to: released}", "low_power_saver"),
+    ),
+    "REV-4": RuleText(
+        "Polling keeps a CPU core busy, and between inferences there is nothing to wait for.",
+        "State 0.",
+        {**_LOW, _STATE: f"{_LOW[_STATE]}votes: {{rpc_polling_time_us: 100}}\n"},
+        {_STATE: f"{_LOW[_STATE]}votes: {{rpc_polling_time_us: 0}}\n"},
+    ),
+    "REV-5": RuleText(
+        "A power state that nothing uses is changed without effect, or is meant to be used and is not.",
+        "Relax to it, or delete it.",
+        {**_LOW, MINE: "profile: mine\nextends: burst\n"},
+        {MINE: _LOW[MINE]},
+    ),
+    "REV-6": RuleText(
+        "Names are looked up by file: whoever asks for the name in the file does not get it.",
+        "Give the file and the profile one name.",
+        {"camera.yaml": "profile: mine\nextends: burst\n"},
+        {"camera.yaml": "profile: camera\nextends: burst\n"},
+    ),
+    "REV-7": RuleText(
+        "The first file of a name is taken. This one is reviewed, and never used by its name.",
+        "Give it a name that no other file has.",
+        {"burst.yaml": "profile: burst\nextends: balanced\n"},
+        {"burst.yaml": "", "my_burst.yaml": "profile: my_burst\nextends: balanced\n"},
+    ),
+    "REV-8": RuleText(
+        "Votes that stay up for seconds without an inference drain the battery; the vendor's tools use 300 ms.",
+        "State 10000000 us or less.",
+        mine("relax: {after_inference_us: 60000000}"),
+        mine("relax: {after_inference_us: 300000}"),
+    ),
+}
+
+SUPPRESSION_TEXTS = {
+    "SUP-1": RuleText(
+        "A suppression without a reason, or without an end, outlives whoever knew why.",
+        "Say which rules, until when, and why.",
+        _suppressed("disable=RPC-6 until=2099-12-31"),
+        _suppressed("disable=RPC-6 until=2099-12-31 because=the host sleeps in between"),
+    ),
+    "SUP-2": RuleText(
+        "The date has come at which somebody wanted to look again.",
+        "Mend what is suppressed, or say until when and why it may stay.",
+        _suppressed("disable=RPC-6 until=2026-01-31 because=the host sleeps in between"),
+        _suppressed("disable=RPC-6 until=2099-12-31 because=the host sleeps in between"),
+    ),
+    "SUP-3": RuleText(
+        "A suppression of nothing hides the next breach of that rule.",
+        "Delete it.",
+        _suppressed("disable=RPC-6 until=2099-12-31 because=the host sleeps", "profile: mine\nextends: burst\n"),
+        {MINE: "profile: mine\nextends: burst\n"},
+    ),
+}
+
+OTHER_TEXTS = {**FILE_TEXTS, **REVIEW_TEXTS, **SUPPRESSION_TEXTS}

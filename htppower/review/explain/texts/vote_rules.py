@@ -1,0 +1,214 @@
+"""Why there are the rules of votes, what breaks each, and the mend."""
+
+from __future__ import annotations
+
+from htppower.review.explain.texts.rule_text import RuleText, mine, votes
+
+_HMX = "hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}"
+_CENG = "ceng: {min: SVS, target: NOM, max: NOM, perf_mode: HIGH}"
+_CENG_EXP = "ceng_exp: {min: SVS, target: NOM, max: NOM, perf_mode: HIGH}"
+_EXPANDED = (
+    "dcvs_v3_exp: {power_mode: PERFORMANCE, sleep_latency_us: 40, sleep_disable: unset, bus: TUR_L1, core: TUR_L1, "
+    "core_perf_mode: HIGH, bus_perf_mode: HIGH}"
+)
+_V73 = ("--arch", "V73")
+
+HVX_TEXTS = {
+    "DCVS-1": RuleText(
+        "The DSP takes a latency outside this range for another one, so the profile would say what does not hold.",
+        "State 10 to 65535 us; 65535 is no wish, and lets the DSP sleep as deeply as it likes.",
+        votes("dcvs_v3: {sleep_latency_us: 5}"),
+        votes("dcvs_v3: {sleep_latency_us: 40}"),
+    ),
+    "DCVS-2": RuleText(
+        "Limits that contradict each other can't all be kept. The library takes them and does not say which it drops.",
+        "Put the corners in order, lowest first.",
+        votes("dcvs_v3: {core: {min: TURBO, target: NOM, max: TURBO}}"),
+        votes("dcvs_v3: {core: {min: NOM, target: NOM, max: TURBO}}"),
+    ),
+    "DCVS-3": RuleText(
+        "With DCVS off the clocks stand at their target, and nothing is left for the power mode to steer.",
+        "Leave it as a reminder, or let DCVS move the clocks.",
+        votes("dcvs_v3: {dcvs_enable: false, power_mode: POWER_SAVER}"),
+        votes("dcvs_v3: {dcvs_enable: true, power_mode: POWER_SAVER}"),
+        lint=("--notes",),
+    ),
+    "DCVS-4": RuleText(
+        "A field of an HVX vote stays until a vote changes it. A DSP that may not sleep any more drains the battery "
+        "long after the last inference.",
+        "Leave sleep_disable unset, or relax to a power state that says false.",
+        votes("dcvs_v3: {sleep_disable: true}"),
+        votes("dcvs_v3: {sleep_disable: unset}"),
+    ),
+    "DCVS-5": RuleText(
+        "Both forms vote on the same clocks, and the library refuses the two in one call.",
+        "Leave one of them unset.",
+        votes(_EXPANDED),
+        votes(f"dcvs_v3: unset, {_EXPANDED}"),
+    ),
+    "DCVS-6": RuleText(
+        "Older architectures do not know expanded corners for HVX. The nearest plain vote is cast in its place, which "
+        "may be lower than what was asked for.",
+        "Vote by dcvs_v3 where the profile is to run on older architectures, too.",
+        votes(f"dcvs_v3: unset, {_EXPANDED}"),
+        votes("dcvs_v3: {core: TURBO}"),
+        lint=("--arch", "V81"),
+    ),
+}
+
+HMX_TEXTS = {
+    "HMX-1": RuleText(
+        "Before V75 the HMX clock has no vote of its own: it follows the core clock, whatever the profile says.",
+        "Write hmx_v2: default where the profile is to run on older architectures, too.",
+        votes(_HMX),
+        votes("hmx_v2: default"),
+        lint=_V73,
+    ),
+    "HMX-2": RuleText(
+        "The library refuses an HMX vote on an id on which nothing is voted for HVX yet.",
+        "There is nothing to mend.",
+        said="Nothing in a file can break it: htppower sends the HVX vote first.",
+    ),
+    "HMX-3": RuleText(
+        "The HMX clock is voted on beside an active HVX vote only; without one the library refuses the call.",
+        "Vote a core corner above DISABLE, or leave HMX at its default.",
+        votes(f"dcvs_v3: {{core: DISABLE}}, {_HMX}"),
+        votes("dcvs_v3: {core: DISABLE}, hmx_v2: default"),
+    ),
+    "HMX-4": RuleText(
+        "An id that has never had an HMX vote runs HMX with its core clock.",
+        "There is nothing to mend.",
+        said="Nothing in a file can break it: hmx_v2: unset sends nothing.",
+    ),
+    "HMX-5": RuleText(
+        "An explicit HMX vote outlives the profile that cast it: a power state that does not speak of HMX would leave "
+        "the matrix unit up.",
+        "There is nothing to mend in a file; in calls of your own, send the HMX default (pick default).",
+        said="Nothing in a file can break it: htppower adds the default to votes that leave HMX out.",
+    ),
+    "HMX-6": RuleText(
+        "The library refuses to change or revert an HMX vote on an id whose HVX vote is gone or DISABLE.",
+        "Send the HVX vote in the same call.",
+        said="A call with another hmx_v2 alone, on an id whose HVX vote is DISABLE. No file leads to one.",
+    ),
+    "HMX-7": RuleText(
+        "A destroyed id can't hold anything up, so closing a session takes back all its votes.",
+        "There is nothing to mend.",
+        said="Nothing in a file can break it: session.close() destroys the ids.",
+    ),
+    "HMX-8": RuleText(
+        "HMX knows expanded corners only, and limits that contradict each other can't all be kept. Libraries from "
+        "QAIRT 2.50 on refuse plain corners.",
+        "Name expanded corners (htppower explain TUR), lowest first.",
+        votes("hmx_v2: {min: TUR, target: NOM, max: TUR, perf_mode: HIGH}"),
+        votes(_HMX),
+    ),
+}
+
+CENG_TEXTS = {
+    "CENG-1": RuleText(
+        "Older architectures have no vote on the compression engine: it stays at its lowest corner.",
+        "Leave ceng out where the profile is to run on older architectures, too.",
+        votes(_CENG),
+        votes("ceng: unset"),
+        lint=_V73,
+    ),
+    "CENG-2": RuleText(
+        "The compression engine is voted on beside an active HVX vote only; without one the library refuses the call.",
+        "Vote a core corner above DISABLE, or leave ceng unset.",
+        votes(f"dcvs_v3: {{core: DISABLE}}, {_CENG}"),
+        votes(f"dcvs_v3: {{core: NOM}}, {_CENG}"),
+    ),
+    "CENG-3": RuleText(
+        "Both forms vote on the same clock, and the library refuses the two in one call.",
+        "Leave one of them unset.",
+        votes(f"{_CENG}, {_CENG_EXP}"),
+        votes(_CENG),
+    ),
+    "CENG-4": RuleText(
+        "Limits that contradict each other can't all be kept. The library takes them and does not say which it drops.",
+        "Put the corners in order, lowest first.",
+        votes("ceng: {min: NOM, target: SVS, max: NOM, perf_mode: HIGH}"),
+        votes(_CENG),
+    ),
+}
+
+NUMBER_TEXTS = {
+    "RPC-1": RuleText(
+        "Longer polling is not defined, and the library takes any number without a word.",
+        "State 0 to 9999 us; 0 is off.",
+        votes("rpc_polling_time_us: 10000"),
+        votes("rpc_polling_time_us: 9999"),
+    ),
+    "RPC-2": RuleText(
+        "Adaptive polling says from when on polling pays. Where nothing polls, it does nothing.",
+        "State a polling time above 0, too, or leave adaptive polling unset.",
+        votes("rpc_polling_time_us: 0, adaptive_polling_time_us: 1000"),
+        votes("rpc_polling_time_us: 9999, adaptive_polling_time_us: 1000"),
+    ),
+    "RPC-3": RuleText(
+        "A model under 1 ms is done before the sleep that adaptive polling spares the CPU; it only loses time by it.",
+        "State 1000 us or more, or leave it unset.",
+        votes("adaptive_polling_time_us: 500"),
+        votes("adaptive_polling_time_us: 1000"),
+    ),
+    "RPC-4": RuleText(
+        "QNX has no such settings of remote calls, so the profile is slower to wake up there than elsewhere.",
+        "Leave these votes unset where the profile is for QNX.",
+        votes("rpc_polling_time_us: 9999"),
+        votes("rpc_polling_time_us: unset, rpc_control_latency_us: unset"),
+        lint=("--platform", "qnx"),
+    ),
+    "RPC-5": RuleText(
+        "The latency acts on the whole process, and no value takes an earlier one back: 0 is no vote at all. So what "
+        "was asked for once stays until the process ends.",
+        "Leave it unset where no remote call has to be fast.",
+        votes("rpc_control_latency_us: 0"),
+        votes("rpc_control_latency_us: unset"),
+        lint=("--notes",),
+    ),
+    "RPC-6": RuleText(
+        "A polling process keeps a CPU core busy while it waits for the DSP: 20 % to 200 % of a core when idle. In a "
+        "profile that is to save power this costs more than the clocks save.",
+        "State 0, or extend burst, sustained_high_performance or high_performance.",
+        votes("rpc_polling_time_us: 100", "balanced"),
+        votes("rpc_polling_time_us: 0", "balanced"),
+    ),
+    "TMR-1": RuleText(
+        "The library refuses a call with a timeout outside this range.",
+        "State 100 to 1000000 us, or leave it unset.",
+        votes("hmx_timeout_us: 50"),
+        votes("hmx_timeout_us: 500"),
+    ),
+    "DDR-1": RuleText(
+        "The mode raises the memory above what the highest bus corner gives; below that corner it has no effect.",
+        "Vote the bus at MAX_VOLTAGE_CORNER, or leave ddr_perf_mode unset.",
+        votes("ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),
+        votes("ddr_perf_mode: true, dcvs_v3: {bus: MAX_VOLTAGE_CORNER}"),
+    ),
+}
+
+RELAX_TEXTS = {
+    "SUS-1": RuleText(
+        "A timer is up to 19 ms late beside one busy thread. A shorter sustain time comes down when it happens to, "
+        "and two runs of the same host are not alike.",
+        "State 0 to lower at once, or 20000 us and more.",
+        mine("relax: {after_inference_us: 5000}"),
+        mine("relax: {after_inference_us: 20000}"),
+    ),
+    "SUS-2": RuleText(
+        "Without a power state nothing says what to lower to, and the votes would stay up between inferences.",
+        "Name a power state.",
+        mine("relax: unset"),
+        mine("relax: {to: relaxed}"),
+    ),
+    "SUS-3": RuleText(
+        "Where a sustain time runs, the timer's own thread lowers the votes, off the caller's thread in any case.",
+        "Leave lowering out, or state a sustain time of 0.",
+        mine("relax: {lowering: background}"),
+        mine("relax: {lowering: background, after_inference_us: 0}"),
+        lint=("--notes",),
+    ),
+}
+
+VOTE_TEXTS = {**HVX_TEXTS, **HMX_TEXTS, **CENG_TEXTS, **NUMBER_TEXTS, **RELAX_TEXTS}

@@ -1,0 +1,81 @@
+"""What is told of each rule is so: the example breaks it, and the mend keeps it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.review.explain.texts.file_rules import OTHER_TEXTS
+from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.rules.rule import Breach
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from command import Command
+
+TEXTS = {**VOTE_TEXTS, **OTHER_TEXTS}
+# What is said of these in words, as bytes of a file; the first is no file.
+IN_WORDS: dict[str, bytes | None] = {
+    "FILE-1": None,
+    "FILE-2": b"#" * 2**21,
+    "FILE-3": "profile: m\xfcde\n".encode("latin-1"),
+}
+# No file breaks these.
+NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-5", "HMX-6", "HMX-7"}
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files; an empty one is removed."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+        if not text:
+            (folder / name).unlink()
+
+
+def broken(command: Command, folder: Path, options: tuple[str, ...]) -> set[str]:
+    """Return the rules that lint finds broken in a folder."""
+    result = command.run("lint", str(folder), "--format", "json", *options)
+    return {finding["rule"] for finding in json.loads(result.stdout)["findings"]}
+
+
+def test_every_rule_is_told() -> None:
+    """Each rule has a text, in full sentences, and no text is of a rule that there is not."""
+    assert set(TEXTS) == set(CATALOGUE)
+    for rule, text in TEXTS.items():
+        assert text.why.endswith("."), rule
+        assert text.mend.endswith("."), rule
+        assert bool(text.wrong) is not bool(text.said), rule
+        assert bool(text.wrong) is bool(text.right), rule
+
+
+@pytest.mark.parametrize("rule", [rule for rule, text in TEXTS.items() if text.wrong])
+def test_the_example_breaks_the_rule_and_the_mend_keeps_it(command: Command, tmp_path: Path, rule: str) -> None:
+    """Lint finds the rule broken in the example, and nothing that refuses the file once it is mended."""
+    text = TEXTS[rule]
+    write(tmp_path, text.wrong)
+    assert rule in broken(command, tmp_path, text.lint)
+    write(tmp_path, text.right)
+    after = broken(command, tmp_path, text.lint)
+    assert rule not in after
+    assert not [each for each in after if CATALOGUE[each].breach is Breach.ERROR]
+
+
+@pytest.mark.parametrize("rule", [rule for rule, text in TEXTS.items() if text.said])
+def test_what_is_said_in_words_is_so(command: Command, tmp_path: Path, rule: str) -> None:
+    """What no text shows is made here; what no file breaks is kept by construction or looked at before a call."""
+    if rule in NEVER_BROKEN:
+        entry = CATALOGUE[rule]
+        assert entry.breach is Breach.BY_CONSTRUCTION or entry.asked_at_the_call
+        return
+    content = IN_WORDS[rule]
+    path = tmp_path / "mine.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    result = command.run("lint", str(path), "--format", "json")
+    assert rule in (result.stdout + result.stderr)
