@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
-from docs import dashboard, review_parts, rule_examples
+from docs import dashboard, review_parts, rule_parts
 from docs.docstrings import attributes
 from htppower import events
 from htppower.cli.main import main as command
@@ -35,6 +35,7 @@ from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied
+from htppower.rules.file_rules import FILE_RULES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 
@@ -175,17 +176,7 @@ def _rules() -> str:
 
 
 def _file_rules() -> str:
-    return _table(("Id", "Rule"), [(f"`{name}`", says) for name, says in rule_examples.FILE_RULES.items()])
-
-
-def _messages(ids: Iterable[str]) -> str:
-    examples = rule_examples.examples()
-    parts = []
-    for rule_id in ids:
-        example = examples[rule_id]
-        kept = f"No message: {rules.RULES[rule_id].kept_by}." if not example.said else f"```text\n{example.said}\n```"
-        parts.append(f"#### {rule_id}\n\n{example.given}\n\n{kept}")
-    return "\n\n".join(parts)
+    return _table(("Id", "Rule"), [(f"`{rule.id}`", rule.says) for rule in FILE_RULES])
 
 
 def _validity() -> str:
@@ -298,9 +289,9 @@ _PARTS: dict[str, Callable[[], str]] = {
     "provider-modes": _provider_modes,
     "provider-options": _provider_options,
     "rules": _rules,
-    "rule-messages": lambda: _messages(rules.RULES),
+    "rule-messages": lambda: rule_parts.messages(rules.RULES),
     "file-rules": _file_rules,
-    "file-messages": lambda: _messages(rule_examples.FILE_RULES),
+    "file-messages": lambda: rule_parts.messages(rule.id for rule in FILE_RULES),
     "validity": _validity,
     "states": _states,
     "transitions": _transitions,

@@ -1,4 +1,4 @@
-"""The parts of the pages on reviewing: the rules of review with their messages, and one change walked through."""
+"""The parts of the pages on reviewing: the rules of review, and one change walked through."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
+from docs import rule_parts
 from htppower.cli.main import main as command
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.lint import catalogue
@@ -20,55 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from htppower.rules.rule import Rule
-
-_CLEAN = "profile: mine\nextends: burst\n"
-_POLLS = "profile: mine\nextends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
-
-# What breaks each rule, in words, and the files: a profile mine.yaml, and others beside it.
-_BROKEN: dict[str, tuple[str, dict[str, str]]] = {
-    "REV-1": (
-        "`hmx_timeout_us: 500` in a profile beside this one, which leaves it unset",
-        {"mine.yaml": _CLEAN, "other.yaml": f"{_CLEAN.replace('mine', 'other')}votes: {{hmx_timeout_us: 500}}\n"},
-    ),
-    "REV-2": ("`dcvs_v3: {core: TURBO}` in a profile that extends low_balanced", {"mine.yaml": ""}),
-    "REV-3": ("`relax: {to: relaxed}` in a profile that extends low_power_saver", {"mine.yaml": ""}),
-    "REV-4": ("`rpc_polling_time_us: 100` in a power state", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
-    "REV-5": ("a power state that no profile names", {"mine.yaml": _CLEAN, "states/low.yaml": ""}),
-    "REV-6": ("a profile `mine` in a file `camera.yaml`", {"camera.yaml": _CLEAN}),
-    "REV-7": ("a file `burst.yaml`, which the shipped one hides", {"burst.yaml": _CLEAN.replace("mine", "burst")}),
-    "REV-8": (
-        "`after_inference_us: 60000000`",
-        {"mine.yaml": f"{_CLEAN}relax: {{after_inference_us: 60000000}}\n"},
-    ),
-    "SUP-1": ("no reason", {"mine.yaml": f"# htppower: disable=RPC-6 until=2027-03-01\n{_POLLS}"}),
-    "SUP-2": (
-        "a date that has passed",
-        {"mine.yaml": f"# htppower: disable=RPC-6,REV-2 until=2026-01-31 because=the host sleeps\n{_POLLS}"},
-    ),
-    "SUP-3": (
-        "a rule that is no longer broken",
-        {"mine.yaml": f"# htppower: disable=RPC-6 until=2099-12-31 because=the host sleeps\n{_CLEAN}"},
-    ),
-}
-_BROKEN["REV-2"][1]["mine.yaml"] = "profile: mine\nextends: low_balanced\nvotes: {dcvs_v3: {core: TURBO}}\n"
-_BROKEN["REV-3"][1]["mine.yaml"] = "profile: mine\nextends: low_power_saver\nrelax: {to: relaxed}\n"
-
-
-def messages(ids: Iterable[str]) -> str:
-    """Return each rule with what breaks it, and the finding."""
-    parts = []
-    for rule in ids:
-        given, files = _BROKEN[rule]
-        said = _run_in(_files(_with_states(rule, files)), "lint", ".")
-        line = next(line for line in said.splitlines() if f" {rule} " in line)
-        parts.append(f"#### {rule}\n\n{given}\n\n```text\n{line}\n```")
-    return "\n\n".join(parts)
-
-
-def _with_states(rule: str, files: dict[str, str]) -> dict[str, str]:
-    relaxed = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
-    polling = relaxed.replace("rpc_polling_time_us: 0", "rpc_polling_time_us: 100")
-    return {name: text or (polling if rule == "REV-4" else relaxed) for name, text in files.items()}
 
 
 def _rows(entries: Iterable[Rule]) -> str:
@@ -127,9 +79,9 @@ def _console(typed: str, said: list[str]) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "review-rules": lambda: _rows(catalogue.REVIEW_RULES),
-    "review-messages": lambda: messages(entry.id for entry in catalogue.REVIEW_RULES),
+    "review-messages": lambda: rule_parts.messages(entry.id for entry in catalogue.REVIEW_RULES),
     "suppression-rules": lambda: _rows(catalogue.SUPPRESSION_RULES),
-    "suppression-messages": lambda: messages(entry.id for entry in catalogue.SUPPRESSION_RULES),
+    "suppression-messages": lambda: rule_parts.messages(entry.id for entry in catalogue.SUPPRESSION_RULES),
     "walk-lint": functools.partial(_walk, "lint", "profiles", "--strict"),
     "walk-diff": functools.partial(_walk, "diff", "before", "profiles", shown="diff --against main"),
     "walk-timeline": functools.partial(

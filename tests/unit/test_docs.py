@@ -18,6 +18,7 @@ from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied
 from htppower.rules.table import HVX_HMX_VALIDITY, RULES
 from htppower.votes.native_codes import code_name
@@ -97,7 +98,7 @@ def test_the_rules_page_says_what_a_rule_says(rule: Any) -> None:
 
 
 def test_the_rules_page_names_every_rule_of_files() -> None:
-    """Every id that the loader reports has a row and an example on the page."""
+    """Every id that the loader reports has a row on the page, why there is one, an example and the mend."""
     reported = {
         rule_id
         for path in (PACKAGE / "profiles").glob("*.py")
@@ -106,7 +107,12 @@ def test_the_rules_page_names_every_rule_of_files() -> None:
     page = read("rules.md")
     assert reported == {row[0] for row in rows(page) if _RULE_ID.fullmatch(f'"{row[0]}"')}
     for rule_id in reported:
-        assert re.search(rf"^#### {rule_id}\n\n.*\n\n```text\n.*: {rule_id}: ", page, re.MULTILINE), rule_id
+        _, _, section = page.partition(f"\n#### {rule_id}\n\n")
+        told = section.partition("\n#### ")[0]
+        assert OTHER_TEXTS[rule_id].why in told
+        assert OTHER_TEXTS[rule_id].mend in told
+        if OTHER_TEXTS[rule_id].wrong:
+            assert f" error {rule_id} " in told
 
 
 def test_the_rules_page_has_the_validity_table() -> None:
