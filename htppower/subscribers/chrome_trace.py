@@ -73,7 +73,7 @@ class ChromeTrace:
             raise ValueError(f"keep is {keep}: give 0 or more")
         # Absolute: the process may change its folder.
         self._path = Path(path).absolute()
-        if self._path.exists() and not self._path.is_file():
+        if self._path.exists() and not self._path.is_file() and not self._path.is_symlink():
             raise ValueError(f"{self._path} is there and no file: name a file for the trace")
         self._max_bytes = max_bytes
         # The largest size of this file: more where its first tracks leave too little room for events.

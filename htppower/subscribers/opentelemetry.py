@@ -18,6 +18,7 @@ import attrs
 
 from htppower._version import __version__
 from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
+from htppower.subscribers.snapshot import encodable
 from htppower.votes.native_codes import SUCCESS, code_name
 
 try:
@@ -228,7 +229,9 @@ class _Spans:
     def _add_event(self, span: Span, event: Event, name: str) -> None:
         values = event.degradation if isinstance(event, Degraded) else event
         fields = {
-            f"htppower.{field.name}": value if isinstance(value := getattr(values, field.name), int) else str(value)
+            f"htppower.{field.name}": value
+            if isinstance(value := getattr(values, field.name), int)
+            else encodable(str(value))
             for field in attrs.fields(type(values))
             if field.name not in _COMMON and getattr(values, field.name) is not None
         }
@@ -261,7 +264,7 @@ class _Spans:
 
 
 def _attributes(event: Event) -> dict[str, str | int]:
-    attributes: dict[str, str | int] = {"htppower.session": event.session, "htppower.profile": event.profile}
+    attributes: dict[str, str | int] = {"htppower.session": event.session, "htppower.profile": encodable(event.profile)}
     if event.owner is not None:
-        attributes["htppower.owner"] = str(event.owner)
+        attributes["htppower.owner"] = encodable(str(event.owner))
     return attributes

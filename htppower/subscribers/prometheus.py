@@ -31,7 +31,7 @@ from htppower.events import (
     Transition,
     Trigger,
 )
-from htppower.subscribers.snapshot import Sample, controller_samples, session_samples
+from htppower.subscribers.snapshot import Sample, controller_samples, encodable, session_samples
 from htppower.votes.native_codes import code_name
 
 try:
@@ -231,5 +231,5 @@ def _family(sample: Sample) -> Metric:
     kind = CounterMetricFamily if sample.rises else GaugeMetricFamily
     family = kind(sample.name, sample.meaning, labels=sample.labels)
     for labels, value in sample.values.items():
-        family.add_metric(labels, value)
+        family.add_metric([encodable(label) for label in labels], value)
     return family

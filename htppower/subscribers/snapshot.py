@@ -39,6 +39,11 @@ class Sample:
         return self.name.endswith("_total")
 
 
+def encodable(text: str) -> str:
+    """Return a text that UTF-8 has: half of a character, as an owner from a file's name may hold, is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
     """Yield the metrics of a controller as a whole."""
     sessions = status.sessions

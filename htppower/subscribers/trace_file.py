@@ -12,6 +12,8 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
+from htppower.control.new_file import put_in_place
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -21,7 +23,7 @@ _END = b"\n]"
 
 
 class TraceFile:
-    """An array that grows in a file; an existing file is replaced.
+    """An array that grows in a file; an existing file is replaced, and so is a link.
 
     Args:
         path: the file.
@@ -34,17 +36,8 @@ class TraceFile:
     def __init__(self, path: Path, first: bytes) -> None:
         self._path = path
         whole = _BEGIN + first + _END
-        # It is written beside the path and then renamed, so that the path never leads to half a file.
-        fresh = path.with_name(f"{path.name}.new")
-        try:
-            fresh.write_bytes(whole)
-            fresh.replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
-            raise
         # Unbuffered: the kernel must have each event before the next.
-        self._file = path.open("r+b", buffering=0)
+        self._file = os.fdopen(put_in_place(path, whole), "r+b", buffering=0)
         self.size = len(whole)
 
     @property

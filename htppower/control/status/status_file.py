@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import ContextManager
+from htppower.control.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
 from htppower.events import State
 
@@ -44,7 +45,7 @@ class StatusFile(ContextManager):
     timer runs. A file that can't be written is logged as a WARNING, once, and is tried again at the next change.
 
     Args:
-        path: the file. It is put in its place whole, so its folder must be writable. Of a link, what it leads to.
+        path: the file. It is put in its place whole, so its folder must be writable. A link there is replaced.
         status: returns the status.
         subscribe: calls a subscriber with the events that it wants; returns what ends that.
         time: clock and alarms.
@@ -65,7 +66,9 @@ class StatusFile(ContextManager):
         companions: Companions,
     ) -> None:
         self._path = Path(path)
-        self._target = os.path.realpath(path)
+        # The process may change its folder. A link in the last part is not followed: anybody may have put it there.
+        text = os.path.abspath(path)  # noqa: PTH100 - as the text that os.replace takes
+        self._target = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
         self._status = status
         self._time = time
         # The first protects what follows; under the other a file is written, one after the other.
@@ -191,8 +194,10 @@ def _moves(status: ControllerStatus) -> bool:
 
 def _require_file(path: Path, target: str) -> None:
     try:
-        mode = os.stat(target).st_mode  # noqa: PTH116 - as the text that os.replace takes
+        mode = os.lstat(target).st_mode
     except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
         return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -205,23 +210,8 @@ def _require_file(path: Path, target: str) -> None:
 
 
 def _replace(path: Path, target: str, text: str) -> None:
-    """Put a file with this text in the target's place, made beside it.
-
-    Its name is always the same, so that no more than one ever stays behind where the process is killed meanwhile.
-    """
-    folder, name = os.path.split(target)
-    made = os.path.join(folder, f".{name}.new")  # noqa: PTH118 - as the texts that os takes
+    """Put a file with this text in the target's place."""
     try:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(made)  # noqa: PTH108
-        try:
-            # It must be new: a link that somebody has put there would lead elsewhere.
-            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="ascii") as file:
-                file.write(f"{text}\n")
-            os.replace(made, target)  # noqa: PTH105
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(made)  # noqa: PTH108
-            raise
+        os.close(put_in_place(target, f"{text}\n".encode("ascii")))
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None

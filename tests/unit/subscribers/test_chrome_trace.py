@@ -41,6 +41,24 @@ def _tracks(events: list[dict[str, Any]]) -> dict[str, int]:
     return {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
 
 
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.new", ".trace.json.new"])
+@pytest.mark.parametrize("there", [True, False])
+def test_no_link_is_followed(bench: Bench, tmp_path: Path, name: str, there: bool) -> None:
+    """In a folder that is open to others, what a link leads to is neither written nor made."""
+    folder, victim = tmp_path / "open", tmp_path / "victim"
+    folder.mkdir()
+    if there:
+        victim.write_text("kept", encoding="ascii")
+    (folder / name).symlink_to(victim)
+    trace = ChromeTrace(folder / "trace.json")
+    bench.controller.subscribe(trace)
+    bench.controller.session("burst")
+    trace.close()
+    assert not (folder / "trace.json").is_symlink()
+    assert "1 burst" in _tracks(_read(folder / "trace.json"))
+    assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
+
+
 def test_a_track_has_states_and_calls(bench: Bench, tmp_path: Path) -> None:
     """States follow each other to the microsecond, and calls stand on the same track with what they answered."""
     trace = ChromeTrace(tmp_path / "trace.json")

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from htppower import VoteRejected
+from htppower import VoteRejected, load_profile
 from htppower.events import Event, HoldBegan
 from htppower.subscribers.opentelemetry import _Spans, subscribe
 from htppower.votes.native_codes import FAILED, INVALID_INPUT
@@ -294,3 +294,18 @@ def test_a_coroutine_passes_its_request_on(bench: Bench, exported: Exported) -> 
     bench.time.advance_us(300_000)
     (raised,) = exported.spans("htppower raised")
     assert [link.context for link in raised.links] == [context]
+
+
+def test_every_text_can_be_exported(bench: Bench, exported: Exported) -> None:
+    """An owner, a profile or a reason with half of a character would cost an exporter all of its spans: it is escaped."""
+    profile = attrs.evolve(load_profile("burst"), name="b\udcff")
+    session = bench.controller.session(profile, owner="caf\udce9")
+    with session.inference(), session.hold("balanced", reason="why\ud800"):
+        pass
+    session.close()
+    exported.end()
+    spans = exported.exporter.get_finished_spans()
+    texts = [str(value) for span in spans for value in (span.attributes or {}).values()]
+    texts += [str(value) for span in spans for event in span.events for value in (event.attributes or {}).values()]
+    assert "caf\\udce9" in texts
+    assert all(text.encode("utf-8") for text in texts if text)

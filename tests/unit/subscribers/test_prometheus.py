@@ -13,6 +13,7 @@ import pytest
 from bench import Bench
 from prometheus_client import CollectorRegistry, generate_latest
 
+from htppower import load_profile
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.subscribers.snapshot import session_samples
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
@@ -52,6 +53,16 @@ def scraped(bench: Bench) -> Iterator[Scraped]:
     made = Scraped(bench)
     yield made
     made.metrics.close()
+
+
+def test_a_text_that_no_encoding_has_breaks_no_scrape(bench: Bench, scraped: Scraped) -> None:
+    """An owner from the name of a file may hold half of a character; a scrape escapes it, and has all else."""
+    profile = attrs.evolve(load_profile("burst"), name="b\udcff")
+    session = bench.controller.session(profile, owner='caf\udce9\ud800 "quoted"\n\\')
+    with session.inference():
+        page = generate_latest(scraped.registry).decode("utf-8")
+    assert "caf\\\\udce9\\\\ud800" in page
+    assert 'htppower_sessions{state="RAISED"} 1.0' in page
 
 
 def test_calls_are_counted_by_function_and_result(bench: Bench, scraped: Scraped) -> None:

@@ -163,12 +163,33 @@ def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, capl
     assert read(folder / "status.json")["sessions"][0]["calls_sent"] == 9
 
 
-def test_a_link_is_followed_and_stays(bench: Bench, path: Path) -> None:
-    """The file that a link leads to is replaced, not the link."""
-    path.symlink_to(path.parent / "real.json")
-    bench.controller.serve_status(path)
-    assert path.is_symlink()
-    assert read(path.parent / "real.json")["pid"] == os.getpid()
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_not_followed(bench: Bench, path: Path, there: bool) -> None:
+    """Where a folder is open to others, a link of the file's name may lead anywhere: it is replaced, now and later."""
+    victim = path.parent / "victim"
+    if there:
+        victim.write_text("kept", encoding="ascii")
+    session = bench.controller.session("high_performance")
+    for _ in range(2):
+        path.unlink(missing_ok=True)
+        path.symlink_to(victim)
+        with bench.controller.serve_status(path):
+            path.unlink()
+            path.symlink_to(victim)
+            bench.infer(session)
+            bench.time.advance_us(SECOND_US)
+        assert not path.is_symlink()
+        assert read(path)["pid"] == os.getpid()
+    assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
+
+
+def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> None:
+    """The folder is the one that a path led to when the status began, wherever the process goes."""
+    real, link = path.parent / "real", path.parent / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    bench.controller.serve_status(link / "status.json")
+    assert read(real / "status.json")["pid"] == os.getpid()
 
 
 def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> None:
