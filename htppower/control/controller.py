@@ -19,6 +19,7 @@ from htppower.control.locks import comes_free
 from htppower.control.native_calls import NativeCalls
 from htppower.control.opener import Opener
 from htppower.control.plans import Planner
+from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_exit import ProcessExit
 from htppower.control.process_settings import ProcessSettings
 from htppower.control.reconciler import Reconciler
@@ -106,7 +107,8 @@ class VoteController(ContextManager):
             raises=on_error == "raise",
             one_at_a_time=self._description.one_call_at_a_time,
         )
-        executor = Executor(calls, self._registry, self._settings, planner.missing, strict=strict)
+        ids = PowerConfigIds(calls, self._registry)
+        executor = Executor(calls, ids, self._registry, self._settings, planner.missing, strict=strict)
         transitions = SessionTransitions(self._registry, executor, self._events, self._time)
         heartbeat = Heartbeat(self._registry, executor, transitions, self._recovery, self._time, self._if_free, beat_us)
         updates = SessionUpdates(self._registry, self._settings, transitions, self._events, planner)
@@ -115,6 +117,7 @@ class VoteController(ContextManager):
             self._registry,
             stepper,
             executor,
+            ids,
             self._recovery,
             self._events,
             self._time,
@@ -122,7 +125,7 @@ class VoteController(ContextManager):
             raises=on_error == "raise",
         )
         self._opener = Opener(
-            self._registry, executor, transitions, self._recovery, stepper, self._reconciler, self._events
+            self._registry, ids, executor, transitions, self._recovery, stepper, self._reconciler, self._events
         )
         profiles = ProfileCache(folders)
         self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)

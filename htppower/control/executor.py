@@ -9,7 +9,6 @@ import attrs
 
 from htppower.control.ledger import NOTHING
 from htppower.control.locks import FOREVER_S, run_if_free
-from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation, Trigger
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.desired import Step
-    from htppower.control.ledger import Ledger
     from htppower.control.native_calls import NativeCalls
+    from htppower.control.power_config_ids import PowerConfigIds
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -57,7 +56,7 @@ class Executor:
     """Sends what differs between what is known and what a session should have. A session's turn is held.
 
     Args:
-        calls, registry, settings: makes the calls, has the ids that no session has, and what the process is to have.
+        calls, ids, registry, settings: makes calls, creates and destroys ids, has the epoch, and what the process asks.
         missing: where to note the options that the library refuses as not on this platform.
         strict: take no 13002 or 13004 as "this platform does not have it".
     """
@@ -65,6 +64,7 @@ class Executor:
     def __init__(
         self,
         calls: NativeCalls,
+        ids: PowerConfigIds,
         registry: Registry,
         settings: ProcessSettings,
         missing: dict[Option, Degradation],
@@ -72,7 +72,7 @@ class Executor:
         strict: bool,
     ) -> None:
         self._calls = calls
-        self._ids = PowerConfigIds(calls, registry)
+        self._ids = ids
         self._registry = registry
         self._settings = settings
         self._missing = missing
@@ -100,20 +100,6 @@ class Executor:
                         session.refused |= {core_id}
                     return without_frames(error)
         return None
-
-    @property
-    def settings_differ(self) -> bool:
-        """Whether settings of the process are not known to be as they should."""
-        return bool(self._settings.difference())
-
-    def create_ids(self, session: SessionRecord) -> None:
-        """Create the power config ids that a session lacks.
-
-        Raises:
-            VoteRejected: of the first that can't be created; those before it stay.
-        """
-        for core_id in session.core_ids:
-            self._ids.create(session, core_id)
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
         """Return whether anything must be sent for a session's votes to be in force."""
@@ -143,10 +129,6 @@ class Executor:
         except VoteRejected as error:
             return without_frames(error)
         return None
-
-    def destroy_orphans(self) -> VoteRejected | None:
-        """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
-        return self._ids.destroy_orphans()
 
     def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
         def cast() -> None:
@@ -224,7 +206,8 @@ class Executor:
         ledger = session.ledgers[core_id]
         power_config_id = ledger.power_config_id
         votes = merged(own, settings) if settings else own
-        _check(ledger.now.known, votes, power_config_id)
+        if _is_refused(ledger.now.known, votes):
+            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
         ledger.sending(own)
         since = self._settings.sending(settings) if settings else None
         try:
@@ -248,26 +231,26 @@ class Executor:
         Return False where it has them all, so that the call has failed.
         """
         ledger, options = session.ledgers[core_id], votes.options
+        holder = {option: self._settings if option in PROCESS_WIDE else ledger for option in options}
         if len(options) > 1:
             for option in options:
                 # What needs an HVX vote can't be sent where that has just turned out to be missing.
                 lacks_hvx = VOTE_OPTIONS[option].needs_hvx and ledger.now.known.hvx is None
                 if option in self._missing or lacks_hvx:
-                    self._refused(ledger, option)
+                    holder[option].refused(option)
                 else:
                     self._set_in_part(session, core_id, VoteSet.of({option: votes.get(option)}))
             return True
         (option,) = options
         rule = VOTE_OPTIONS[option].rule_if_missing
-        known = self._settings.now if option in PROCESS_WIDE else ledger.now
         # What was accepted before is there: that it is refused now is a failure, and the vote may still be up.
-        if not rule or option in known.accepted:
+        if not rule or option in holder[option].now.accepted:
             return False
         instead = votes.where_absent(option)
         cast = f", and {instead} is cast" if instead else ""
         message = f"the library answered {code} to {option.name}: this platform does not have it{cast}"
         self._missing[option] = Degradation(rule, message, option)
-        self._refused(ledger, option)
+        holder[option].refused(option)
         if instead:
             self._set_in_part(session, core_id, instead)
         return True
@@ -276,12 +259,6 @@ class Executor:
         """Make a call with what was part of one that failed."""
         settings = votes.without(*(option for option in votes.options if option not in PROCESS_WIDE))
         self._set(session, core_id, votes.without(*PROCESS_WIDE), settings)
-
-    def _refused(self, ledger: Ledger, option: Option) -> None:
-        if option in PROCESS_WIDE:
-            self._settings.refused(option)
-        else:
-            ledger.refused(option)
 
     def _give_back(self, session: SessionRecord) -> Outcome:
         """Give back the settings of the process, destroy the ids.
@@ -316,13 +293,8 @@ class Executor:
         self._ids.create(session, core_id)
 
 
-def _check(in_force: VoteSet, votes: VoteSet, power_config_id: int) -> None:
-    """Refuse what the rules refuse of a vote that needs an HVX vote, before the library does."""
-    if _is_refused(in_force, votes):
-        raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
-
-
 @functools.lru_cache(maxsize=256)
 def _is_refused(in_force: VoteSet, votes: VoteSet) -> bool:
+    """Return whether the rules refuse votes that need an HVX vote, as the library would."""
     needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
     return needs_hvx and bool(rules.check(Case(votes, in_force=in_force), _ASKED_AT_THE_CALL))

@@ -13,6 +13,7 @@ from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 if TYPE_CHECKING:
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
+    from htppower.control.power_config_ids import PowerConfigIds
     from htppower.control.reconciler import Reconciler
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
@@ -28,13 +29,14 @@ class Opener:
     """Opens sessions.
 
     Args:
-        registry, executor, transitions, recovery, stepper, reconciler, events: has those that are open, creates ids,
-            takes in that one has none, tries again, knows a restart, settles others, and is told.
+        registry, ids, executor, transitions, recovery, stepper, reconciler, events: has those that are open, creates
+            ids, gives them back, takes in that there are none, tries again, knows a restart, settles others, is told.
     """
 
     def __init__(
         self,
         registry: Registry,
+        ids: PowerConfigIds,
         executor: Executor,
         transitions: SessionTransitions,
         recovery: Recovery,
@@ -43,6 +45,7 @@ class Opener:
         events: EventBus,
     ) -> None:
         self._registry = registry
+        self._ids = ids
         self._executor = executor
         self._transitions = transitions
         self._recovery = recovery
@@ -101,7 +104,8 @@ class Opener:
             return self._recovery.error
         try:
             session.epoch = self._registry.epoch
-            self._executor.create_ids(session)
+            for core_id in session.core_ids:
+                self._ids.create(session, core_id)
         except VoteRejected as rejected:
             if rejected.code in _DSP_OUT_OF_REACH:
                 return without_frames(rejected)
@@ -117,4 +121,4 @@ class Opener:
         with session.turn:
             failures = self._executor.run(session, Step(Trigger.DESTROY)).not_given_back
         for _, failed in failures:
-            self._recovery.left(failed)
+            self._recovery.failed(None, failed)

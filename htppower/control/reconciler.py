@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.plans import Planner
+    from htppower.control.power_config_ids import PowerConfigIds
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -37,8 +38,8 @@ class Reconciler:
     """Settles sessions.
 
     Args:
-        registry, stepper, executor, recovery, events, time: the open sessions, what settles one in its turn, what sends
-            what is left, what is left to put right, who is told, and clock, alarms and threads.
+        registry, stepper, executor, ids, recovery, events, time: the open sessions, what settles one in its turn, sends
+            settings and destroys ids that are left, what is left to put right, who is told, and alarms and threads.
         planner: knows what the platform was found to lack.
         raises: whether a failed vote raises where a phase begins or ends.
     """
@@ -48,6 +49,7 @@ class Reconciler:
         registry: Registry,
         stepper: Stepper,
         executor: Executor,
+        ids: PowerConfigIds,
         recovery: Recovery,
         events: EventBus,
         time: Time,
@@ -60,6 +62,7 @@ class Reconciler:
         self._registry = registry
         self._stepper = stepper
         self._executor = executor
+        self._ids = ids
         self._recovery = recovery
         self._events = events
         self._time = time
@@ -185,7 +188,7 @@ class Reconciler:
 
     def _make_up(self, session: SessionRecord) -> None:
         """Settle a session at which an interrupt has passed; the back-off does where one passes here, too."""
-        self._recovery.interrupted(session)
+        self._recovery.lacks(session)
         self._settle_when_free(session, Cause.RETRIED)
 
     def link_lost(self, code: int) -> None:
@@ -207,10 +210,10 @@ class Reconciler:
         """Try again what is left."""
         # First those who lack votes: the call that destroys an orphan may hang.
         self.after_turn()
-        failed = self._executor.destroy_orphans()
+        failed = self._ids.destroy_orphans()
         self.after_turn()
         if self._stepper.restarted(failed):
-            failed = self._executor.destroy_orphans()
+            failed = self._ids.destroy_orphans()
         if not self._recovery.lacking:
             failed = self._executor.cast_settings() or failed
         self._recovery.retried(failed)
@@ -219,10 +222,10 @@ class Reconciler:
     def stop(self) -> bool:
         """Try once more what is left, and nothing from then on; return whether nothing is left."""
         self._executor.cast_settings(wait=True)
-        self._executor.destroy_orphans()
+        self._ids.destroy_orphans()
         self._recovery.stop()
         self.after_turn()
-        return not (self._registry.sessions or self._registry.orphans or self._executor.settings_differ)
+        return not (self._registry.sessions or self._recovery.left_over)
 
     def after_turn(self) -> None:
         """Settle the sessions that what happened in a turn concerns, and deliver the events of it."""

@@ -116,24 +116,18 @@ class Recovery:
             self._lose_all(Cause.RETRIED)
             self._retry.go_on()
 
-    def failed(self, session: SessionRecord, error: VoteRejected) -> None:
-        """Take in that a session lacks votes, since a call failed; the back-off tries again."""
+    def failed(self, session: SessionRecord | None, error: VoteRejected) -> None:
+        """Take in that a call failed, so that a session lacks votes, or, with None, that something is not given back.
+
+        The back-off tries again.
+        """
         with self._registry.lock:
-            self._lacking[session] = None
+            if session is not None:
+                self._lacking[session] = None
             self._retry.failed(error)
 
-    def left(self, error: VoteRejected) -> None:
-        """Take in that ids or settings of the process could not be given back; the back-off tries again."""
-        with self._registry.lock:
-            self._retry.failed(error)
-
-    def left_alone(self, session: SessionRecord) -> None:
-        """Take in that a session lacks votes, since the DSP is dead; the back-off tries again."""
-        with self._registry.lock:
-            self._lacking[session] = None
-
-    def interrupted(self, session: SessionRecord) -> None:
-        """Take in that an exception such as Ctrl-C has passed at a session; the back-off tries again, at the latest."""
+    def lacks(self, session: SessionRecord) -> None:
+        """Take in that a session is not where it should be: the DSP is dead, or an interrupt has passed."""
         with self._registry.lock:
             self._lacking[session] = None
             self._retry.go_on()
@@ -174,6 +168,11 @@ class Recovery:
     def lacking(self) -> bool:
         """Whether a session lacks votes, or could not be brought down."""
         return bool(self._lacking)
+
+    @property
+    def left_over(self) -> bool:
+        """Whether ids are left to destroy, or settings of the process are not known to be as they should."""
+        return bool(self._settings.difference()) or bool(self._registry.orphans)
 
     def stop(self) -> None:
         """Retry nothing from now on."""
@@ -224,4 +223,4 @@ class Recovery:
             self._retry.recovered()
 
     def _is_left(self) -> bool:
-        return bool(self._lacking) or bool(self._registry.orphans) or bool(self._settings.difference())
+        return bool(self._lacking) or self.left_over

@@ -108,12 +108,12 @@ class Stepper:
                 session.gate.shut()
                 continue
             if self._recovery.puts_off(cause) and not closing:
-                self._recovery.left_alone(session)
+                self._recovery.lacks(session)
                 return self._recovery.error if plan.raised else None
             outcome = self._transitions.make(session, step, cause, phase)
             for _, failed in outcome.not_given_back:
                 failures.append(failed)
-                self._recovery.left(failed)
+                self._recovery.failed(None, failed)
             error = outcome.error
             if error is None:
                 self._recovery.done(session)
