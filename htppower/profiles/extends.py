@@ -33,7 +33,7 @@ class ResolvedFile(Document):
     Attributes:
         lineage: the names, from this file to the last that is extended.
         complete: whether all that it extends could be read; if not, no field is missing for certain.
-        documents: the files, from this one to the last that is extended.
+        documents: the files as they are written, from this one to the last that is extended.
         told_at: the files that may not be quoted, each with the place of the ``extends`` that leads to it.
     """
 
@@ -91,12 +91,14 @@ def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFi
     """Read a file, which ``seen`` extend, and all that it extends."""
     kind = asked.kind
     document = read_document(path, kind)
-    own = document.tree if isinstance(document.tree, dict) else {}
-    extends = "extends" in own
-    extended = own.pop("extends", None)
+    whole = document.tree if isinstance(document.tree, dict) else {}
+    extends = "extends" in whole
+    extended = whole.get("extends")
+    own = {key: value for key, value in whole.items() if key != "extends"}
     name = own.get(kind)
+    stated = attrs.evolve(document, tree=own) if extends else document
     alone = ResolvedFile(
-        **attrs.asdict(document, recurse=False),
+        **attrs.asdict(stated, recurse=False),
         lineage=(name if isinstance(name, str) else path.stem,),
         complete=document.tree is not UNREADABLE,
         documents=(document,),

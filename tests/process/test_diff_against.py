@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command import Command
 from sides import BASE, CHANGED, MINE
 
 from htppower.profiles.discovery import shipped_folder
@@ -15,9 +16,14 @@ from htppower.profiles.discovery import shipped_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from command import Command
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+
+@pytest.fixture
+def command() -> Command:
+    """Return the command, wide enough for a change in one line."""
+    return Command(columns=250)
 
 
 @pytest.fixture
@@ -59,10 +65,10 @@ def test_files_that_come_and_go_between_revisions(command: Command, repository: 
     Path("profiles/mine.yaml").unlink()
     Path("profiles/more.yaml").write_text("profile: more\nextends: base\n", encoding="utf-8")
     told = command.output("diff", "--against", "HEAD", exit_code=1)
-    assert "more  added   (profiles/more.yaml)" in told
-    assert "mine  removed   (HEAD:profiles/mine.yaml)" in told
-    assert "mine  removed" in command.output("diff", "--against", "HEAD", "profiles/mine.yaml", exit_code=1)
-    assert "more  added" in command.output("diff", "--against", "HEAD", "profiles/more.yaml", exit_code=1)
+    assert "more   added   (profiles/more.yaml)" in told
+    assert "mine   removed   (HEAD:profiles/mine.yaml)" in told
+    assert "mine   removed" in command.output("diff", "--against", "HEAD", "profiles/mine.yaml", exit_code=1)
+    assert "more   added" in command.output("diff", "--against", "HEAD", "profiles/more.yaml", exit_code=1)
     repository("tag", "v1")
     assert command.run("diff", "--against", "v1").exit_code == 1
 

@@ -6,12 +6,9 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from command import Command
+from command import Command
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
@@ -42,6 +39,12 @@ class Repository:
         """Commit all there is."""
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "all")
+
+
+@pytest.fixture
+def command() -> Command:
+    """Return the command, wide enough for a change in one line."""
+    return Command(columns=250)
 
 
 @pytest.fixture
@@ -90,12 +93,13 @@ def test_the_environment_of_a_hook_names_no_other_repository(
     """What git sets for its hooks does not change what is compared."""
     raise_base(repository)
     told = command.output("diff", "--against", "HEAD", exit_code=1)
-    assert told.count(RAISED) == 2
+    assert f"base, mine  inference  {RAISED}" in told
     monkeypatch.setenv("GIT_DIR", ".git")
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert command.output("diff", "--against", "HEAD", "profiles", exit_code=1) == told
     monkeypatch.chdir(repository.path / "profiles")
-    assert command.output("diff", "--against", "HEAD", ".", exit_code=1).count(RAISED) == 2
+    told = command.output("diff", "--against", "HEAD", ".", exit_code=1)
+    assert f"base, mine  inference  {RAISED}" in told
 
 
 def test_a_linked_work_tree(
@@ -106,7 +110,7 @@ def test_a_linked_work_tree(
     monkeypatch.chdir(tmp_path / "second")
     assert command.run("diff", "--against", "main").exit_code == 0
     Path("profiles/base.yaml").write_text(f"{BASE}votes: {{dcvs_v3: {{core: TURBO}}}}\n", encoding="utf-8")
-    assert command.output("diff", "--against", "main", exit_code=1).count(RAISED) == 2
+    assert f"base, mine  inference  {RAISED}" in command.output("diff", "--against", "main", exit_code=1)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
@@ -179,7 +183,7 @@ def test_a_base_by_its_absolute_path_is_that_of_then(command: Command, repositor
     repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/profiles/base.yaml\n")
     repository.commit()
     raise_base(repository)
-    assert command.output("diff", "--against", "HEAD", exit_code=1).count(RAISED) == 3
+    assert f"base, far, mine  inference  {RAISED}" in command.output("diff", "--against", "HEAD", exit_code=1)
 
 
 def test_a_base_elsewhere_and_of_another_ending(command: Command, repository: Repository) -> None:
@@ -225,7 +229,8 @@ def test_a_submodule_without_profiles_is_no_trouble(command: Command, repository
     repository.git("submodule", "add", "-q", str(other), "third")
     repository.commit()
     raise_base(repository)
-    assert command.output("diff", "--against", "HEAD", ".", exit_code=1).count(RAISED) == 2
+    told = command.output("diff", "--against", "HEAD", ".", exit_code=1)
+    assert f"profiles/base, profiles/mine  inference  {RAISED}" in told
 
 
 def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repository) -> None:

@@ -17,19 +17,20 @@ GOLDEN = TESTS / "unit" / "cli" / "golden"
 
 
 class Command:
-    """The command, run in this process."""
+    """The command, run in this process, as wide as told."""
 
-    def __init__(self, *, update: bool) -> None:
+    def __init__(self, *, update: bool = False, columns: int = 80) -> None:
         self._update = update
+        self._columns = columns
 
-    def run(self, *args: str, columns: int = 80) -> Result:
-        """Run it, as wide as told; what it prints is in the result."""
-        environment = {"COLUMNS": str(columns), "LINES": None}
+    def run(self, *args: str, columns: int | None = None) -> Result:
+        """Run it; what it prints is in the result."""
+        environment = {"COLUMNS": str(columns or self._columns), "LINES": None}
         result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
         assert "Traceback" not in result.output
         return result
 
-    def output(self, *args: str, exit_code: int = 0, columns: int = 80) -> str:
+    def output(self, *args: str, exit_code: int = 0, columns: int | None = None) -> str:
         """Run it, and return what it prints, with the shipped folder's place left out."""
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output

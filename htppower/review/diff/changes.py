@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
 from htppower.profiles.fields import has_corners, is_one_corner, limits, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
+from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from htppower.errors import Path, Place
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
+    from htppower.review.diff.causes import Cause
     from htppower.votes.vote_set import VoteSet
 
 # The phase in which a field acts, or between phases.
@@ -35,10 +38,13 @@ class Change:
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
             ``lowered`` for the votes of its power state; empty for wording.
         field: such as ``dcvs_v3.core.min``.
+        old_field: the field of the old value, where a vote has another form now: ``dcvs_v3.core`` of
+            ``dcvs_v3_exp.core``; else empty.
         old, new: the values as a file spells them.
         effect: what the change does.
         place: where the new value is written; an inherited value, in its own file.
         old_place: where the old value was written.
+        cause: the line of the change that did it: of the value, of ``extends``, or of the power state that is named.
     """
 
     profile: str
@@ -49,58 +55,90 @@ class Change:
     effect: Effect
     place: Place
     old_place: Place
+    cause: Cause
+    old_field: str = ""
 
 
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     """Return what differs between two profiles, in the order of a file."""
     name = new.value.name
-    voted = [(each.value.votes, each.file) for each in (old, new)]
+    voted = [_Side(each.value.votes, each.file) for each in (old, new)]
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
     if old.state is None and new.state is None:
         return tuple(found)
     lowered = list(_vote_changes(name, LOWERED, _lowered(old), _lowered(new)))
     found += _relax_changes(old, new, lowered)
-    words = _state_wording(name, old.state, new.state) if old.state is not None and new.state is not None else ()
-    return (*found, *lowered, *words)
+    return (*found, *lowered, *_state_wording(name, _lowered(old), _lowered(new), old.state, new.state))
 
 
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
-    sides = [(each.value.votes, each.file) for each in (old, new)]
-    return (*_vote_changes(new.value.name, LOWERED, *sides), *_state_wording(new.value.name, old, new))
+    sides = _Side(old.value.votes, old.file), _Side(new.value.votes, new.file)
+    name = new.value.name
+    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, *sides, old, new))
 
 
-_Side = tuple["VoteSet", "ResolvedFile"]
+class _Side(NamedTuple):
+    """Votes, the file that says them, and, of a power state, the file of the profile that names it."""
+
+    votes: VoteSet
+    file: ResolvedFile
+    named_by: ResolvedFile | None = None
 
 
 def _lowered(profile: Examined[Profile]) -> _Side:
     if profile.state is None:
-        return NO_VOTES, profile.file
-    return profile.state.value.votes, profile.state.file
+        return _Side(NO_VOTES, profile.file, profile.file)
+    return _Side(profile.state.value.votes, profile.state.file, profile.file)
 
 
 def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
+    sides = _Side(old.value.votes, old.file), _Side(new.value.votes, new.file)
     for field in ("name", "summary"):
         before, after = getattr(old.value, field), getattr(new.value, field)
         if before != after:
             at: Path = ("profile",) if field == "name" else (field,)
-            yield _change(name, "", at, (before, after), Effect.WORDING, (old.file, new.file))
+            yield _change(name, "", at, (before, after), Effect.WORDING, sides)
 
 
-def _state_wording(name: str, old: Examined[PowerState], new: Examined[PowerState]) -> Iterator[Change]:
+def _state_wording(
+    name: str, before: _Side, after: _Side, old: Examined[PowerState] | None, new: Examined[PowerState] | None
+) -> Iterator[Change]:
     """Yield the summary of a power state; another name shows as a change of ``relax.to``."""
-    if old.value.name == new.value.name and old.value.summary != new.value.summary:
-        values = (old.value.summary, new.value.summary)
-        yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (old.file, new.file))
+    if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
+        return
+    values = (old.value.summary, new.value.summary)
+    yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (before, after))
 
 
 def _vote_changes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
-    before, after = dict(vote_fields(old[0])), dict(vote_fields(new[0]))
+    before, after = dict(vote_fields(old.votes)), dict(vote_fields(new.votes))
+    # Where a vote has another form now, a field that both forms have is one field.
+    moved = _moved(old.votes, new.votes, after)
+    called = {at: old_at for old_at, at in moved.items()}
+    before = {moved.get(at, at): value for at, value in before.items()}
     for at in _in_order(before, after):
         for part, values in _parts(at, before.get(at), after.get(at)):
             if values[0] != values[1]:
-                effect = effect_of(part, *values, old[0], new[0])
-                yield _change(name, when, part, values, effect, (old[1], new[1]))
+                effect = effect_of(part, *values, old.votes, new.votes)
+                old_at = (*called.get(at, at), *part[len(at) :])
+                yield _change(name, when, part, values, effect, (old, new), old_at)
+
+
+def _moved(old: VoteSet, new: VoteSet, after: Mapping[Path, Any]) -> dict[Path, Path]:
+    """Return the fields of votes that have another form now, with what the new form calls them."""
+    moved: dict[Path, Path] = {}
+    for field, about in BY_FIELD.items():
+        other = None if about.other_form is None else VOTE_OPTIONS[about.other_form].field
+        if other is None or getattr(new, field) is None or getattr(new, other) is not None:
+            continue
+        if getattr(old, other) is None or getattr(old, field) is not None:
+            continue
+        for at, _ in vote_fields(old):
+            here = ("votes", field, *at[2:])
+            if at[1] == other and here in after:
+                moved[at] = here
+    return moved
 
 
 def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]:
@@ -122,7 +160,7 @@ def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]
 
 
 def _relax_changes(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
-    name, files = new.value.name, (old.file, new.file)
+    name, sides = new.value.name, (_Side(old.value.votes, old.file), _Side(new.value.votes, new.file))
     before, after = (
         {at[1]: value for at, value in profile_fields(each.value) if at[0] == "relax" and at[1:]} for each in (old, new)
     )
@@ -133,7 +171,7 @@ def _relax_changes(old: Examined[Profile], new: Examined[Profile], lowered: list
         values = (before.get(field), after.get(field))
         if values[0] != values[1]:
             effect = effects.get(field, Effect.CHANGES_TIMING)
-            yield _change(name, when, ("relax", field), values, effect, files)
+            yield _change(name, when, ("relax", field), values, effect, sides)
 
 
 def _lowering_effect(old: Profile, new: Profile) -> Effect:
@@ -143,8 +181,37 @@ def _lowering_effect(old: Profile, new: Profile) -> Effect:
 
 
 def _change(
-    name: str, when: str, at: Path, values: tuple[Any, Any], effect: Effect, files: tuple[ResolvedFile, ResolvedFile]
+    name: str,
+    when: str,
+    at: Path,
+    values: tuple[Any, Any],
+    effect: Effect,
+    sides: tuple[_Side, _Side],
+    old_at: Path | None = None,
 ) -> Change:
-    field = ".".join(at[1:] if at[0] == "votes" else at)
-    before, after = (file.place(at) for file in files)
-    return Change(name, when, field, spell(values[0]), spell(values[1]), effect, after, before)
+    old, new = sides
+    before, after = (_field(each) for each in (old_at or at, at))
+    return Change(
+        name,
+        when,
+        after,
+        spell(values[0]),
+        spell(values[1]),
+        effect,
+        place=new.file.place(at),
+        old_place=old.file.place(old_at or at),
+        cause=_cause(at, old, new),
+        old_field="" if before == after else before,
+    )
+
+
+def _field(at: Path) -> str:
+    return ".".join(at[1:] if at[0] == "votes" else at)
+
+
+def _cause(at: Path, old: _Side, new: _Side) -> Cause:
+    if old.named_by is not None and new.named_by is not None:
+        to = ("relax", "to")
+        if stated(old.named_by.tree, to) != stated(new.named_by.tree, to):
+            return cause_of(to, old.named_by, new.named_by)
+    return cause_of(at, old.file, new.file)

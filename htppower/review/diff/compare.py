@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,14 @@ class Pair:
     name: str
     old: Profile
     new: Profile
+
+
+@attrs.frozen(repr=False, eq=False)
+class SharedChange:
+    """One change, and the names of all profiles and power states that it changes alike."""
+
+    change: Change
+    names: tuple[str, ...]
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -59,6 +68,15 @@ class Comparison:
         """Return the changes of an effect, by profile and in the order of a file."""
         return tuple(change for change in self.changes if change.effect is effect)
 
+    def shared(self, effect: Effect) -> tuple[SharedChange, ...]:
+        """Return the changes of an effect, each once for all that it changes alike, in the order of the first."""
+        alike: dict[Any, list[Change]] = {}
+        for change in self.of_effect(effect):
+            line = (change.cause.removed, change.cause.place.line, os.path.realpath(change.cause.place.path))
+            said = (change.when, change.field, change.old_field, change.old, change.new)
+            alike.setdefault((line, said), []).append(change)
+        return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
+
 
 def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree], *, files: bool) -> Comparison:
     """Return what differs between two sides, named so in messages. Profiles are paired by their names.
@@ -77,7 +95,14 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     shown = [
-        attrs.evolve(change, place=_shown(change.place, new[1]), old_place=_shown(change.old_place, old[1]))
+        attrs.evolve(
+            change,
+            place=_shown(change.place, new[1]),
+            old_place=_shown(change.old_place, old[1]),
+            cause=attrs.evolve(
+                change.cause, place=_shown(change.cause.place, (old if change.cause.removed else new)[1])
+            ),
+        )
         for change in changes
     ]
     order = list(Effect)

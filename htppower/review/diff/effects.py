@@ -5,13 +5,16 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.rules import power_order
+from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.corners import ClkPerfMode, PowerMode
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.errors import Path
-    from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
+    from htppower.votes.clock_votes import DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
     Hvx = DcvsV3 | DcvsV3Exp
@@ -61,18 +64,22 @@ def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> 
 
 
 def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
-    """Return the effect of a change in the HVX vote; where its form changes, of the same field in both forms."""
+    """Return the effect of a change in the HVX vote, whose form may change, too."""
     field = rest[0]
     votes = before.hvx, after.hvx
-    if before.hvx_field != after.hvx_field:
-        old, new = (None if vote is None else getattr(vote, field, None) for vote in votes)
     if field == "sleep_latency_us":
         return Effect.WORDING if old == new else Effect.CHANGES_LATENCY
     if field == "sleep_disable":
         return _power_effect(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
     if field == "dcvs_enable":
+        # In the expanded form DCVS is on; what its corners change is told of these.
+        plain = next((vote for vote in votes if isinstance(vote, DcvsV3)), None)
+        compared = votes
+        if before.hvx_field != after.hvx_field and None not in votes and plain is not None:
+            on = attrs.evolve(plain, dcvs_enable=True)
+            compared = (plain, on) if plain is votes[0] else (on, plain)
         return _bounds_effect(
-            *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in votes)
+            *((*power_order.clock_cost(vote, "core"), *power_order.clock_cost(vote, "bus")) for vote in compared)
         )
     if field == "power_mode":
         return _power_mode_effect(old, new, *votes)

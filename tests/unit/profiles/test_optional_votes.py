@@ -175,13 +175,14 @@ def test_the_effects_of_the_compression_engines_clock() -> None:
 def test_the_effect_of_another_form(command: Command, tmp_path: Path) -> None:
     """A change from one form to the other is told by what becomes of each clock, and not by the form."""
     told = command.run("diff", "burst", str(write(tmp_path, EXPANDED))).stdout.split()
-    assert told[told.index("dcvs_v3_exp.core") :][1:6] == ["unset", "->", "NOM_L0", "lowers", "power"]
+    assert told[told.index("dcvs_v3_exp.core") :][1:6] == ["MAX_VOLTAGE_CORNER", "(dcvs_v3)", "->", "NOM_L0", "lowers"]
     at_the_top = hvx_exp("MAX")
     burst = load_profile("burst").votes
+    core = burst.hvx.core if burst.hvx else None
     changed = VoteSet(dcvs_v3_exp=at_the_top, hmx_v2=burst.hmx_v2)
-    assert effect_of(("votes", "dcvs_v3_exp", "core"), None, at_the_top.core, burst, changed) is Effect.WORDING
+    assert effect_of(("votes", "dcvs_v3_exp", "core"), core, at_the_top.core, burst, changed) is Effect.WORDING
     lower = VoteSet(dcvs_v3_exp=hvx_exp("TUR"))
-    assert effect_of(("votes", "dcvs_v3_exp", "core"), None, expanded("TUR"), burst, lower) is Effect.LOWERS_POWER
+    assert effect_of(("votes", "dcvs_v3_exp", "core"), core, expanded("TUR"), burst, lower) is Effect.LOWERS_POWER
 
 
 def test_the_provider_can_not_express_them(tmp_path: Path) -> None:

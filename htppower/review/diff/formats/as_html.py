@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shown_path
-from htppower.review.diff.formats.as_text import place_text, summary
+from htppower.review.diff.effects import Effect
+from htppower.review.diff.formats.as_text import cause_text, old_text, summary
 from htppower.review.diff.runs import raised_us
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.svg import as_svg
@@ -16,7 +17,7 @@ from htppower.review.pictures.timeline import timeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.compare import Comparison, SharedChange
     from htppower.review.diff.runs import RunPair
     from htppower.review.dry_run.report import Report
 
@@ -29,14 +30,17 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
     lines = [summary(comparison)]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         lines += [f"{word}: {name}, {shown_path(path)}" for name, path in names.items()]
-    rows = [
-        (each.profile, each.when, each.field, each.old, each.new, each.effect.value, place_text(each.place))
-        for each in comparison.changes
-    ]
+    rows = [_row(shared) for effect in Effect for shared in comparison.shared(effect)]
     changes = table("What changed, and its effect", HEAD, rows, "changes") if rows else "<p>No change.</p>"
     said = "".join(f"<p>{cell(line)}</p>" for line in lines)
     drawn = "\n".join(_runs(pair, number) for number, pair in enumerate(runs or (), start=1))
     return page(title, f"<h1>{cell(title)}</h1>\n{said}\n<section><h2>Changes</h2>\n{changes}</section>\n{drawn}")
+
+
+def _row(shared: SharedChange) -> tuple[str, ...]:
+    change = shared.change
+    said = (change.when, change.field, old_text(change), change.new, change.effect.value, cause_text(change.cause))
+    return (", ".join(shared.names), *said)
 
 
 def _runs(pair: RunPair, number: int) -> str:

@@ -20,8 +20,9 @@ FORMAT_VERSION = 1
 
 
 def _change(change: Change) -> dict[str, Any]:
-    places = {"place": change.place._asdict(), "old_place": change.old_place._asdict()}
-    return {**attrs.asdict(change), **places}
+    cause = {**change.cause.place._asdict(), "removed": change.cause.removed}
+    places = {"place": change.place._asdict(), "old_place": change.old_place._asdict(), "cause": cause}
+    return {**attrs.asdict(change, recurse=False), **places}
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:

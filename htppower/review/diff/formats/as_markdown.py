@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
-from htppower.review.diff.formats.as_text import place_text, side_by_side, summary
+from htppower.review.diff.formats.as_text import cause_text, old_text, side_by_side, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +30,12 @@ def _parts(comparison: Comparison) -> Iterator[str]:
     for effect in Effect:
         rows = [
             (
-                _code(change.profile),
-                change.when,
-                *(_code(text) for text in (change.field, change.old, change.new, place_text(change.place))),
+                ", ".join(map(_code, shared.names)),
+                shared.change.when,
+                *map(_code, (shared.change.field, old_text(shared.change), shared.change.new)),
+                _code(cause_text(shared.change.cause)),
             )
-            for change in comparison.of_effect(effect)
+            for shared in comparison.shared(effect)
         ]
         if rows:
             yield f"**{effect.value.capitalize()}**"

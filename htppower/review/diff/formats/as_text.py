@@ -1,4 +1,4 @@
-"""A comparison as text: a line for each field, grouped by effect."""
+"""A comparison as text: a line for each field, by effect; what changes alike in many profiles once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.errors import Place
+    from htppower.review.diff.causes import Cause
     from htppower.review.diff.changes import Change
-    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.compare import Comparison, SharedChange
     from htppower.review.diff.runs import RunPair
 
 _BENEATH = "    "
+# So many names stand in the column of a change.
+_MOST_NAMES = 3
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
 
@@ -53,29 +56,59 @@ def place_text(place: Place) -> str:
     return f"{path}:{place.line}" if place.line else path
 
 
+def cause_text(cause: Cause) -> str:
+    """Return the line that did it as ``file:line``; one that is gone, where it was."""
+    return f"{place_text(cause.place)} removed" if cause.removed else place_text(cause.place)
+
+
+def old_text(change: Change) -> str:
+    """Return the old value, with its vote where that had another form."""
+    return f"{change.old} ({change.old_field.partition('.')[0]})" if change.old_field else change.old
+
+
 def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
     for effect in Effect:
-        changes = comparison.of_effect(effect)
-        rows = [(_cells(change), f"({place_text(change.place)})") for change in changes]
+        changes = comparison.shared(effect)
+        rows = [(_cells(each), f"({cause_text(each.change.cause)})", _left_out(each)) for each in changes]
         yield _lines(rows, effect.value, _COLOURS.get(effect), width)
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
-        rows = [((printable(name),), f"({printable(shown_path(path))})") for name, path in names.items()]
+        rows = [((printable(name),), f"({printable(shown_path(path))})", ()) for name, path in names.items()]
         yield _lines(rows, word, None, width)
 
 
-def _lines(rows: list[tuple[tuple[str, ...], str]], word: str, colour: str | None, width: int) -> list[str]:
+# The cells of a line, its place, and the names that have no room in its cell.
+_Row = tuple[tuple[str, ...], str, tuple[str, ...]]
+
+
+def _lines(rows: list[_Row], word: str, colour: str | None, width: int) -> list[str]:
     """Return a line for each row of cells, with what it means and its place; of those that do not fit, more lines."""
-    cells = aligned([row for row, _ in rows])
-    whole = [f"{line}   {word}   {place}" for line, (_, place) in zip(cells, rows, strict=True)]
+    cells = aligned([row for row, *_ in rows])
     marked = styled(word, colour)
-    if all(shown_width(line) <= width for line in whole):
-        return [f"{line}   {marked}   {place}" for line, (_, place) in zip(cells, rows, strict=True)]
+    fits = all(
+        shown_width(f"{line}   {word}   {place}") <= width for line, (_, place, _) in zip(cells, rows, strict=True)
+    )
     lines = []
-    for row, place in rows:
-        first, *others = flowed((word, place), width, _BENEATH, _BENEATH * 2, "   ")
-        lines += [*flowed(row, width, "", _BENEATH), first.replace(word, marked, 1), *others]
+    for line, (row, place, names) in zip(cells, rows, strict=True):
+        if fits:
+            lines.append(f"{line}   {marked}   {place}")
+        else:
+            first, *others = flowed((word, place), width, _BENEATH, _BENEATH * 2, "   ")
+            lines += [*flowed(row, width, "", _BENEATH), first.replace(word, marked, 1), *others]
+        lines += (
+            flowed([f"{name}," for name in names[:-1]] + [*names[-1:]], width, _BENEATH, _BENEATH, " ") if names else []
+        )
     return lines
 
 
-def _cells(change: Change) -> tuple[str, str, str, str]:
-    return printable(change.profile), change.when, change.field, f"{printable(change.old)} -> {printable(change.new)}"
+def _cells(shared: SharedChange) -> tuple[str, str, str, str]:
+    change = shared.change
+    names = f"{len(shared.names)} profiles" if _are_many(shared) else ", ".join(shared.names)
+    return printable(names), change.when, change.field, printable(f"{old_text(change)} -> {change.new}")
+
+
+def _left_out(shared: SharedChange) -> tuple[str, ...]:
+    return shared.names if _are_many(shared) else ()
+
+
+def _are_many(shared: SharedChange) -> bool:
+    return len(shared.names) > _MOST_NAMES

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from differences import differ, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import ProfileError
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.sides import here, read_side
 
+if TYPE_CHECKING:
+    from htppower.review.diff.compare import Comparison
+
 BASE = "profile: base\nextends: balanced\nvotes: {dcvs_v3: {core: {min: SVS, target: NOM, max: NOM_PLUS}}}\n"
 MINE = "profile: mine\nextends: base\n"
-
-
-def write(folder: Path, **files: str) -> Path:
-    """Write profile files by their names, ``__`` for a slash; return the folder."""
-    for name, text in files.items():
-        path = folder / f"{name.replace('__', '/')}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
-def differ(old: Path | str, new: Path | str) -> Comparison:
-    """Return what differs."""
-    tree = here()
-    sides = [(read_side([side], tree), tree) for side in (old, new)]
-    return compare((str(old), str(new)), *sides, files=not Path(old).is_dir())
 
 
 def lines(comparison: Comparison) -> list[str]:

@@ -15,6 +15,7 @@ from htppower.errors import Finding, Place, Severity
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
+from htppower.review.diff.causes import Cause
 from htppower.review.diff.changes import Change
 from htppower.review.diff.compare import Comparison
 from htppower.review.diff.effects import Effect
@@ -41,7 +42,7 @@ def _compared(*changes: Change) -> Comparison:
 
 def _change(old: str, new: str) -> Change:
     place = Place("a.yaml", 1, 1)
-    return Change("burst", "inference", "dcvs_v3.core", old, new, Effect.LOWERS_POWER, place, place)
+    return Change("burst", "inference", "dcvs_v3.core", old, new, Effect.LOWERS_POWER, place, place, Cause(place))
 
 
 class Outline(HTMLParser):
