@@ -24,12 +24,14 @@ _LEGIBLE_PX = 24
 _MUCH_LONGER = 5
 _MOST_BREAKS = 4
 # A break is no wider than this, and than this share of its stretch on an axis without breaks.
-_BREAK_PX = 120
+_BREAK_PX = 130
 _BREAK_SHARE = 2 / 3
 # It needs this width to name its duration.
 _NARROWEST_BREAK_PX = 72
 # The mark of a break stands near its right end, so that a name has room before it.
-_MARK_AT = 0.84
+_MARK_AT = 0.86
+# The width of the mark itself.
+MARK_PX = 18
 _TICK_PX = 64
 _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
 
@@ -76,6 +78,13 @@ class TimeAxis:
         """Return the x of a moment, in px."""
         piece = next((piece for piece in self.pieces if time_us <= piece.end_us), self.pieces[-1])
         return piece.x(time_us)
+
+    def widest_room(self, left: float, right: float) -> tuple[float, float]:
+        """Return the widest part of a stretch in px that no mark of a break divides: where a word has most room."""
+        marks = [cut.mark for cut in self.breaks if left < cut.mark < right]
+        lefts = [left, *(mark + MARK_PX / 2 for mark in marks)]
+        rights = [*(mark - MARK_PX / 2 for mark in marks), right]
+        return max(zip(lefts, rights, strict=True), key=lambda room: room[1] - room[0])
 
     def ticks(self) -> Iterator[tuple[float, str]]:
         """Yield x and label of round times, and of the start of a piece without one."""

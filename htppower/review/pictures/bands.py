@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from htppower.review.pictures.condense import Band
     from htppower.review.pictures.timeline import Timeline
 
-STRIP_PX = 22
+BANDS_PX = 22
 # A word is drawn in the first size that fits.
 _SIZES = {"band": 10, "band tight": 9}
 _PADDING = 5
-# The room of a break's mark, on either side.
-_MARK_PX = 6
 # Even a phase without duration is this wide.
 _NARROWEST = 1.5
 
@@ -38,7 +36,7 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
         yield from _label(band, top, (f"{band.name} {duration}", band.name), times)
     for band in phases:
         left, width = _place(band, times)
-        tint = {"x": left, "y": top + STRIP_PX, "width": width, "height": bottom - top - STRIP_PX}
+        tint = {"x": left, "y": top + BANDS_PX, "width": width, "height": bottom - top - BANDS_PX}
         yield element("rect", class_=f"column {band.name}", **tint)
         duration = spell_time(band.duration_us)
         tip = f"{band.name}, {duration}" if band.count == 1 else f"{band.count} of {band.name} in {duration}"
@@ -49,7 +47,7 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
 
 def _strip(band: Band, top: float, times: TimeAxis, tip: str, **look: object) -> str:
     left, width = _place(band, times)
-    return element("rect", tip, **look, x=left, y=top, width=width, height=STRIP_PX)
+    return element("rect", tip, **look, x=left, y=top, width=width, height=BANDS_PX)
 
 
 def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
@@ -60,11 +58,8 @@ def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
 
 def _label(band: Band, top: float, words: tuple[str, ...], times: TimeAxis) -> Iterator[str]:
     """Yield the first word that fits, in the widest room between the marks of breaks."""
-    marks = [cut.mark for cut in times.breaks if band.left < cut.mark < band.right]
-    lefts = [band.left, *(mark + _MARK_PX for mark in marks)]
-    rights = [*(mark - _MARK_PX for mark in marks), band.right]
-    left, right = max(zip(lefts, rights, strict=True), key=lambda place: place[1] - place[0])
+    left, right = times.widest_room(band.left, band.right)
     width = right - left - _PADDING
     fitting = ((word, kind) for word in words for kind, size in _SIZES.items() if width_of(word, size) <= width)
     for word, kind in itertools.islice(fitting, 1):
-        yield text((left + right) / 2, top + STRIP_PX / 2 + 3.5, word, kind, "middle")
+        yield text((left + right) / 2, top + BANDS_PX / 2 + 3.5, word, kind, "middle")

@@ -6,7 +6,7 @@ A thousand inferences have a thousand bands and thousands of calls, and a pictur
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import attrs
 
@@ -15,9 +15,20 @@ if TYPE_CHECKING:
 
     from htppower.review.dry_run.observer import PhaseSpan, Span, Window
     from htppower.review.pictures.axis import TimeAxis
-    from htppower.review.pictures.timeline import Lane, Step, Tick
+    from htppower.review.pictures.timeline import Tick
 
 T = TypeVar("T")
+
+
+class Timed(Protocol):
+    """What holds from a moment on."""
+
+    @property
+    def time_us(self) -> int:
+        """The moment."""
+
+
+S = TypeVar("S", bound=Timed)
 
 # Merged are: bands narrower than _BAND_PX with less than _GROUND_PX between them, steps narrower than _STEP_PX, and
 # ticks closer than _TICKS_PX. So many ticks stand side by side before they are merged.
@@ -40,12 +51,12 @@ class Band:
 
 
 @attrs.frozen
-class Stretch:
+class Stretch(Generic[S]):
     """Steps that are drawn as one: a single step, or many as one block."""
 
     left: float
     right: float
-    steps: tuple[Step, ...]
+    steps: tuple[S, ...]
 
 
 @attrs.frozen
@@ -77,11 +88,11 @@ def window_bands(windows: Sequence[Window], axis: TimeAxis, covered: Iterable[Ba
     ]
 
 
-def stretches(lane: Lane, axis: TimeAxis) -> list[Stretch]:
-    """Return the steps of a lane as they are drawn; the last ends with the axis."""
-    ends = [*(step.time_us for step in lane.steps[1:]), axis.end_us]
-    placed = [(axis.x(step.time_us), axis.x(end), step) for step, end in zip(lane.steps, ends, strict=True)]
-    groups: list[list[tuple[float, float, Step]]] = []
+def stretches(steps: Sequence[S], axis: TimeAxis) -> list[Stretch[S]]:
+    """Return the steps of a lane or a setting as they are drawn; the last ends with the axis."""
+    ends = [*(step.time_us for step in steps[1:]), axis.end_us]
+    placed = [(axis.x(step.time_us), axis.x(end), step) for step, end in zip(steps, ends, strict=True)]
+    groups: list[list[tuple[float, float, S]]] = []
     was_narrow = False
     for left, right, step in placed:
         # A step without width is a rise or a fall, and needs no room.

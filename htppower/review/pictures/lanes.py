@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.pictures.axis import spell_time
-from htppower.review.pictures.condense import Stretch, stretches
+from htppower.review.pictures.condense import stretches
 from htppower.review.pictures.elements import element, path, text, title
 from htppower.review.pictures.rows import FOLLOWS, NO_VOTE, row_of, voted_rows
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.review.pictures.axis import TimeAxis
+    from htppower.review.pictures.condense import Stretch
     from htppower.review.pictures.rows import CornerAxis
-    from htppower.review.pictures.timeline import Lane
+    from htppower.review.pictures.timeline import Lane, Step
 
 # Each kind of line has its own dashes: a target corner, and the rows that stand in its place.
 _ROW_LINES = {NO_VOTE: "target no-vote", FOLLOWS: "target follows"}
@@ -26,7 +27,7 @@ _GAP_MIDDLE = 12.5
 def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left: float, right: float) -> Iterator[str]:
     """Yield the elements of a lane, with its rows from the top down."""
     yield from _rows(corners, voted_rows(lane), top, left, right)
-    drawn = stretches(lane, times)
+    drawn = stretches(lane.steps, times)
     yield f'<g class="{lane.clock}">'
     for stretch in drawn:
         yield from _areas(stretch, top, corners)
@@ -50,7 +51,7 @@ def _rows(corners: CornerAxis, voted: set[str], top: float, left: float, right: 
             yield element("path", class_="zigzag", d=wave)
 
 
-def _areas(stretch: Stretch, top: float, corners: CornerAxis) -> Iterator[str]:
+def _areas(stretch: Stretch[Step], top: float, corners: CornerAxis) -> Iterator[str]:
     """Yield the filled area: the range from min to max, or one block for many changes."""
     width = stretch.right - stretch.left
     if width <= 0:
@@ -69,7 +70,7 @@ def _areas(stretch: Stretch, top: float, corners: CornerAxis) -> Iterator[str]:
         yield element("rect", class_="range", x=stretch.left, y=high, width=width, height=low - high)
 
 
-def _line(drawn: list[Stretch], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
+def _line(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
     """Yield the line of one kind, broken where the targets are of another."""
     down = False
     for stretch in drawn:
@@ -83,7 +84,7 @@ def _line(drawn: list[Stretch], top: float, corners: CornerAxis, kind: str) -> I
         down = True
 
 
-def _tips(drawn: list[Stretch], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
+def _tips(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
     """Yield the tip of each step, shown under the pointer."""
     for stretch in drawn:
         width, step = stretch.right - stretch.left, stretch.steps[0]

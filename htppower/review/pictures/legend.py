@@ -70,13 +70,18 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
         yield "target corner", _stroke("target")
     if any(is_disable(level.target) for level in levels):
         yield "no vote: a target of DISABLE", _stroke("target no-vote")
-    drawn = [stretch for lane in timeline.lanes for stretch in stretches(lane, times) if stretch.right > stretch.left]
+    drawn = [
+        stretch for lane in timeline.lanes for stretch in stretches(lane.steps, times) if stretch.right > stretch.left
+    ]
     # A range narrower than a pixel is invisible.
     seen = [stretch for stretch in drawn if len(stretch.steps) == 1 and stretch.right - stretch.left >= 1]
     limits = [stretch.steps[0].limits for stretch in seen]
     if any(limit and limit[0] < limit[1] for limit in limits):
         yield "min to max", _box("range")
-    if any(len(stretch.steps) > 1 for stretch in drawn):
+    if timeline.settings:
+        yield "value of a field", _box("value")
+    told = [stretch for setting in timeline.settings for stretch in stretches(setting.steps, times)]
+    if any(len(stretch.steps) > 1 for stretch in drawn) or any(len(stretch.steps) > 1 for stretch in told):
         yield "changes too close to be told apart", _box("changes")
 
 
@@ -104,4 +109,4 @@ def _glyph(kind: str) -> Callable[[float, float], str]:
 
 
 def _zigzag(x: float, y: float) -> str:
-    return element("path", class_="zigzag", d=f"M{x + 8:g},{y - 7:g}l4,4l-4,4l4,4M{x + 14:g},{y - 7:g}l4,4l-4,4l4,4")
+    return element("path", class_="zigzag", d=f"M{x + 4:g},{y - 7:g}l4,4l-4,4l4,4M{x + 16:g},{y - 7:g}l4,4l-4,4l4,4")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.review.pictures.axis import spell_time
+from htppower.review.pictures.axis import MARK_PX, spell_time
 from htppower.review.pictures.condense import clusters
 from htppower.review.pictures.elements import element, path, shortened, text, title, width_of
 
@@ -28,7 +28,8 @@ GLYPHS = {
 }
 _GLYPH_PX = 13
 _SIZE = 11
-_GAP_PX = 3.5
+# Half of the gap of a break between its zigzag lines.
+_GAP_PX = MARK_PX / 2 - 3
 
 
 def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:
@@ -59,8 +60,9 @@ def glyph(does: str, x: float, y: float, tip: str = "") -> str:
 
 def draw_axis(times: TimeAxis, top: float) -> Iterator[str]:
     """Yield the axis with its ticks and their times."""
-    left, right = times.pieces[0].left, times.pieces[-1].right
-    yield element("line", class_="axis", x1=left, y1=top, x2=right, y2=top)
+    for piece in times.pieces:
+        kind = "axis short" if piece.broken else "axis"
+        yield element("line", class_=kind, x1=piece.left, y1=top, x2=piece.right, y2=top)
     free = 0.0
     for x, said in times.ticks():
         half = width_of(said, _SIZE) / 2
@@ -78,7 +80,19 @@ def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Ite
         time = spell_time(piece.end_us - piece.begin_us)
         width = piece.right - piece.left
         cut = next((said for said in (f"{time} cut", time) if width_of(said, _SIZE) < width), "")
-        yield text((piece.left + piece.right) / 2, axis + 31, cut or shortened(time, _SIZE, width), "cut", "middle")
+        said = cut or shortened(time, _SIZE, width)
+        yield from _span(piece.left, piece.right, axis + 27, width_of(said, _SIZE))
+        yield text((piece.left + piece.right) / 2, axis + 31, said, "cut", "middle")
+
+
+def _span(left: float, right: float, y: float, room: float) -> Iterator[str]:
+    """Yield a line from end to end of a stretch, with ends across it and room for a word in its middle."""
+    middle = (left + right) / 2
+    ends = ((left + 1, middle - room / 2 - 3), (right - 1, middle + room / 2 + 3))
+    for outer, inner in ends:
+        yield element("path", class_="zigzag", d=path((("M", outer, y - 4), ("L", outer, y + 4))))
+        if abs(inner - outer) > _GAP_PX and (inner > outer) == (outer < middle):
+            yield element("path", class_="zigzag", d=path((("M", outer, y), ("L", inner, y))))
 
 
 def _gap(x: float, top: float, bottom: float) -> Iterator[str]:

@@ -45,6 +45,9 @@ SVG = """
 .htp .target { fill: none; stroke: var(--clock); stroke-width: 2.2; stroke-linejoin: round; }
 .htp .range { fill: var(--clock); fill-opacity: .25; stroke: none; }
 .htp .changes { fill: var(--clock); fill-opacity: .4; stroke: var(--clock); }
+.htp .value { fill: var(--faint); fill-opacity: .16; stroke: var(--faint); stroke-opacity: .7; }
+.htp .strip { --clock: var(--faint); }
+.htp .short { stroke-dasharray: 3 3; }
 .htp .follows { stroke-dasharray: 5 4; stroke-width: 1.6; }
 .htp .no-vote { stroke-dasharray: 2 4; stroke-width: 1.6; }
 .htp .clock-name { fill: var(--clock); font-size: 12px; font-weight: 650; }

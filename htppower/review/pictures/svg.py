@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.pictures.axis import spell_time, time_axis
-from htppower.review.pictures.bands import STRIP_PX, draw_bands
+from htppower.review.pictures.bands import BANDS_PX, draw_bands
 from htppower.review.pictures.elements import element, safe, shortened, text
 from htppower.review.pictures.lanes import draw_lane
 from htppower.review.pictures.legend import LINE_PX, draw_legend
 from htppower.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
 from htppower.review.pictures.rows import corner_axis, voted_rows
+from htppower.review.pictures.strips import STRIP_PX, draw_strips, settings_of
 from htppower.review.pictures.style import SVG
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     """
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
-    lanes, notes, bottom = _lanes(timeline, beside, times, top + STRIP_PX)
+    lanes, notes, bottom = _lanes(timeline, beside, times, top + BANDS_PX)
     axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
@@ -58,8 +59,8 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         *draw_bands(timeline, times, top, bottom, name),
         *lanes,
         element("rect", class_="frame", x=_LEFT, y=top, width=_RIGHT - _LEFT, height=bottom - top),
-        *draw_calls(timeline.ticks, times, top + STRIP_PX, bottom),
-        text(_LEFT - 9, top + STRIP_PX / 2 + 4, "phases", "voted", "end"),
+        *draw_calls(timeline.ticks, times, top + BANDS_PX, bottom),
+        text(_LEFT - 9, top + BANDS_PX / 2 + 4, "phases", "voted", "end"),
         *([text(_LEFT - 17, bottom + 16, "native calls", "voted", "end")] if timeline.ticks else ()),
         *draw_axis(times, axis_top),
         *draw_breaks(times, (top - 4, bottom + 4), axis_top),
@@ -90,7 +91,9 @@ def _lanes(
             notes.append(text(_LEFT + 8, top + 17, FOLLOWING, "faint on-lane"))
         lanes += draw_lane(lane, top + _LANE_HEAD_PX, corners, times, _LEFT, _RIGHT)
         top += _LANE_HEAD_PX + corners.height
-    return lanes, notes, top + 6
+    settings = settings_of(timeline, beside)
+    lanes += draw_strips(settings, times, top + 6, _LEFT, _RIGHT)
+    return lanes, notes, top + 6 + STRIP_PX * len(settings) + 6
 
 
 def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
@@ -129,11 +132,15 @@ def describe(timeline: Timeline) -> str:
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:
-    """Yield what is in force after each moment with calls: the first few, and the last."""
+    """Yield what is in force after each moment with calls: the first few, and the last. Of settings, what is new."""
     *before, last = dict.fromkeys(tick.time_us for tick in timeline.ticks)
     said = before[: _MOST_SPELT - 1]
+    told: dict[str, str | None] = {}
     for time_us in (*said, last):
         if time_us == last and len(before) > len(said):
             yield f"and {len(before) - len(said)} more moments"
         steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
-        yield f"At {spell_time(time_us)}: {steps}"
+        said_now = {setting.field: setting.at(time_us).text for setting in timeline.settings}
+        new = (f", {field} {text}" for field, text in said_now.items() if text not in (None, told.get(field)))
+        yield f"At {spell_time(time_us)}: {steps}{''.join(new)}"
+        told = said_now

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.events import State
+from htppower.profiles.fields import spell, vote_fields
 from htppower.votes.native_codes import SUCCESS, code_name
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
+# The fields of a vote set that have no lane, in the order of a file.
+FIELDS = tuple(
+    dict.fromkeys(
+        name
+        for about in VOTE_OPTIONS.values()
+        for name in ([field.name for field in about.fields] if about.partial else [about.field])
+        if name not in ("core", "bus", "hmx_v2")
+    )
+)
 # The text of a clock whose three corners are DISABLE.
 NO_VOTE = "no vote (DISABLE)"
 
@@ -99,6 +110,26 @@ class Lane:
 
 
 @attrs.frozen
+class Value:
+    """What a field says from a moment on, as it is spelt in a file; None where nothing votes on it."""
+
+    time_us: int
+    text: str | None
+
+
+@attrs.frozen
+class Setting:
+    """A field that is voted besides the clocks, such as ``rpc_polling_time_us``; its steps are as those of a lane."""
+
+    field: str
+    steps: tuple[Value, ...] = (Value(0, None),)
+
+    def at(self, time_us: int) -> Value:
+        """Return the value in force after the calls of a moment."""
+        return next(step for step in reversed(self.steps) if step.time_us <= time_us)
+
+
+@attrs.frozen
 class Tick:
     """One native call: it does ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``, and says why."""
 
@@ -109,12 +140,16 @@ class Tick:
 
 @attrs.frozen
 class Timeline:
-    """A run as data for drawing; a profile without votes has no lanes. ``setting`` is platform and workload."""
+    """A run as data for drawing; a profile without votes has no lanes. ``setting`` is platform and workload.
+
+    ``settings`` are the fields besides the clocks that anything votes on in the run, in the order of a file.
+    """
 
     profile: str
     summary: str
     setting: str
     lanes: tuple[Lane, ...]
+    settings: tuple[Setting, ...]
     phases: tuple[PhaseSpan, ...]
     windows: tuple[Window, ...]
     ticks: tuple[Tick, ...]
@@ -129,6 +164,7 @@ def timeline(report: Report) -> Timeline:
         summary=report.profile.summary,
         setting=f"{report.backend.platform}; {report.workload_line}",
         lanes=lanes,
+        settings=tuple(_settings(report.rows)),
         phases=report.phases,
         windows=report.windows,
         ticks=tuple(map(_tick, report.rows)),
@@ -150,6 +186,26 @@ def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
         if place == 0 or attrs.evolve(step, time_us=last.time_us) != last:
             last = step
             yield step
+
+
+def _settings(rows: tuple[Row, ...]) -> Iterator[Setting]:
+    """Yield the fields that are voted besides the clocks, which have lanes."""
+    said = [(row.call.time_us, dict(_said(row.in_force))) for row in rows]
+    voted = {name for _, fields in said for name in fields}
+    for field in (name for name in FIELDS if name in voted):
+        values = [Value(0, None)]
+        for time_us, fields in said:
+            value = Value(time_us, fields.get(field))
+            if value.text != values[-1].text:
+                values.append(value)
+        # What is voted at 0 is the first value.
+        yield Setting(field, tuple(values[1:] if values[1:] and values[1].time_us == 0 else values))
+
+
+def _said(votes: VoteSet) -> Iterator[tuple[str, str]]:
+    for at, value in vote_fields(votes):
+        if value is not None and at[-1] in FIELDS:
+            yield at[-1], spell(value)
 
 
 def _core(time_us: int, votes: VoteSet) -> Step:

@@ -72,15 +72,15 @@ def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
         rows = [(_cells(each), f"({cause_text(each.change.cause)})", _left_out(each)) for each in changes]
         yield _lines(rows, effect.value, _COLOURS.get(effect), width)
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
-        rows = [((printable(name),), f"({printable(shown_path(path))})", ()) for name, path in names.items()]
-        yield _lines(rows, word, None, width)
+        alone = [((printable(name),), f"({printable(shown_path(path))})", ()) for name, path in names.items()]
+        yield _lines(alone, word, None, width)
 
 
 # The cells of a line, its place, and the names that have no room in its cell.
 _Row = tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
-def _lines(rows: list[_Row], word: str, colour: str | None, width: int) -> list[str]:
+def _lines(rows: Sequence[_Row], word: str, colour: str | None, width: int) -> list[str]:
     """Return a line for each row of cells, with what it means and its place; of those that do not fit, more lines."""
     cells = aligned([row for row, *_ in rows])
     marked = styled(word, colour)

@@ -67,7 +67,7 @@ def _in_a_row(durations: list[int]) -> Timeline:
     """Return a timeline in which one phase follows another."""
     ends = list(itertools.accumulate(durations))
     phases = tuple(PhaseSpan(end - last, end, Phase.INFERENCE) for end, last in zip(ends, durations, strict=True))
-    return Timeline("mine", "", "", (), phases, (), (), ends[-1])
+    return Timeline("mine", "", "", (), (), phases, (), (), ends[-1])
 
 
 @given(st.lists(st.integers(1, 100) | st.integers(1000, 9999) | st.integers(1_000_000, 2_000_000), min_size=2))
