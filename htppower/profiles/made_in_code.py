@@ -11,7 +11,7 @@ import attrs
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
 from htppower.profiles.file_format import LONGEST_SUSTAIN_US
-from htppower.votes.options import Limits
+from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
