@@ -228,12 +228,11 @@ class _Spans:
 
     def _add_event(self, span: Span, event: Event, name: str) -> None:
         values = event.degradation if isinstance(event, Degraded) else event
+        said = {field.name: getattr(values, field.name) for field in attrs.fields(type(values))}
         fields = {
-            f"htppower.{field.name}": value
-            if isinstance(value := getattr(values, field.name), int)
-            else encodable(str(value))
-            for field in attrs.fields(type(values))
-            if field.name not in _COMMON and getattr(values, field.name) is not None
+            f"htppower.{field}": value if isinstance(value, int) else encodable(str(value))
+            for field, value in said.items()
+            if field not in _COMMON and value is not None
         }
         span.add_event(name, fields, self._ns(event.time_us))
 

@@ -297,7 +297,7 @@ def test_a_coroutine_passes_its_request_on(bench: Bench, exported: Exported) -> 
 
 
 def test_every_text_can_be_exported(bench: Bench, exported: Exported) -> None:
-    """An owner, a profile or a reason with half of a character would cost an exporter all of its spans: it is escaped."""
+    """Half of a character in an owner, a profile or a reason would cost an exporter all of its spans."""
     profile = attrs.evolve(load_profile("burst"), name="b\udcff")
     session = bench.controller.session(profile, owner="caf\udce9")
     with session.inference(), session.hold("balanced", reason="why\ud800"):
