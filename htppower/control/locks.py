@@ -14,9 +14,9 @@ thread may wait for a lock that this one holds. In the order of their ranks:
 - EVENTS, one a controller: the order of events. Events are delivered with no lock held.
 - TIME and WORKER: inside clock, alarms and threads.
 
-A lock is taken by ``with``, which no exception such as Ctrl-C can come between. Where a thread must not wait, it asks
-for the lock within ``try``, and releases it in ``finally`` as the first thing, which raises RuntimeError where it did
-not get it; it must not have held it before.
+A lock is taken by ``with``, which no exception such as Ctrl-C can come between. Where a thread must not wait, or not
+for ever, ``run_if_free`` takes it: that asks for the lock within ``try``, and releases it in ``finally`` as the first
+thing, which raises RuntimeError where it did not get it.
 
 What the garbage collector may run (the end of a hold, of a stream, of an inference that was dropped) takes no lock: it
 posts an action to a worker.
