@@ -2,16 +2,19 @@
 
 APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So the
 scheduler is given a time zone in which it is always the time of the monotonic clock. Its other traps, each measured:
-a job id that is still running drops the next job of that id, so every alarm has a new one; jobs later than a second
+a job id that is still running drops the next job of that id, so every job has a new one; jobs later than a second
 are dropped by default, so no lateness is too much; its thread pool takes no job any more once the main thread has
 ended, although worker threads may infer on, so alarms run on a thread of our own; at exit and at shutdown pending jobs
 are lost, so closing lowers synchronously and does not count on an alarm.
+
+A job weighs half a KiB and takes 100 us to add. So the alarms are kept here, and one job wakes for the earliest.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import heapq
 import itertools
 import logging
 import sys
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)
+# So many alarms that were taken back are kept before they are looked for.
+MOST_CANCELLED = 64
 _LOGGER = logging.getLogger("htppower.sustain")
 # APScheduler writes four INFO records a job; it is given a logger of our own, and its own are left as they are.
 _SCHEDULER_LOGGER = logging.getLogger("htppower.sustain.apscheduler")
@@ -65,6 +70,30 @@ class _MonotonicZone(datetime.tzinfo):
 
     def at(self, time_us: int) -> datetime.datetime:
         return (_EPOCH + datetime.timedelta(microseconds=time_us)).replace(tzinfo=self)
+
+
+class Alarm:
+    """An action and when it is due; it is run once, unless it is taken back before.
+
+    Args:
+        deadline_us: when.
+        action: what; None once it was run or taken back.
+    """
+
+    __slots__ = ("action", "deadline_us")
+
+    def __init__(self, deadline_us: int, action: Callable[[], object] | None) -> None:
+        self.deadline_us = deadline_us
+        self.action = action
+
+    def __lt__(self, other: Alarm) -> bool:
+        return self.deadline_us < other.deadline_us
+
+    def __call__(self) -> None:
+        """Run the action."""
+        action, self.action = self.action, None
+        if action is not None:
+            action()
 
 
 class _OffThread(BaseExecutor):  # type: ignore[misc]
@@ -109,6 +138,10 @@ class SystemTime(MonotonicClock):
         self.call_soon = self._worker.post_unlocked
         self._zone = _MonotonicZone(self)
         self._lock = make_lock(Rank.TIME)
+        # What lies ahead, a heap by deadline; how many of it were taken back; and when the job wakes, with its id.
+        self._alarms: list[Alarm] = []
+        self._cancelled = 0
+        self._wake: tuple[int, str] | None = None
         self._scheduler: BackgroundScheduler | None = None
         self._numbers = itertools.count()
         self._closed = False
@@ -117,28 +150,31 @@ class SystemTime(MonotonicClock):
         """Return the monotonic time."""
         return time.monotonic_ns()
 
-    def call_at(self, deadline_us: int, action: Callable[[], None]) -> str:
+    def call_at(self, deadline_us: int, action: Callable[[], None]) -> Alarm:
         """Run the action at the deadline, on a thread of the pool, never before it."""
-        with self._lock:
-            alarm = str(next(self._numbers))
+        alarm = Alarm(deadline_us, action)
         # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
         self._worker.start()
-        if deadline_us <= self.now_us and not self._closed:
-            self._pool.post(action)
-            return alarm
-        scheduler = self._running()
-        if scheduler is not None:
-            trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
-            scheduler.add_job(action, trigger, id=alarm, name=alarm)
+        with self._lock:
+            if not self._closed:
+                if deadline_us <= self.now_us:
+                    self._pool.post(alarm)
+                else:
+                    heapq.heappush(self._alarms, alarm)
+                    self._wake_in_time()
         return alarm
 
-    def cancel(self, alarm: str) -> None:
+    def cancel(self, alarm: Alarm) -> None:
         """Take an alarm back; one that has run or was cancelled is left alone."""
         with self._lock:
-            scheduler = self._scheduler
-        if scheduler is not None:
-            with contextlib.suppress(JobLookupError):
-                scheduler.remove_job(alarm)
+            if alarm.action is not None:
+                alarm.action = None
+                self._cancelled += 1
+            # What is taken back is left in the heap until it is due, or the better half of it.
+            if self._cancelled > max(MOST_CANCELLED, len(self._alarms) // 2):
+                self._alarms = [each for each in self._alarms if each.action is not None]
+                heapq.heapify(self._alarms)
+                self._cancelled = 0
 
     def start(self) -> None:
         """Start the thread on which alarms run; where none can be, as at the very end of a process, do without."""
@@ -163,6 +199,7 @@ class SystemTime(MonotonicClock):
         self._waiting.close()
         with self._lock:
             self._closed = True
+            self._alarms = []
             scheduler, self._scheduler = self._scheduler, None
         if scheduler is not None:
             with contextlib.suppress(SchedulerNotRunningError):
@@ -186,13 +223,43 @@ class SystemTime(MonotonicClock):
         except RuntimeError:
             self.call_soon(action)
 
-    def _running(self) -> BackgroundScheduler | None:
-        with self._lock:
-            if self._scheduler is None and not self._closed:
-                scheduler = _make_scheduler(self._zone, self._hand_on)
-                scheduler.start()
-                self._scheduler = scheduler
-            return self._scheduler
+    def _wake_in_time(self) -> None:
+        """See to it that a job wakes for the earliest alarm. The lock is held."""
+        if not self._alarms:
+            return
+        deadline_us, before = self._alarms[0].deadline_us, self._wake
+        if before is not None and self.now_us < before[0] <= deadline_us:
+            return
+        if self._scheduler is None:
+            scheduler = _make_scheduler(self._zone, self._hand_on)
+            scheduler.start()
+            self._scheduler = scheduler
+        job = str(next(self._numbers))
+        trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
+        self._scheduler.add_job(self._ring, trigger, id=job, name=job)
+        self._wake = (deadline_us, job)
+        # Last: where an exception comes before, the earlier job wakes for nothing.
+        if before is not None:
+            with contextlib.suppress(JobLookupError):
+                self._scheduler.remove_job(before[1])
+
+    def _ring(self) -> None:
+        """Run what is due; the first of it on this thread, which is one of the pool."""
+        first: Alarm | None = None
+        try:
+            with self._lock:
+                now_us = self.now_us
+                while self._alarms and self._alarms[0].deadline_us <= now_us:
+                    # Handed on before it is taken out: it rings once, whatever comes between.
+                    if first is None:
+                        first = self._alarms[0]
+                    else:
+                        self._hand_on(self._alarms[0])
+                    self._cancelled -= heapq.heappop(self._alarms).action is None
+                self._wake_in_time()
+        finally:
+            if first is not None:
+                first()
 
 
 def _make_scheduler(zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]) -> BackgroundScheduler:
