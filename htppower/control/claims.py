@@ -125,7 +125,7 @@ class Claims:
                 return
             session.holds = (*session.holds, claim)
             told = {"held": claim.profile.name, "reason": claim.reason, "until_us": claim.until_us}
-            self._events.tell(HoldBegan, session.identity, **told)
+            self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
                 self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
@@ -201,7 +201,7 @@ class Claims:
         watch = self._watches.pop(claim.number, None)
         if watch is not None:
             watch.detach()
-        self._events.tell(HoldEnded, session.identity, held=claim.profile.name, reason=claim.reason, end=end)
+        self._events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
         self._planner.plan(profile)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.events import State, Trigger
 
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
-@attrs.frozen
-class Step:
+class Step(NamedTuple):
     """A transition to be made.
 
     Attributes:

@@ -14,6 +14,7 @@ from htppower.control.locks import Rank, make_lock
 from htppower.events import Event
 
 if TYPE_CHECKING:
+    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
 
@@ -159,14 +160,14 @@ class EventBus:
         self._lock = make_lock(Rank.EVENTS)
         self._subscriptions = ()
 
-    def tell(self, kind: type[Event], identity: Mapping[str, Any] | None, **details: Any) -> None:
-        """Make an event of what has this identity, a session or, with None, the controller itself, and hand it out."""
+    def tell(self, kind: type[Event], session: SessionRecord | None, **details: Any) -> None:
+        """Make an event of a session, or, with None, of the controller itself, and hand it out."""
         with self._lock:
             self._order += 1
             wanting = [each for each in self._subscriptions if each.wants(kind, details)]
             if not wanting:
                 return
-            whose = _OF_CONTROLLER if identity is None else identity
+            whose = _OF_CONTROLLER if session is None else session.identity
             event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
             for subscription in wanting:
                 context = contextvars.copy_context() if subscription.in_context else None

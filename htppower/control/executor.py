@@ -12,8 +12,6 @@ from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation, Trigger
-from htppower.rules import table as rules
-from htppower.rules.case import Case
 from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
 # Whoever makes these goes on only when the settings of the process are in force, too.
 _IN_TIME = frozenset({Trigger.RAISE, Trigger.REVISE})
-_ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
 @attrs.frozen
@@ -158,7 +155,8 @@ class Executor:
         first: VoteRejected | None = None
         for core_id in session.core_ids:
             try:
-                self._ids.create(session, core_id)
+                if core_id not in session.ledgers:
+                    self._ids.create(session, core_id)
                 self._cast_on(session, core_id, votes, asks=asks)
             except VoteRejected as error:
                 if error.code in LINK_LOST:
@@ -205,11 +203,13 @@ class Executor:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
         ledger = session.ledgers[core_id]
         power_config_id = ledger.power_config_id
-        votes = merged(own, settings) if settings else own
-        if _is_refused(ledger.now.known, votes):
+        votes = own if settings is NOTHING else merged(own, settings)
+        carried = ledger.carrying(own)
+        if carried.refused:
+            # Before the library does.
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
-        ledger.sending(own)
-        since = self._settings.sending(settings) if settings else None
+        ledger.now = carried.during
+        since = self._settings.sending(settings) if settings is not NOTHING and settings else None
         try:
             self._calls.set(session, power_config_id, votes)
         except VoteRejected as error:
@@ -220,8 +220,9 @@ class Executor:
             if not self._set_one_by_one(session, core_id, votes, error.code):
                 raise
         else:
-            session.trust_id(core_id)
-            ledger.sent(own)
+            if session.doubted or session.refused:
+                session.trust_id(core_id)
+            ledger.now = carried.after
             if since is not None:
                 self._settings.sent(settings, since)
 
@@ -291,10 +292,3 @@ class Executor:
         if failed is not None and failed.code in LINK_LOST:
             raise without_frames(failed)
         self._ids.create(session, core_id)
-
-
-@functools.lru_cache(maxsize=256)
-def _is_refused(in_force: VoteSet, votes: VoteSet) -> bool:
-    """Return whether the rules refuse votes that need an HVX vote, as the library would."""
-    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
-    return needs_hvx and bool(rules.check(Case(votes, in_force=in_force), _ASKED_AT_THE_CALL))

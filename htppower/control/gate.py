@@ -13,9 +13,7 @@ from __future__ import annotations
 import logging
 import types
 import weakref
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.control.locks import Rank, make_lock
 from htppower.events import Cause, Phase
@@ -36,18 +34,21 @@ class Token:
 
     Attributes:
         home: likewise.
+        watch: the reference by which the gate is told that it is gone. The collector clears that first: what it runs
+            may give the token back nevertheless.
         waited: whether the inference that holds it has waited for a call when it began.
     """
 
-    __slots__ = ("__weakref__", "home", "waited")
+    __slots__ = ("__weakref__", "home", "waited", "watch")
+
+    watch: weakref.ref[Token]
 
     def __init__(self, home: list[Token]) -> None:
         self.home = home
         self.waited = False
 
 
-@attrs.frozen
-class Use:
+class Use(NamedTuple):
     """What is made of a session.
 
     Attributes:
@@ -76,8 +77,6 @@ class Gate:
         lock: protects the others, except that a phase takes an idle token without it.
         open: whether a phase may begin without a call.
         idle: the tokens that no inference holds; the home of every token that is not gone.
-        gone: the references to the tokens that are gone and not counted as that yet. One may be given back
-            nevertheless, by what the collector runs, even after it was counted: its home is not ``idle`` then.
         made: how many tokens there are.
         preparing: the tokens of the INIT and DE-INIT phases that run.
         saved: how many inferences have ended that had not waited for a call when they began.
@@ -103,7 +102,6 @@ class Gate:
         "closing",
         "covered",
         "ended_ns",
-        "gone",
         "idle",
         "inits",
         "lock",
@@ -122,7 +120,6 @@ class Gate:
         self.time = time
         self.lock = make_lock(Rank.GATE)
         self.idle: list[Token] = []
-        self.gone: list[weakref.ref[Token]] = []
         self.made = 0
         self.preparing: tuple[weakref.ref[Token], ...] = ()
         self.saved = 0
@@ -132,8 +129,8 @@ class Gate:
         self.covered = False
         self.closing = False
         self.inits = 0
-        # What sees to it that a token that is gone is counted as that, and the references that watch for that, two for
-        # each token; made with the first one.
+        # What sees to it that a token that is gone is counted as that, made with the first one; and the references that
+        # watch for that.
         self._sweep_soon: Callable[[weakref.ref[Token]], object] | None = None
         self._watched: tuple[weakref.ref[Token], ...] = ()
         self.follow(voting=False, after_init_us=0, sustain_us=0, background=False)
@@ -166,7 +163,7 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            return Use(self.closing, self._is_busy(), self.deadline_us)
+            return Use(self.closing, self._is_busy(), self.ended_ns // 1000 + self.sustain_us)
 
     def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
@@ -182,7 +179,7 @@ class Gate:
         """Return a new token; the inference that holds it is counted from now on."""
         with self.lock:
             made = Token(self.idle)
-            self._watched = (*self._watched, *self._watch(made))
+            self._watched = (*self._watched, self._watch(made))
             self.made += 1
             return made
 
@@ -190,13 +187,13 @@ class Gate:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
             made = Token([])
-            self.preparing = (*self.preparing, self._watch(made)[0])
+            self.preparing = (*self.preparing, self._watch(made))
             return made
 
     def put_back(self, token: Token) -> None:
         """Take back the token of an inference that does not begin."""
         with self.lock:
-            if self._is_live(token):
+            if token.watch() is not None:
                 token.waited = False
                 self.idle.append(token)
 
@@ -237,6 +234,12 @@ class Gate:
         """Let phases begin without a call, until ``shut``."""
         with self.lock:
             self.open = not self.closing
+
+    def open_if_busy(self) -> bool:
+        """Let phases begin without a call, and return True, where one runs."""
+        with self.lock:
+            self.open = not self.closing and self._is_busy()
+            return self.open
 
     def shut(self) -> None:
         """Let no phase begin without a call."""
@@ -305,7 +308,7 @@ class Gate:
         return len(self.idle) < self.made or bool(self.preparing)
 
     def _end(self, token: Token) -> None:
-        if not self._is_live(token):
+        if token.watch() is None:
             return
         self.saved += not token.waited
         token.waited = False
@@ -313,22 +316,19 @@ class Gate:
             self.deadline_us = self.time.now_us + self.sustain_us
         self.idle.append(token)
 
-    def _is_live(self, token: Token) -> bool:
-        """Return False for one to which the collector has cleared the references: the gate is told that it is gone."""
-        return any(other is token for other in self._live())
-
     def _live(self) -> Iterator[Token]:
-        return (token for watch in self._watched[::2] if (token := watch()) is not None)
+        return (token for watch in self._watched if (token := watch()) is not None)
 
-    def _watch(self, token: Token) -> tuple[weakref.ref[Token], weakref.ref[Token]]:
+    def _watch(self, token: Token) -> weakref.ref[Token]:
         if self._sweep_soon is None:
             # C functions from end to end: no exception can hit them, nor be lost in them. A partial weighs twice as
             # much.
-            self._sweep_soon = types.MethodType(self.time.call_soon, self._sweep)
-        return weakref.ref(token, self._sweep_soon), weakref.ref(token, self.gone.append)
+            self._sweep_soon = types.MethodType(self.time.call_soon, self)
+        token.watch = weakref.ref(token, self._sweep_soon)
+        return token.watch
 
-    def _sweep(self) -> None:
-        """Count the phases as ended whose tokens are gone."""
+    def __call__(self) -> None:
+        """Count the phases as ended whose tokens are gone. What is run soon then is the gate: a method weighs more."""
         with self.lock:
             before, live = self.made, list(self._live())
             self._watched = tuple(watch for watch in self._watched if watch() is not None)
@@ -341,7 +341,6 @@ class Gate:
                 token = earlier.pop()
                 if token.home is self.idle:
                     self.idle.append(token)
-            self.gone.clear()
             preparing = tuple(watch for watch in self.preparing if watch() is not None)
             ended = len(preparing) < len(self.preparing)
             # Either of the two: an INIT that counts once more than it ended costs a call.

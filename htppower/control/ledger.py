@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.rules import table as rules
+from htppower.rules.case import Case
 from htppower.votes.options import BY_CLASS, PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -42,7 +44,23 @@ class InForce:
     accepted: frozenset[Option] = frozenset()
 
 
+@attrs.frozen
+class Carried:
+    """What is known of the votes that a call carries.
+
+    Attributes:
+        refused: whether the rules refuse the call: it needs an HVX vote that is not in force.
+        during: what is known until the call returns.
+        after: what is known once it has returned 0.
+    """
+
+    refused: bool
+    during: InForce
+    after: InForce
+
+
 _NOTHING_KNOWN = InForce()
+_ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
 class Ledger:
@@ -63,6 +81,10 @@ class Ledger:
     def difference(self, wanted: VoteSet) -> VoteSet:
         """Return what must be sent so that the wanted votes are in force, and no others; other options are left out."""
         return _difference(self.now, wanted, self._options)
+
+    def carrying(self, votes: VoteSet) -> Carried:
+        """Return what is known where a call carries these votes, at once: see ``sending`` and ``sent``."""
+        return _carrying(self.now, votes, self._options)
 
     def sending(self, votes: VoteSet) -> None:
         """Note that a call is about to carry these votes: until it returns, nothing is known of them."""
@@ -104,6 +126,14 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
         if complete is not None and not is_there:
             yield option, complete
             superseded.add(VOTE_OPTIONS[option].other_form)
+
+
+@functools.lru_cache(maxsize=1024)
+def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Carried:
+    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
+    refused = needs_hvx and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
+    during = _sending(now, votes, options)
+    return Carried(refused, during, _sent(during, votes, options))
 
 
 @functools.lru_cache(maxsize=1024)

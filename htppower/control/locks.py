@@ -7,7 +7,8 @@ thread may wait for a lock that this one holds. In the order of their ranks:
 - TURN, one a session: its state, its ids and what is known to be in force on them. It is held over the native calls on
   these ids, so that there is one at a time. Nobody holds two turns.
 - PROCESS, one a controller: it is held over the native call that changes the settings of the process.
-- CALL, one a controller, only where the backend takes one call at a time: it is held over every native call.
+- CALL, one a controller, only where the backend takes one call at a time: it is held over every native call. Threads
+  get it in the order in which they came.
 - REGISTRY, one a controller: the open sessions, holds, caps and plans, the wishes for the settings of the process and
   what is known of them, the back-off, and the number of times that the link was lost. No native call is made under it.
 - GATE, one a session: the counts of its phases, its deadline and its alarm. No native call is made under it.
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,3 +104,51 @@ def comes_free(lock: Lock, timeout_s: float) -> bool:
 
 def _nothing() -> None:
     """Do nothing."""
+
+
+class _Place:
+    """Where a thread stands in a line.
+
+    Attributes:
+        lock: held by the thread until it is done, or has given up. Reentrant, as its signal handler may join the line.
+        before: whom it waits for; None once it is its turn.
+    """
+
+    __slots__ = ("before", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.before: _Place | None = None
+
+
+class FairLock:
+    """A lock that threads get in the order in which they came; those of ``threading`` favour whoever gave it back.
+
+    Each waits for the one before it. One that is interrupted while it waits, such as by Ctrl-C, leaves the line: the
+    one behind it then waits for the one that was before it.
+
+    Args:
+        rank: the lock's.
+
+    Attributes:
+        lock: held by the thread whose turn it is.
+    """
+
+    def __init__(self, rank: Rank) -> None:
+        self.lock = make_lock(rank)
+        self._joining = threading.RLock()
+        self._last = _Place()
+
+    def run(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Run an action under the lock, and return what it returns."""
+        place = _Place()
+        with place.lock:
+            with self._joining:
+                place.before = self._last
+                self._last = place
+            while (before := place.before) is not None:
+                with before.lock:
+                    pass
+                place.before = before.before
+            with self.lock:
+                return action(*arguments)

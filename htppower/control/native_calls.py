@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import _thread
-import contextlib
 import signal
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.history import LastCall
-from htppower.control.locks import Rank, make_lock
+from htppower.control.locks import FairLock, Rank
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
@@ -59,9 +57,8 @@ class NativeCalls:
         self._clock = clock
         self._link_lost = link_lost
         self._interrupted = interrupted
-        self._alone: AbstractContextManager[object] = (
-            make_lock(Rank.CALL) if one_at_a_time else contextlib.nullcontext()
-        )
+        self._alone = FairLock(Rank.CALL)
+        self._make = self._call_alone if one_at_a_time else self._call
         # By thread, the session, the function, the id and the beginning of the call that it makes.
         self._under_way: dict[int, tuple[int, str, int | None, int]] = {}
 
@@ -101,7 +98,11 @@ class NativeCalls:
         destroy = self._backend.destroy_power_config_id
         self._make(session, "destroyPowerConfigId", power_config_id, None, destroy, power_config_id)
 
-    def _make(
+    def _call_alone(self, *call: Any) -> Any:
+        """Make a call in its turn."""
+        return self._alone.run(self._call, *call)
+
+    def _call(
         self,
         session: SessionRecord | None,
         function: str,
@@ -116,20 +117,19 @@ class NativeCalls:
         epoch = self._registry.epoch
         thread = _thread.get_ident()
         try:
-            with self._alone:
-                began_us = self._clock.now_us
-                whose = 0 if session is None else session.number
-                self._under_way[thread] = (whose, function, power_config_id, began_us)
-                try:
-                    made = call(*arguments)
-                except VoteRejected as error:
-                    failed = error
-                except Exception as error:  # a backend that does not keep the protocol must not fail an inference
-                    if _is_from_outside(error):
-                        raise
-                    failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
-                    failed.__cause__ = error
-                ended_us = self._clock.now_us
+            began_us = self._clock.now_us
+            whose = 0 if session is None else session.number
+            self._under_way[thread] = (whose, function, power_config_id, began_us)
+            try:
+                made = call(*arguments)
+            except VoteRejected as error:
+                failed = error
+            except Exception as error:  # a backend that does not keep the protocol must not fail an inference
+                if _is_from_outside(error):
+                    raise
+                failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
+                failed.__cause__ = error
+            ended_us = self._clock.now_us
             if failed is not None and failed.code in LINK_LOST:
                 self._link_lost(failed, epoch)
         except BaseException:
@@ -143,7 +143,7 @@ class NativeCalls:
             session.history.called(LastCall(ended_us, function, on, code, ended_us - began_us), failed)
         self._events.tell(
             CallMade,
-            None if session is None else session.identity,
+            session,
             function=function,
             power_config_id=on,
             votes=votes,

@@ -85,7 +85,7 @@ class Opener:
                 self._registry.require_open()
                 self._registry.sessions[session.number] = session
             ids = tuple(session.power_config_ids.values())
-            self._events.tell(SessionOpened, session.identity, power_config_ids=ids)
+            self._events.tell(SessionOpened, session, power_config_ids=ids)
             self._transitions.tell_degradations(session, ())
             if not session.plan.raised:
                 session.gate.set_open()

@@ -128,7 +128,7 @@ class Inference:
             return
         try:
             with gate.lock:
-                if not gate.gone:
+                if token.watch() is not None:
                     idle = token.home
                     if token.waited:
                         token.waited = False

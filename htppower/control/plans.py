@@ -35,6 +35,7 @@ class Plan:
         after_init_us, after_inference_us: how long votes stay up.
         lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
         degradations: what is left out.
+        missing: how many options the library had refused until then.
     """
 
     profile: Profile
@@ -44,6 +45,7 @@ class Plan:
     after_inference_us: int
     lowering: Lowering
     degradations: tuple[Degradation, ...]
+    missing: int = attrs.field(eq=False)
 
 
 # A host that makes profiles as it goes must not fill the memory with them.
@@ -117,6 +119,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         0 if relax is None else relax.after_inference_us,
         Lowering.FOREGROUND if relax is None else relax.lowering,
         tuple(found.values()),
+        len(missing),
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.ledger import InForce, Ledger
+from htppower.control.ledger import NOTHING, OF_AN_ID, InForce, Ledger
 from htppower.control.locks import Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -40,11 +40,12 @@ class ProcessSettings:
         self.turn = make_lock(Rank.PROCESS)
         self._lock = lock
         self._missing = missing
-        # By value, the numbers of the sessions that ask for it. Adding and removing may be done twice: what an
-        # exception has interrupted is put right by doing it again.
-        self._wishes: dict[Option, dict[int, set[int]]] = {option: {} for option in PROCESS_WIDE}
+        # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
+        # twice: what an exception has interrupted is put right by doing it again.
+        self._wishes: dict[VoteSet, set[int]] = {}
         self._ledger = Ledger(PROCESS_WIDE)
-        self._wanted: VoteSet | None = None
+        # The difference, with what was known and what was missing when it was found; None once a wish has changed.
+        self._found: tuple[InForce, int, VoteSet] | None = None
 
     @property
     def now(self) -> InForce:
@@ -56,49 +57,44 @@ class ProcessSettings:
 
         Return whether the session asks for any setting, or did.
         """
-        asks = False
+        wish = NOTHING if votes is None else _of_the_process(votes)
+        asks = bool(wish)
         with self._lock:
-            self._wanted = None
-            for option, wishes in self._wishes.items():
-                wish = None if votes is None else votes.get(option)
-                for value in tuple(wishes):
-                    asks |= number in wishes[value]
-                    if value != wish:
-                        wishes[value].discard(number)
-                        if not wishes[value]:
-                            del wishes[value]
-                if wish is not None:
-                    wishes.setdefault(wish, set()).add(number)
-                    asks = True
+            try:
+                for other, numbers in list(self._wishes.items()):
+                    if number in numbers:
+                        asks = True
+                        if other is not wish:
+                            numbers.discard(number)
+                            if not numbers:
+                                del self._wishes[other]
+                if wish:
+                    self._wishes.setdefault(wish, set()).add(number)
+            finally:
+                self._found = None
         return asks
 
     def asks_for(self, number: int, votes: VoteSet) -> bool:
         """Return whether a session asks for just what its votes say."""
+        wish = _of_the_process(votes)
         with self._lock:
-            for option, wishes in self._wishes.items():
-                wish = votes.get(option)
-                asked = [value for value, numbers in wishes.items() if number in numbers]
-                if asked != ([] if wish is None else [wish]):
-                    return False
-            return True
+            return [other for other, numbers in self._wishes.items() if number in numbers] == ([wish] if wish else [])
 
     def holders(self, option: Option, value: int) -> tuple[int, ...]:
         """Return the numbers of the sessions that ask for a value."""
         with self._lock:
-            return tuple(sorted(self._wishes[option].get(value, ())))
+            asking = (numbers for wish, numbers in self._wishes.items() if wish.get(option) == value)
+            return tuple(sorted(number for numbers in asking for number in numbers))
 
     def difference(self) -> VoteSet:
         """Return what must be sent, on any id, so that the settings that are wanted are in force."""
-        with self._lock:
-            if self._wanted is None:
-                self._wanted = _aggregated(
-                    tuple(
-                        (option, tuple(wishes))
-                        for option, wishes in self._wishes.items()
-                        if wishes and option not in self._missing
-                    )
-                )
-            return self._ledger.difference(self._wanted).without(*list(self._missing))
+        found = self._found
+        if found is None or found[0] is not self._ledger.now or found[1] != len(self._missing):
+            with self._lock:
+                missing, now = list(self._missing), self._ledger.now
+                difference = self._ledger.difference(_aggregated(tuple(self._wishes))).without(*missing)
+                self._found = found = (now, len(missing), difference)
+        return found[2]
 
     def take(self) -> VoteSet:
         """Return what must be sent, and note that a call is about to carry it.
@@ -126,7 +122,6 @@ class ProcessSettings:
     def refused(self, option: Option) -> None:
         """Note that the platform does not have an option."""
         with self._lock:
-            self._wanted = None
             self._ledger.refused(option)
 
     def forget(self) -> None:
@@ -136,8 +131,20 @@ class ProcessSettings:
 
 
 @functools.lru_cache(maxsize=256)
-def _aggregated(wishes: tuple[tuple[Option, tuple[int, ...]], ...]) -> VoteSet:
-    return VoteSet.of({option: VOTE_OPTIONS[option].aggregate(values) for option, values in wishes})  # type: ignore[misc]
+def _of_the_process(votes: VoteSet) -> VoteSet:
+    """Return what a vote set asks of the process: the same object for what is equal."""
+    return _first_equal(votes.without(*OF_AN_ID))
+
+
+@functools.lru_cache(maxsize=256)
+def _first_equal(votes: VoteSet) -> VoteSet:
+    return votes
+
+
+@functools.lru_cache(maxsize=256)
+def _aggregated(wishes: tuple[VoteSet, ...]) -> VoteSet:
+    asked = {option: [wish.get(option) for wish in wishes if option in wish.options] for option in PROCESS_WIDE}
+    return VoteSet.of({option: VOTE_OPTIONS[option].aggregate(values) for option, values in asked.items() if values})  # type: ignore[misc]
 
 
 @functools.lru_cache(maxsize=256)

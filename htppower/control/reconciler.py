@@ -82,7 +82,8 @@ class Reconciler:
         error = None if session.gone else self._in_turn(session, cause, phase)
         if cause in _BEGINNINGS:
             self._registry.require_live(session)
-        self.raise_failure(session, error, quiet=quiet)
+        if error is not None:
+            self.raise_failure(session, error, quiet=quiet)
 
     def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session whose alarm rings."""

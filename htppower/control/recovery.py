@@ -73,7 +73,7 @@ class Recovery:
 
     def puts_off(self, cause: Cause) -> bool:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
-        return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
+        return self._retry.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
     def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.

@@ -37,7 +37,7 @@ class Retry:
     @property
     def waiting(self) -> bool:
         """Whether the DSP is dead and not to be called yet."""
-        return self._time.now_us < self._dead_until_us
+        return self._dead_until_us > 0 and self._time.now_us < self._dead_until_us
 
     @property
     def pending(self) -> bool:

@@ -49,7 +49,7 @@ class SessionTransitions:
         outcome = self._executor.run(session, step)
         for power_config_id, error in outcome.not_given_back:
             if power_config_id is not None:
-                self._events.tell(ReleaseFailed, session.identity, power_config_id=power_config_id, error=kept(error))
+                self._events.tell(ReleaseFailed, session, power_config_id=power_config_id, error=kept(error))
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:
@@ -87,14 +87,14 @@ class SessionTransitions:
             inferences = begun - session.history.saves_told
             if inferences:
                 calls = 2 * inferences * len(session.core_ids)
-                self._events.tell(CallsSaved, session.identity, inferences=inferences, calls=calls)
+                self._events.tell(CallsSaved, session, inferences=inferences, calls=calls)
             session.history.saved(begun)
 
     def tell_degradations(self, session: SessionRecord, before: Iterable[Degradation]) -> None:
         """Tell what a session lacks that it did not lack before."""
         for degradation in session.plan.degradations:
             if degradation not in before:
-                self._events.tell(Degraded, session.identity, degradation=degradation)
+                self._events.tell(Degraded, session, degradation=degradation)
 
     def _moved(
         self,
@@ -114,7 +114,7 @@ class SessionTransitions:
         lasted_us = session.history.moved(source, session.state, self._time.now_us, cause)
         self._events.tell(
             Transition,
-            session.identity,
+            session,
             trigger=trigger,
             source=source,
             dest=session.state,
@@ -126,4 +126,4 @@ class SessionTransitions:
             late_us=late_us,
         )
         if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
-            self._events.tell(Recovered, session.identity, state=session.state, unknown_us=lasted_us, cause=cause)
+            self._events.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)

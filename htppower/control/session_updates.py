@@ -60,7 +60,7 @@ class SessionUpdates:
 
         Its profile, in the place of its own, is told; what the library has refused as not on this platform is left out.
         """
-        if session.gone or session.gate.closing:
+        if session.gone or session.gate.closing or self.has_own_plan(session):
             return False
         before = session.plan
         with self._registry.lock:
@@ -78,9 +78,15 @@ class SessionUpdates:
             session.follow(plan)
             session.history.saves_told = session.gate.begun
             session.gate.end_sustain()
-            self._events.tell(ProfileChanged, session.identity, before=before.profile.name, cause=cause, reason=reason)
+            self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         self._transitions.tell_degradations(session, before.degradations)
         return True
+
+    def has_own_plan(self, session: SessionRecord) -> bool:
+        """Return whether a session's plan is that of its own profile, of which nothing takes the place."""
+        plan = session.plan
+        replaced = session.holds or self._registry.caps or session.decided_by
+        return plan.profile is session.own and plan.missing == len(self._planner.missing) and not replaced
 
     def take_in_inits(self, session: SessionRecord) -> None:
         """Know no longer what is in force once an INIT has ended, so that the next raise sends everything.

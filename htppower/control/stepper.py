@@ -96,7 +96,8 @@ class Stepper:
         error: VoteRejected | None = None
         cast: VoteSet | None = None
         for _ in range(MOST_STEPS):
-            self._updates.take_in_losses(session, cause)
+            if session.casting or session.epoch != self._registry.epoch:
+                self._updates.take_in_losses(session, cause)
             plan, closing = session.plan, session.gate.closing
             step = self._next_step(session, plan, cast, close_now=bool(failures))
             if step is None:
@@ -135,12 +136,17 @@ class Stepper:
         return error
 
     def _rests(self, session: SessionRecord, step: Step) -> bool:
-        """Return whether no other step can follow one that was made.
+        """Return whether no other step can follow one that was made; open the gate of one that is raised and in use.
 
         The gate of a lowered session is shut: whoever begins a phase meanwhile settles it in a turn of its own.
         """
-        known = session.epoch == self._registry.epoch
-        return session.gone or (step.trigger is Trigger.LOWER and known and not session.gate.closing)
+        if step.trigger is Trigger.LOWER:
+            return not session.gate.closing and session.epoch == self._registry.epoch
+        if step.votes is None:
+            return session.gone
+        # Who loses the link counts that first, and shuts the gates then.
+        opened = self._updates.has_own_plan(session) and session.gate.open_if_busy()
+        return opened and session.epoch == self._registry.epoch
 
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None, *, close_now: bool) -> Step | None:
         """Return the next transition of a session; where there is none, open its gate or arm its alarm as it needs.
@@ -152,7 +158,9 @@ class Stepper:
         if close_now and use.closing:
             return None if session.gone else Step(Trigger.DESTROY)
         has_ids = bool(session.ledgers)
-        target = desired(use, plan, session.state, has_ids=has_ids, now_us=self._time.now_us)
+        # Of one in use no deadline is looked at.
+        now_us = 0 if use.busy else self._time.now_us
+        target = desired(use, plan, session.state, has_ids=has_ids, now_us=now_us)
         if target is State.LOWERED and not use.closing and not gate.shut_if_idle(use.deadline_us):
             target = State.RAISED
         differs = False

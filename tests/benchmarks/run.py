@@ -14,6 +14,7 @@ import hot_path
 import lateness
 import many_threads
 import native_call
+import one_at_a_time
 import recovery
 import scale
 import side_by_side
@@ -21,7 +22,17 @@ import slow_backend
 import startup
 
 PARTS = (
-    *(hot_path, native_call, side_by_side, hanging_call, recovery, many_threads, slow_backend, background),
+    *(
+        hot_path,
+        native_call,
+        side_by_side,
+        one_at_a_time,
+        hanging_call,
+        recovery,
+        many_threads,
+        slow_backend,
+        background,
+    ),
     *(lateness, scale, startup),
 )
 

@@ -363,8 +363,8 @@ MUTATIONS = (
     Mutation(
         "a dead DSP is left alone at the very time of the retry: < as <=",
         "retry.py",
-        "return self._time.now_us < self._dead_until_us",
-        "return self._time.now_us <= self._dead_until_us",
+        "and self._time.now_us < self._dead_until_us",
+        "and self._time.now_us <= self._dead_until_us",
         Drawn.RESTARTS,
     ),
     Mutation(
@@ -439,20 +439,21 @@ MUTATIONS = (
     Mutation(
         "a wish is not taken out where none takes its place",
         "process_settings.py",
-        "                    if value != wish:\n                        wishes",
-        "                    if value != wish and wish is not None:\n                        wishes",
+        "                        if other is not wish:\n",
+        "                        if other is not wish and wish:\n",
     ),
     Mutation(
         "a wish that changes does not change what is wanted",
         "process_settings.py",
-        "        asks = False\n        with self._lock:\n            self._wanted = None\n",
-        "        asks = False\n        with self._lock:\n",
+        "                self._found = None\n",
+        "                pass\n",
     ),
     Mutation(
         "wishes change without the lock",
         "process_settings.py",
-        "        asks = False\n        with self._lock:",
-        "        asks = False\n        if True:",
+        "        asks = bool(wish)\n        with self._lock:",
+        "        asks = bool(wish)\n        if True:",
+        seed=900,
     ),
     Mutation(
         "what a call carries that fails stays known",

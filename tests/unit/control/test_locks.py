@@ -185,7 +185,7 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
             held = {
                 Rank.TURN: record.turn,
                 Rank.PROCESS: controller._settings.turn,
-                Rank.CALL: controller._reconciler._executor._calls._alone,
+                Rank.CALL: controller._reconciler._executor._calls._alone.lock,
                 Rank.REGISTRY: controller._registry.lock,
                 Rank.GATE: record.gate.lock,
                 Rank.EVENTS: controller._events._lock,

@@ -12,6 +12,7 @@ from htppower.control import ledger
 from htppower.control.executor import Executor
 from htppower.control.gate import Gate, Token
 from htppower.control.phases import Phases
+from htppower.control.process_settings import _aggregated
 from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
 from htppower.events import Cause, Phase
@@ -92,7 +93,9 @@ def everything_is_sent(patch: Patch) -> None:
         del asks
         votes = votes.where_absent(*self._missing)
         own = with_all(session.ledgers[core_id].difference(votes), votes.without(*PROCESS_WIDE))
-        self._set(session, core_id, own, with_all(self._settings.difference(), self._settings._wanted))
+        self._set(
+            session, core_id, own, with_all(self._settings.difference(), _aggregated(tuple(self._settings._wishes)))
+        )
 
     patch.setattr(Executor, "_send", send)
 
