@@ -185,19 +185,24 @@ class Executor:
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         own = session.ledgers[core_id].difference(votes.where_absent(*list(self._missing)))
+        if asks and self._settings.difference() and self._sent_with_settings(session, core_id, own):
+            return
+        if own:
+            self._set(session, core_id, own, NOTHING)
+
+    def _sent_with_settings(self, session: SessionRecord, core_id: int, own: VoteSet) -> bool:
+        """Send votes with the settings of the process; return False where another thread is just casting these."""
         sent = False
 
-        def send_with_settings() -> None:
+        def send() -> None:
             nonlocal sent
             settings = self._settings.take()
             if settings:
                 self._set(session, core_id, own, settings)
                 sent = True
 
-        if asks and self._settings.difference():
-            run_if_free(self._settings.turn, send_with_settings)
-        if own and not sent:
-            self._set(session, core_id, own, NOTHING)
+        run_if_free(self._settings.turn, send)
+        return sent
 
     def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

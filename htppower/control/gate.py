@@ -263,7 +263,8 @@ class Gate:
     def sustained_until_us(self) -> int | None:
         """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
         with self.lock:
-            return self.deadline_us if self.alarm is not None and len(self.idle) == self.made else None
+            is_armed = self.alarm is not None and len(self.idle) == self.made
+            return self.ended_ns // 1000 + self.sustain_us if is_armed else None
 
     def end_sustain(self) -> None:
         """End a pending sustain."""

@@ -97,8 +97,7 @@ class History:
 
     def time_in(self, state: State, now_us: int) -> dict[State, int]:
         """Return how long the session has been in each state up to now."""
-        return {
-            each: (before or 0) + (now_us - self.since_us if each is state else 0)
-            for each, before in zip(State, self.lasted_us, strict=True)
-            if before is not None or each is state
-        }
+        lasted = zip(_PLACES, self.lasted_us, strict=True)
+        found = {each: before or 0 for each, before in lasted if before is not None or each is state}
+        found[state] += now_us - self.since_us
+        return found

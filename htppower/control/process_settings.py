@@ -62,12 +62,11 @@ class ProcessSettings:
         with self._lock:
             try:
                 for other, numbers in list(self._wishes.items()):
-                    if number in numbers:
-                        asks = True
-                        if other is not wish:
-                            numbers.discard(number)
-                            if not numbers:
-                                del self._wishes[other]
+                    asks |= number in numbers
+                    if other is not wish:
+                        numbers.discard(number)
+                        if not numbers:
+                            del self._wishes[other]
                 if wish:
                     self._wishes.setdefault(wish, set()).add(number)
             finally:
@@ -92,7 +91,9 @@ class ProcessSettings:
         if found is None or found[0] is not self._ledger.now or found[1] != len(self._missing):
             with self._lock:
                 missing, now = list(self._missing), self._ledger.now
-                difference = self._ledger.difference(_aggregated(tuple(self._wishes))).without(*missing)
+                # One that nobody has is left where an interrupt came.
+                wishes = tuple([wish for wish, numbers in self._wishes.items() if numbers])
+                difference = self._ledger.difference(_aggregated(wishes)).without(*missing)
                 self._found = found = (now, len(missing), difference)
         return found[2]
 

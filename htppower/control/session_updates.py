@@ -60,7 +60,7 @@ class SessionUpdates:
 
         Its profile, in the place of its own, is told; what the library has refused as not on this platform is left out.
         """
-        if session.gone or session.gate.closing or self.has_own_plan(session):
+        if self.has_own_plan(session) or session.gone or session.gate.closing:
             return False
         before = session.plan
         with self._registry.lock:

@@ -78,7 +78,8 @@ class Stepper:
         if only_if_changed and not changes and not raising:
             return None
         error = self._make_steps(session, cause, phase, [] if failures is None else failures)
-        self._updates.take_in_inits(session)
+        if session.inits != session.gate.inits:
+            self._updates.take_in_inits(session)
         return error
 
     def restarted(self, error: VoteRejected | None) -> bool:
@@ -118,9 +119,9 @@ class Stepper:
             error = outcome.error
             if error is None:
                 self._recovery.done(session)
-                told = [failed for _, failed in outcome.not_given_back if self.restarted(failed)]
-                if told:
-                    return told[0]
+                for _, failed in outcome.not_given_back:
+                    if self.restarted(failed):
+                        return failed
                 if self._rests(session, step):
                     self._heartbeat.follow(session)
                     return error

@@ -425,8 +425,8 @@ MUTATIONS = (
     Mutation(
         "the settings of the process are cast without their turn",
         "executor.py",
-        "            run_if_free(self._settings.turn, send_with_settings)",
-        "            send_with_settings()",
+        "        run_if_free(self._settings.turn, send)",
+        "        send()",
     ),
     Mutation(
         "settings that were doubted during the call that sent them count as sent",
@@ -439,8 +439,8 @@ MUTATIONS = (
     Mutation(
         "a wish is not taken out where none takes its place",
         "process_settings.py",
-        "                        if other is not wish:\n",
-        "                        if other is not wish and wish:\n",
+        "                    if other is not wish:\n",
+        "                    if other is not wish and wish:\n",
     ),
     Mutation(
         "a wish that changes does not change what is wanted",

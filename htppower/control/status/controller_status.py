@@ -147,30 +147,30 @@ def _setting(option: Option, settings: ProcessSettings) -> ProcessSetting:
 
 
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
-    ledgers = session.ledgers.values()
-    gate, history = session.gate, session.history
-    saves = history.saves + (gate.begun - history.saves_told if session.plan.raised else 0)
+    votes = {ledger.power_config_id: ledger.now.known for ledger in session.ledgers.values()}
+    gate, history, plan, state = session.gate, session.history, session.plan, session.state
+    saves = history.saves + (gate.begun - history.saves_told if plan.raised else 0)
     return SessionStatus(
         number=session.number,
         owner=session.owner,
-        profile=session.plan.profile.name,
+        profile=plan.profile.name,
         own_profile=session.own.name,
         holds=session.holds,
         decided_by=session.decided_by,
-        state=session.state,
+        state=state,
         since_us=history.since_us,
         cause=history.cause,
         in_flight=gate.in_flight,
-        sustained_until_us=gate.sustained_until_us if session.state is State.RAISED else None,
+        sustained_until_us=gate.sustained_until_us if state is State.RAISED else None,
         device_id=session.device_id,
         core_ids=session.core_ids,
-        power_config_ids=tuple(ledger.power_config_id for ledger in ledgers),
-        votes={ledger.power_config_id: ledger.now.known for ledger in ledgers},
-        degradations=session.plan.degradations,
+        power_config_ids=tuple(votes),
+        votes=votes,
+        degradations=plan.degradations,
         error=session.error,
         last_error=history.last_error,
         last_call=history.last_call,
         calls_sent=history.calls,
         calls_saved=2 * saves * len(session.core_ids),
-        time_in_state_us=history.time_in(session.state, now_us),
+        time_in_state_us=history.time_in(state, now_us),
     )

@@ -284,3 +284,15 @@ def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[in
             if latency:
                 assert known.rpc_control_latency_us == latency
     assert voted <= PROCESS_WIDE
+
+
+def test_a_wish_that_an_interrupt_left_to_nobody_asks_for_nothing() -> None:
+    """An exception that comes between the two steps of taking out the last who asks leaves no setting up."""
+    settings = empty()
+    settings.ask(1, LOUD)
+    ((_, numbers),) = settings._wishes.items()
+    numbers.clear()
+    settings._found = None
+    assert settings.difference() == NOTHING
+    settings.ask(2, None)
+    assert settings._wishes == {}
