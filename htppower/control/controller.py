@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
 from htppower.backends import named_backend
 from htppower.control import log
+from htppower.control.arguments import checked_cores, checked_part
 from htppower.control.claims import Claims
 from htppower.control.closer import Closer
 from htppower.control.companions import Companions
@@ -36,7 +38,7 @@ from htppower.profiles.cache import ProfileCache
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from htppower.backends.base import Backend
     from htppower.control.event_bus import Wants
@@ -44,6 +46,11 @@ if TYPE_CHECKING:
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
+
+
+# What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
+_BACKEND = ("create_power_config_id", "set_power_config", "destroy_power_config_id", "describe", "close")
+_TIME = ("call_at", "cancel", "worker")
 
 
 class VoteController(ContextManager):
@@ -83,12 +90,15 @@ class VoteController(ContextManager):
         handle_sigterm: bool = True,
         heartbeat_us: int = DEFAULT_HEARTBEAT_US,
     ) -> None:
+        profiles = ProfileCache(folders)
         beat_us = checked_heartbeat_us(heartbeat_us)
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
         self._backend = named_backend(backend) if isinstance(backend, str) else backend
+        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
         self._own_backend = isinstance(backend, str)
         self._time = _system_time() if time is None else time
+        checked_part(self._time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
         self._own_time = time is None
         self._description = self._backend.describe()
         planner = Planner(self._description.platform, strict=strict)
@@ -127,7 +137,6 @@ class VoteController(ContextManager):
         self._opener = Opener(
             self._registry, ids, executor, transitions, self._recovery, stepper, self._reconciler, self._events
         )
-        profiles = ProfileCache(folders)
         self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)
         self._closer = Closer(self._claims, self._reconciler, calls, self._time)
         # Made once: a bound method for each session would weigh 64 bytes.
@@ -162,12 +171,10 @@ class VoteController(ContextManager):
             VoteRejected: an id can't be created, such as on an unknown core (13001). Where the DSP is out of reach,
                 the session opens as UNKNOWN instead.
             SessionClosed: the controller is closed.
-            TypeError: the owner is no text.
+            TypeError: the owner is no text, a device or core no whole number, or the profile none of those above.
             ValueError: no core, or one twice.
         """
-        cores = tuple(core_ids)
-        if not cores or len(set(cores)) < len(cores):
-            raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
+        device_id, cores = checked_cores(device_id, core_ids)
         if owner is not None and not isinstance(owner, str):
             raise TypeError(f"owner is {owner!r}: a text, or None")
         own = self._claims.profiles.load(profile)
@@ -255,9 +262,11 @@ class VoteController(ContextManager):
             What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
 
         Raises:
-            TypeError: something in ``kinds`` is no kind of event.
+            TypeError: the subscriber can't be called, or something in ``kinds`` is no kind of event.
         """
-        asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
+        if not callable(subscriber):
+            raise TypeError(f"the subscriber is {subscriber!r}, which can't be called: a function of one event")
+        asked: tuple[Any, ...] = tuple(kinds) if isinstance(kinds, Iterable) else (kinds,)
         if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
             raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
         return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.discovery import Folders
+from htppower.profiles.discovery import Folders, folder_list
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.profile import Profile
 from htppower.profiles.strict_yaml import FileVersion, file_version
@@ -36,10 +36,13 @@ class ProfileCache:
 
     Args:
         folders: where names are looked up, after the shipped ones.
+
+    Raises:
+        TypeError: the folders are no list of paths.
     """
 
     def __init__(self, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
-        self._folders = tuple(folders)
+        self._folders = folder_list(folders)
         self._entries: dict[FilePath, _Entry] = {}
 
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:

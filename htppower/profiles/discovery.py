@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
@@ -29,6 +30,21 @@ def shown_path(path: str) -> str:
     """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
     shipped = f"{shipped_folder()}{os.sep}"
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
+
+
+def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, ...]:
+    """Return folders that a caller names.
+
+    Raises:
+        TypeError: one folder is given where a list of them is needed, or something in it is no path.
+    """
+    if isinstance(folders, (str, bytes, os.PathLike)) or not isinstance(folders, Iterable):
+        raise TypeError(f"folders is {folders!r}: a list of folders, not one folder")
+    named = tuple(folders)
+    for folder in named:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(f"folders has {folder!r}: a path is a text or a Path")
+    return tuple(map(FilePath, named))
 
 
 class Folders(NamedTuple):
@@ -52,9 +68,7 @@ class Folders(NamedTuple):
             ProfileError: FILE-1, a folder can't be read.
             TypeError: one folder is given where a list of them is needed.
         """
-        if isinstance(folders, (str, os.PathLike)):
-            raise TypeError(f"folders is {folders!r}: a list of folders, not one folder")
-        named = tuple(FilePath(folder) for folder in folders)
+        named = folder_list(folders)
         for folder in named:
             try:
                 os.listdir(folder)  # noqa: PTH208 - the same as a folder is read by later, without its files
@@ -89,6 +103,8 @@ class Folders(NamedTuple):
         Raises:
             ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
         """
+        if not isinstance(name, (str, os.PathLike)):
+            raise TypeError(f"the {kind} is {name!r}: a name, a path, or a {kind.capitalize()}")
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(self._here(FilePath(text) if near is None else near.parent / text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -50,6 +51,8 @@ def wrong_type(value: Any, wanted: str) -> list[Finding]:
         return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
     words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
     said = words.get(type(value), "a mapping")
+    if isinstance(value, float) and not math.isfinite(value):
+        said = "no finite number"
     word = shortened(value) if isinstance(value, str) else value
     shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
     return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]

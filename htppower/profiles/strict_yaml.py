@@ -18,7 +18,7 @@ import yaml
 
 from htppower.errors import Finding, Place, shortened
 from htppower.profiles.places import located, place_of
-from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, meant, read_word
+from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +214,7 @@ class _Reader:
         self._count(1, place, "YAML-1", "holds too many values")
         before = self._values
         if isinstance(event, yaml.ScalarEvent):
-            value = self._scalar(event, place)
+            value = self._scalar(event, place, at)
         else:
             if len(at) >= DEEPEST_NESTING:
                 raise _Unparsable(place, "YAML-1", f"nested deeper than {DEEPEST_NESTING} levels")
@@ -281,14 +281,15 @@ class _Reader:
         if not event.style and event.value == "<<":
             self._problem(place, "YAML-5", "merge keys are not allowed", "use extends: NAME")
             return None
-        value = self._scalar(event, place, key=True)
+        value = self._scalar(event, place)
         if isinstance(value, str):
             return value
         if value is not UNREADABLE:
             self._problem(place, "TYPE-1", f"the key {shortened(event.value)!r} is no plain word", "name a field")
         return None
 
-    def _scalar(self, event: Any, place: Place, *, key: bool = False) -> Any:
+    def _scalar(self, event: Any, place: Place, at: Path | None = None) -> Any:
+        """Return a value by the keys that lead to it, or a key."""
         if event.tag is not None:
             return self._tag(event.tag, place)
         if event.style:
@@ -297,7 +298,11 @@ class _Reader:
         if value is TOO_LARGE:
             return self._problem(place, "VALUE-1", "the number is too large for any field", "see the field's range")
         if value is UNREADABLE:
-            hint = "quote the key, or name a field" if key else meant(event.value)
+            hint = "quote the key, or name a field"
+            if at is not None:
+                from htppower.profiles.meant import meant  # noqa: PLC0415 - only for a wrong word
+
+                hint = meant(event.value, self.kind, at)
             self._problem(place, "YAML-3", f"{shortened(event.value)!r} is not read alike by every YAML parser", hint)
         return value
 

@@ -25,14 +25,15 @@ _RESOLVER = yaml.SafeLoader("")
 # Patterns are compiled where a word needs them: most files need one.
 _INT = r"-?(0|[1-9][0-9]*)"
 _FLOAT = r"-?(0|[1-9][0-9]*)\.[0-9]+"
+_NOT_FINITE = r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
 # Text to YAML 1.1, but a number to YAML 1.2.
-_NUMBER = r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+NUMBER = r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 # YAML 1.1 reads these as booleans, although PyYAML does not.
 _LETTERS = frozenset("yYnN")
 # "false", the longest word of letters that any YAML takes for something else: most words need no further look.
 _LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
-_LONGEST_NUMBER = 20
+_LONGESTNUMBER = 20
 # Files repeat some 30 words.
 _MOST_KEPT_WORDS = 256
 
@@ -45,32 +46,24 @@ def read_word(text: str) -> Any:
 
 
 def _read(text: str) -> Any:
-    kind = _kind(text)
+    kind = plain_kind(text)
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
     if kind == "int" and re.fullmatch(_INT, text):
-        return int(text) if len(text) <= _LONGEST_NUMBER else TOO_LARGE
-    if kind == "float" and re.fullmatch(_FLOAT, text):
-        return float(text)
+        return int(text) if len(text) <= _LONGESTNUMBER else TOO_LARGE
+    # Every parser reads .inf and .nan alike; that they are no number of a vote is for the field to say.
+    if kind == "float" and (re.fullmatch(_FLOAT, text) or re.fullmatch(_NOT_FINITE, text)):
+        return float(text.replace(".", "", 1)) if text[-1].isalpha() else float(text)
     if kind == "null" and text in {"", "~", "null"}:
         return None
-    is_text = text not in _LETTERS and (text.isidentifier() or not re.fullmatch(_NUMBER, text))
+    is_text = text not in _LETTERS and (text.isidentifier() or not re.fullmatch(NUMBER, text))
     return text if kind == "str" and is_text else UNREADABLE
 
 
 _read_short = functools.lru_cache(_MOST_KEPT_WORDS)(_read)
 
 
-def meant(text: str) -> str:
-    """Return a hint for a word that parsers do not agree on."""
-    word = text.lower()
-    if word in {"yes", "on", "true", "y", "no", "off", "false", "n"}:
-        return f"write {'true' if word in {'yes', 'on', 'true', 'y'} else 'false'}, or quote the word"
-    if _kind(text) in {"int", "float"} or re.fullmatch(_NUMBER, text):
-        return "write a decimal number, or quote the word"
-    return "quote the word"
-
-
-def _kind(text: str) -> str:
+def plain_kind(text: str) -> str:
+    """Return what YAML 1.1 takes a plain word for, such as ``int``."""
     tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     return tag.removeprefix(_TAG)

@@ -33,6 +33,11 @@ _SKELETON = (
     "ADSP_LIBRARY_PATH, folders separated by ';'"
 )
 _RETRIED = "the votes are sent again at the next transition"
+# The same codes of other functions.
+_RETRIED_OTHERWISE = {
+    "createPowerConfigId": "no id was made, and nothing is voted on it; only a session that is open tries again",
+    "destroyPowerConfigId": "the id may still be there with its votes; the end of the process removes them",
+}
 
 _CODES = MappingProxyType(
     {
@@ -77,9 +82,9 @@ def code_name(code: int) -> str:
     return _CODES[code][0] if code in _CODES else "UNKNOWN"
 
 
-def what_to_do_at_start(code: int) -> str:
-    """Return what an operator should do about a native code that the start of the library gave."""
-    advice = what_to_do(code)
+def what_to_do_at_start(code: int, function: str = "setPowerConfig") -> str:
+    """Return what an operator should do about a native code where no session is open, which would vote again."""
+    advice = what_to_do(code, function)
     return "try again, and look into the vendor's log" if advice == _RETRIED else advice
 
 
@@ -87,7 +92,8 @@ def what_to_do(code: int, function: str = "setPowerConfig") -> str:
     """Return what an operator should do about a native code of a function."""
     if code == INVALID_INPUT and function == "createPowerConfigId":
         return "name a device and a core that exist; htppower doctor lists them"
-    return _CODES[code][1] if code in _CODES else _RETRIED
+    advice = _CODES[code][1] if code in _CODES else _RETRIED
+    return _RETRIED_OTHERWISE.get(function, advice) if advice == _RETRIED else advice
 
 
 def known_codes() -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from htppower.control.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
-from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do
+from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do_at_start
 from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -140,7 +140,7 @@ def _refused(name: str, error: ProfileError) -> ProfileHere:
 
 def _steps(description: Description, rejected: VoteRejected | None) -> tuple[str, ...]:
     if rejected is not None:
-        return (what_to_do(rejected.code, rejected.function),)
+        return (what_to_do_at_start(rejected.code, rejected.function),)
     passed_over = [step.origin for step in description.tried[:-1] if step.origin in SDK_VARIABLES]
     steps = [f"{name} is set, and the library is not from there: see tried" for name in dict.fromkeys(passed_over)]
     return (*steps, *(() if description.hardware else (_ON_A_DEVICE,)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.discovery import Folders, folder_list, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.review.file_selection import Kind, Source, find_either, find_sources, folders_of, kind_of
 
@@ -59,7 +59,7 @@ class Tree:
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
     """Return the tree of the files in place."""
-    return Tree(shipped_folder(), tuple(map(FilePath, named)))
+    return Tree(shipped_folder(), folder_list(named))
 
 
 @attrs.frozen(repr=False, eq=False)

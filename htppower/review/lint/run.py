@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity
-from htppower.profiles.discovery import SUFFIXES, shown_path
+from htppower.profiles.discovery import SUFFIXES, folder_list, shown_path
 from htppower.profiles.loading import Known, examine_power_state
 from htppower.review.file_selection import Kind, Source, find_sources
 from htppower.review.lint.catalogue import CATALOGUE
@@ -74,7 +74,7 @@ def lint(
             Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in given.empty
         )
     within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
-    linting = _Linting(given.sources, tuple(map(FilePath, profiles)), within, platform)
+    linting = _Linting(given.sources, folder_list(profiles), within, platform)
     found = [each for source in given.sources for each in linting.findings(source)]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.plans import Planner
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError, shortened
-from htppower.profiles.discovery import yaml_files
+from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.profiles.strict_yaml import read_document
@@ -71,7 +71,7 @@ def load_beside(
     Raises:
         VoteTestError: one is invalid; with every problem.
     """
-    named = tuple(map(FilePath, folders))
+    named = folder_list(folders)
     known = Known()
     profiles: list[Profile] = []
     states: list[PowerState] = []
@@ -112,7 +112,7 @@ def load_tests(
     Raises:
         VoteTestError: a test can't be run; with every problem of every file.
     """
-    folders = tuple(folders)
+    folders = folder_list(folders)
     files: dict[str, FilePath] = {}
     problems: dict[Finding, None] = {}
     tests = []
@@ -162,7 +162,7 @@ def _home(test: FilePath, named: Iterable[str | os.PathLike[str]]) -> tuple[File
     """Return the folder of the profiles of a test file, and where names are looked up."""
     folder = test.parent
     home = folder.parent if folder.resolve().name == _FOLDER else folder
-    return home, folders_of(home, map(FilePath, named))
+    return home, folders_of(home, folder_list(named))
 
 
 class _Maker:

@@ -1,0 +1,42 @@
+"""What is wrong with the arguments of a controller and a session, said before anything is made of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+
+def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
+    """Return a device and its cores as whole numbers.
+
+    Raises:
+        TypeError: one is no whole number, or the cores are no list of them.
+        ValueError: no core, or one twice.
+    """
+    if isinstance(core_ids, (str, bytes)) or not isinstance(core_ids, Iterable):
+        raise TypeError(f"core_ids is {core_ids!r}: a list of cores, such as (0,)")
+    cores = tuple(_whole(core, "core_ids has", "whole numbers from 0") for core in core_ids)
+    if not cores or len(set(cores)) < len(cores):
+        raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
+    return _whole(device_id, "device_id is", "a whole number from 0"), cores
+
+
+def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
+    """Refuse what lacks the functions of a backend or a time.
+
+    Raises:
+        TypeError: it lacks one.
+    """
+    lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
+    if lacks:
+        raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
+
+
+def _whole(number: Any, says: str, wanted: str) -> int:
+    try:
+        if not isinstance(number, bool):
+            return operator.index(number)
+    except TypeError:
+        pass
+    raise TypeError(f"{says} {number!r}: {wanted}")

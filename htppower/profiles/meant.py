@@ -1,0 +1,70 @@
+"""What an author meant by a word that YAML parsers do not read alike, by the field in which it stands."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.profiles.field_limits import choices, fields_of
+from htppower.profiles.file_format import ProfileFields, StateFields
+from htppower.profiles.typed_fields import WHAT
+from htppower.profiles.yaml_words import NUMBER, plain_kind
+
+if TYPE_CHECKING:
+    from htppower.errors import Path
+
+_TRUE = frozenset({"yes", "on", "true", "y"})
+_FALSE = frozenset({"no", "off", "false", "n"})
+_FILES = {"profile": ProfileFields, "state": StateFields}
+
+
+def meant(text: str, file: str, at: Path) -> str:
+    """Return a hint for a word in the field of a profile, state or test to which these keys lead.
+
+    What it says to write is of the field's type; where the field is not known, it says what for.
+    """
+    kinds = _kinds_at(file, at)
+    if kinds:
+        return _of_type(text.lower(), kinds)
+    word = text.lower()
+    if word in _TRUE | _FALSE:
+        return f"write {'true' if word in _TRUE else 'false'}; where a text is meant, quote it"
+    if plain_kind(text) in {"int", "float"} or re.fullmatch(NUMBER, text):
+        return "write a decimal number; where a text is meant, quote it"
+    return "quote the word"
+
+
+def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
+    if bool in kinds:
+        return "write true" if word in _TRUE else "write false" if word in _FALSE else "write true or false"
+    if int in kinds:
+        return "write a decimal number"
+    if str in kinds:
+        return "quote the word"
+    return f"write {_named(kinds)}{', or unset' if type(None) in kinds else ''}"
+
+
+def _kinds_at(file: str, at: Path) -> tuple[Any, ...]:
+    """Return the types that a field's value may have; none where there is no such field."""
+    if at == ("extends",):
+        return (str,)
+    kinds: tuple[Any, ...] = (_FILES[file],) if file in _FILES else ()
+    for key in at:
+        holders = [fields_of(kind) for kind in kinds if attrs.has(kind)]
+        found = next((fields[key][0] for fields in holders if key in fields), None)
+        kinds = () if found is None else choices(found)
+    return kinds
+
+
+def _named(kinds: tuple[Any, ...]) -> str:
+    """Return what is written in a field of one of these types: a word, a corner that stands for a range, or fields."""
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            return WHAT[kind]
+        target = fields_of(kind).get("target") if attrs.has(kind) else None
+        if target is not None:
+            return WHAT[target[0]]
+    return "its fields"

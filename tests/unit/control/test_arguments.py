@@ -1,0 +1,135 @@
+"""A wrong argument is said at once, in our own words, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower import VoteController, VoteRejected
+from htppower.errors import ProfileError
+from htppower.profiles.cache import ProfileCache
+from htppower.review.diff.sides import here
+from htppower.review.lint.run import lint
+from htppower.review.vote_tests.files import load_tests
+from htppower.votes.native_codes import SUCCESS, what_to_do, what_to_do_at_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench import Bench
+
+
+class Sevens:
+    """A whole number of another library."""
+
+    def __index__(self) -> int:
+        """Return the number."""
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"device_id": "0"}, "device_id is '0': a whole number from 0"),
+        ({"device_id": None}, "device_id is None"),
+        ({"device_id": 0.0}, "device_id is 0.0"),
+        ({"device_id": True}, "device_id is True"),
+        ({"core_ids": 0}, r"core_ids is 0: a list of cores, such as \(0,\)"),
+        ({"core_ids": "01"}, "core_ids is '01': a list of cores"),
+        ({"core_ids": b"01"}, "core_ids is b'01': a list of cores"),
+        ({"core_ids": ("0",)}, "core_ids has '0': whole numbers from 0"),
+        ({"core_ids": (0, 1.5)}, "core_ids has 1.5"),
+        ({"profile": 5}, "the profile is 5: a name, a path, or a Profile"),
+        ({"profile": b"burst"}, "the profile is b'burst'"),
+    ],
+)
+def test_a_session_of_a_wrong_device_or_core(bench: Bench, arguments: dict[str, Any], said: str) -> None:
+    """No call is made, no session opened, and the words are not those of a native code."""
+    with pytest.raises(TypeError, match=said):
+        bench.controller.session(**{"profile": "burst", **arguments})
+    assert not bench.recorder.calls
+    assert not bench.controller.status().sessions
+
+
+def test_whole_numbers_of_other_libraries_are_taken(bench: Bench) -> None:
+    """What Python takes for an index is a number of a device or a core."""
+    session = bench.controller.session("burst", device_id=Sevens(), core_ids=[Sevens()])  # type: ignore[arg-type, list-item]
+    (opened,) = bench.controller.status().sessions
+    assert (opened.device_id, opened.core_ids) == (0, (0,))
+    session.close()
+
+
+@pytest.mark.parametrize("folders", ["dir", b"dir", 5, [5], [b"dir"]])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda folders: VoteController("simulated", folders=folders),
+        ProfileCache,
+        here,
+        lambda folders: lint(["."], None, profiles=folders),  # type: ignore[arg-type]
+        lambda folders: load_tests(["."], folders),
+    ],
+    ids=["controller", "cache", "diff", "lint", "tests"],
+)
+def test_one_folder_in_the_place_of_a_list(
+    make: Callable[[Any], object], folders: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text is one folder, and never taken for the folders that its letters name."""
+    for letter in "dir":
+        (tmp_path / letter).mkdir()
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=r"folders (is|has) "):
+        make(folders)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"backend": 5}, "backend is 5, which has no create_power_config_id"),
+        ({"backend": None}, "backend is None"),
+        ({"time": 5}, "time is 5, which has no call_at"),
+        ({"foo": 1}, "unexpected keyword argument 'foo'"),
+    ],
+)
+def test_a_controller_of_wrong_parts(arguments: dict[str, Any], said: str) -> None:
+    """It is refused before anything is opened."""
+    with pytest.raises(TypeError, match=said):
+        VoteController(**{"backend": "simulated", **arguments})
+
+
+def test_what_can_not_be_called_is_no_subscriber(bench: Bench) -> None:
+    """It is refused at once, and not with the first event."""
+    with pytest.raises(TypeError, match="the subscriber is 5, which can't be called"):
+        bench.controller.subscribe(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="kinds are 5: kinds of events"):
+        bench.controller.subscribe(print, 5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("code", [1003, 13005, 13006, 4711])
+def test_a_session_that_failed_to_open_does_not_promise_votes(bench: Bench, code: int) -> None:
+    """No session is there to send votes again, so nothing says that it does."""
+    bench.simulated.fail_next(code, function="createPowerConfigId")
+    with pytest.raises(VoteRejected) as caught:
+        bench.controller.session("burst")
+    assert "sent again" not in str(caught.value)
+    assert "no id was made" in str(caught.value)
+    assert not bench.controller.status().sessions
+
+
+def test_votes_are_promised_where_a_session_sends_them_again() -> None:
+    """A vote that fails in a session is sent again; outside of one, and of another function, nothing says so."""
+    assert "sent again" in what_to_do(13003)
+    assert what_to_do(SUCCESS) == "nothing"
+    for function in ("createPowerConfigId", "destroyPowerConfigId"):
+        assert "sent again" not in what_to_do(13003, function)
+    for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
+        assert "sent again" not in what_to_do_at_start(13006, function)
+
+
+def test_a_profile_that_is_not_there_is_no_type(bench: Bench) -> None:
+    """A text is a name, whatever it holds."""
+    with pytest.raises(ProfileError, match="NAME-1"):
+        bench.controller.session("")

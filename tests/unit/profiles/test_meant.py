@@ -1,0 +1,76 @@
+"""A hint leads to a file that loads: what it says to write is what the field takes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import ProfileError, load_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS = {
+    "summary": "profile: mine\nextends: burst\nsummary: {}\n",
+    "dcvs_enable": "profile: mine\nextends: burst\nvotes: {{dcvs_v3: {{dcvs_enable: {}}}}}\n",
+    "ddr_perf_mode": "profile: mine\nextends: burst\nvotes: {{ddr_perf_mode: {}}}\n",
+    "power_mode": "profile: mine\nextends: burst\nvotes: {{dcvs_v3: {{power_mode: {}}}}}\n",
+    "core": "profile: mine\nextends: burst\nvotes: {{dcvs_v3: {{core: {}}}}}\n",
+    "hmx_v2": "profile: mine\nextends: burst\nvotes: {{hmx_v2: {}}}\n",
+    "sleep_latency_us": "profile: mine\nextends: burst\nvotes: {{dcvs_v3: {{sleep_latency_us: {}}}}}\n",
+    "after_inference_us": "profile: mine\nextends: burst\nrelax: {{after_inference_us: {}}}\n",
+    "extends": "profile: mine\nextends: {}\n",
+}
+# What a hint says to write, as it is written then.
+WRITTEN = {
+    "quote the word": '"{}"',
+    "write true": "true",
+    "write false": "false",
+    "write true or false": "true",
+    "write a decimal number": "200",
+    "write a corner, or unset": "NOM",
+    "write a power mode": "PERFORMANCE",
+    "write an expanded corner, or unset": "unset",
+}
+
+
+def problems(path: Path, text: str) -> list[tuple[str, str, str]]:
+    """Return rule, message and hint of every problem of a profile."""
+    path.write_text(text, encoding="utf-8")
+    try:
+        load_profile(path)
+    except ProfileError as error:
+        return [(problem.rule, problem.message, problem.hint) for problem in error.problems]
+    return []
+
+
+@pytest.mark.parametrize("word", ["on", "no", "Yes", "y", "010", "0x10", "1_000", "12:30:45", "1e3", "2026-11-22"])
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_hint_leads_to_no_wrong_type(tmp_path: Path, field: str, word: str) -> None:
+    """Whoever does what the hint says is not told next that the value is of the wrong type."""
+    ((rule, _, hint),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
+    assert rule == "YAML-3"
+    written = FIELDS[field].format(WRITTEN[hint].format(word))
+    assert "TYPE-1" not in [rule for rule, _, _ in problems(tmp_path / "mine.yaml", written)]
+
+
+@pytest.mark.parametrize("word", [".inf", "-.inf", "+.INF", ".Inf", ".nan", ".NaN", ".NAN"])
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_number_is_not_said_to_be_read_in_two_ways(tmp_path: Path, field: str, word: str) -> None:
+    """Every parser reads these alike: they are of the wrong type."""
+    ((rule, message, _),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
+    assert rule == "TYPE-1"
+    assert "alike" not in message
+    assert field == "extends" or re.match(r"-?(inf|nan), no finite number", message)
+
+
+def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> None:
+    """Where nobody knows the type, both ways are told with what they are for."""
+    found = problems(tmp_path / "mine.yaml", "profile: mine\nextends: burst\nfast: on\nslow: 010\n")
+    hints = [hint for rule, _, hint in found if rule == "YAML-3"]
+    assert hints == [
+        "write true; where a text is meant, quote it",
+        "write a decimal number; where a text is meant, quote it",
+    ]
