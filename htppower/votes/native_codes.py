@@ -36,7 +36,7 @@ _RETRIED = "the votes are sent again at the next transition"
 # The same codes of other functions.
 _RETRIED_OTHERWISE = {
     "createPowerConfigId": "no id was made, and nothing is voted on it; only a session that is open tries again",
-    "destroyPowerConfigId": "the id may still be there with its votes; the end of the process removes them",
+    "destroyPowerConfigId": "the id may still be there with its votes; look into the vendor's log",
 }
 
 _CODES = MappingProxyType(

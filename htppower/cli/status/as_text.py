@@ -1,11 +1,16 @@
-"""A status as text: what is voted, for which session, since when and why."""
+"""A status as text: what was voted when it was written, for which session, since when and why, and what is not known.
+
+Times are those of the writing: a file tells nothing of the time after it.
+"""
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.status.process_identity import Life
 from htppower.errors import printable
+from htppower.events import State
 from htppower.review.durations import duration, rough_duration
 from htppower.review.layout import WIDTH, labelled
 from htppower.votes.native_codes import SUCCESS
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
 
 _LABEL = 11
 _NO_WISH_US = 65535
+# While a session is up the file is written every second; a busy machine may be late.
+_LATE_US = 5_000_000
 
 
 def as_text(seen: Seen, width: int = WIDTH) -> str:
@@ -46,6 +53,8 @@ def _head(seen: Seen) -> list[Line]:
     hardware = "" if backend["hardware"] else "; no vote reaches hardware"
     lines = [
         ("written", _written(seen)),
+        ("at", f"{_utc(document['written']):%Y-%m-%d %H:%M:%S} UTC"),
+        ("not known", _not_known(seen)),
         ("backend", f"{backend['name']}: {backend['library']}{hardware}"),
         ("platform", backend["platform"] or "not known"),
         *(("cap", _hold_or_cap(cap, seen)) for cap in document["caps"]),
@@ -66,7 +75,7 @@ def _written(seen: Seen) -> str:
     if document["closed"]:
         return f"{ago}, closed: this is what process {pid} wrote last"
     if seen.process is Life.GONE:
-        return f"{ago}; process {pid} is gone: this is what it wrote last, and the driver has removed its votes"
+        return f"{ago}; process {pid} is gone: this is what it wrote last"
     said = {
         Life.RUNNING: f"by process {pid}, which is running",
         Life.ELSEWHERE: f"by process {pid} of another boot, container or machine: whether it runs can't be seen here",
@@ -75,10 +84,32 @@ def _written(seen: Seen) -> str:
     return f"{ago} {said}"
 
 
+def _utc(written: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(written).astimezone(datetime.timezone.utc)
+
+
+def _not_known(seen: Seen) -> str:
+    """Return what nobody can tell from the file."""
+    document = seen.document
+    if seen.process is Life.GONE and not document["closed"]:
+        if document["backend"]["hardware"]:
+            return "what it did after that, and whether the driver has removed its votes; all below is as of then"
+        return "what it did after that; all below is as of then"
+    late = "; a process writes every second while a session is up, and this one has not" if _is_late(seen) else ""
+    return f"what has changed since: all below is as of then{late}"
+
+
+def _is_late(seen: Seen) -> bool:
+    """Return whether a running process has left out the writing that a raised session makes due."""
+    up = any(session["state"] == State.RAISED or session["in_flight"] for session in seen.document["sessions"])
+    running = seen.process is Life.RUNNING and not seen.document["closed"]
+    return up and running and seen.age_us > _LATE_US
+
+
 def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
-    now_us = seen.now_us
+    time_us = seen.time_us
     why = "" if session["cause"] is None else f": {session['cause']}"
-    since = f"{session['state']} for {rough_duration(now_us - session['since_us'])}{why}"
+    since = f"{session['state']} for {rough_duration(time_us - session['since_us'])}{why}"
     core_ids = _numbers(session["core_ids"])
     ids = f"; power config ids {_numbers(session['power_config_ids'])}" if session["power_config_ids"] else ""
     lines = [
@@ -86,16 +117,14 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
         ("  state", since),
         ("  profile", _profile(session, seen)),
         *(("  hold", _hold_or_cap(hold, seen)) for hold in session["holds"]),
-        ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, now_us)}"),
+        ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, time_us)}"),
         ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
-        *_calls(session, now_us),
+        *_calls(session, time_us),
         *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
     ]
-    times = dict(session["time_in_state_us"])
-    if session["state"] in times:
-        times[session["state"]] += now_us - seen.document["time_us"]
-    lines.append(("  states", ", ".join(f"{state} {rough_duration(time_us)}" for state, time_us in times.items())))
+    times = session["time_in_state_us"]
+    lines.append(("  states", ", ".join(f"{state} {rough_duration(lasted_us)}" for state, lasted_us in times.items())))
     return lines
 
 
@@ -103,30 +132,30 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    why = f"{decides['kind']} '{decides['reason']}' for {rough_duration(seen.now_us - decides['since_us'])}"
+    why = f"{decides['kind']} '{decides['reason']}' for {rough_duration(seen.time_us - decides['since_us'])}"
     return f"{session['profile']} in place of {session['own_profile']}: {why}"
 
 
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
-    until = "" if claim["until_us"] is None else f", ends in {rough_duration(max(0, claim['until_us'] - seen.now_us))}"
-    return f"{claim['profile']}: '{claim['reason']}' for {rough_duration(seen.now_us - claim['since_us'])}{until}"
+    until = "" if claim["until_us"] is None else f", ends in {rough_duration(max(0, claim['until_us'] - seen.time_us))}"
+    return f"{claim['profile']}: '{claim['reason']}' for {rough_duration(seen.time_us - claim['since_us'])}{until}"
 
 
-def _time_to_lowering(session: dict[str, Any], now_us: int) -> str:
+def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:
     until_us = session["sustained_until_us"]
-    return "" if until_us is None else f"; lowers in {rough_duration(max(0, until_us - now_us))}"
+    return "" if until_us is None else f"; lowers in {rough_duration(max(0, until_us - time_us))}"
 
 
-def _calls(session: dict[str, Any], now_us: int) -> Iterator[Line]:
+def _calls(session: dict[str, Any], time_us: int) -> Iterator[Line]:
     call, failed = session["last_call"], session["last_error"]
     if call is not None:
         on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
         answer = "succeeded" if call["code"] == SUCCESS else f"returned {call['code']} {call['name']}"
-        ago = f"{rough_duration(now_us - call['time_us'])} ago, took {rough_duration(call['duration_us'])}"
+        ago = f"{rough_duration(time_us - call['time_us'])} ago, took {rough_duration(call['duration_us'])}"
         yield "  last call", f"{call['function']}{on} {answer} {ago}"
     if failed is not None:
         cured = "" if session["error"] is not None else "; calls have succeeded since"
-        yield "  last error", f"{rough_duration(now_us - failed['time_us'])} ago: {failed['message']}{cured}"
+        yield "  last error", f"{rough_duration(time_us - failed['time_us'])} ago: {failed['message']}{cured}"
 
 
 def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:

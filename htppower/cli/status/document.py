@@ -43,15 +43,10 @@ class Seen:
     process: Life
 
     @property
-    def holds(self) -> bool:
-        """Whether it still holds: a running process writes again when anything changes."""
-        return self.process is not Life.GONE and not self.document["closed"]
-
-    @property
-    def now_us(self) -> int:
-        """The controller's clock now where the status still holds; else when it was written."""
+    def time_us(self) -> int:
+        """The controller's clock when it was written."""
         time_us: int = self.document["time_us"]
-        return time_us + self.age_us if self.holds else time_us
+        return time_us
 
 
 def read_status(path: Path) -> dict[str, Any]:

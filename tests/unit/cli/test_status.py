@@ -13,6 +13,7 @@ from bench import Bench
 from htppower.backends import SimulatedHtp
 from htppower.cli.status.command import Watch
 from htppower.cli.status.document import read_status
+from htppower.control.status.process_identity import place, started
 from htppower.review.durations import rough_duration
 
 if TYPE_CHECKING:
@@ -86,9 +87,41 @@ def test_a_pid_that_was_given_again_is_another_process(command: Command, tmp_pat
     path = tmp_path / "status.json"
     bench.controller.serve_status(path)._disown()
     bench.controller.close()
-    assert f"by process {os.getpid()}, which is running" in command.output("status", str(path))
+    assert f"by process {os.getpid()}, which is running" in _unwrapped(command.output("status", str(path)))
     rewrite(path, started_ticks=1)
-    assert f"process {os.getpid()} is gone" in command.output("status", str(path))
+    assert f"process {os.getpid()} is gone" in _unwrapped(command.output("status", str(path)))
+
+
+def _unwrapped(text: str) -> str:
+    return text.replace("\n" + 13 * " ", " ")
+
+
+def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
+    """However old the file is, a running process's sessions are told of as they were when it was written."""
+    rewrite(served, pid=os.getpid(), started_ticks=started(os.getpid()), place=place())
+    shown = []
+    for time in ("2026-01-01 12:00:01", "2026-01-01 15:00:00"):
+        with freezegun.freeze_time(time):
+            shown.append(_unwrapped(command.output("status", str(served))))
+    assert "RAISED for 1.0 s" in shown[0]
+    heads, bodies = zip(*(text.split("\nbackend", 1) for text in shown), strict=True)
+    assert bodies[0] == bodies[1]
+    assert "1.0 s ago by process" in heads[0]
+    assert "at           2026-01-01 12:00:00 UTC" in heads[0]
+    assert "3.0 h ago" in heads[1]
+    assert "not known    what has changed since: all below is as of then\n" in f"{heads[0]}\n"
+    assert "every second while a session is up, and this one has not" in heads[1]
+
+
+@pytest.mark.parametrize("hardware", [True, False])
+def test_what_became_of_the_votes_of_a_process_that_is_gone(command: Command, served: Path, hardware: bool) -> None:
+    """Nobody here can see whether the driver has removed them; a simulated HTP has no driver."""
+    backend = {**json.loads(served.read_text(encoding="ascii"))["backend"], "hardware": hardware}
+    rewrite(served, pid=os.getpid(), started_ticks=1, place=place(), backend=backend)
+    said = _unwrapped(command.output("status", str(served)))
+    assert "has removed its votes" not in said.replace("whether the driver has removed its votes", "")
+    assert ("whether the driver has removed its votes" in said) is hardware
+    assert "not known    what it did after that" in said
 
 
 @pytest.mark.parametrize(
