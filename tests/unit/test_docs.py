@@ -170,3 +170,11 @@ def test_the_names_of_codes_in_troubleshooting() -> None:
     assert len(named) >= 15
     assert [code for code, name in named if not code_name(int(code)).endswith(f"_{name}")] == []
     assert code_name(4950) == code_name(11003) == "UNKNOWN"
+
+
+def test_how_to_install_is_said_in_one_place() -> None:
+    """Nothing tells to install the package by name before it is published; the page on installing says when it is."""
+    by_name = re.compile(r"pip3? install [^\n`]*(?<![/\w.])htppower(?![\w/])")
+    texts = {*DOCS.rglob("*.md"), ROOT / "README.md"} - {DOCS / "install.md"}
+    assert not [text for text in texts if by_name.search(text.read_text(encoding="utf-8"))]
+    assert "not published yet" in (DOCS / "install.md").read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
+_VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
 
 @click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
@@ -106,7 +107,7 @@ def _codes(diagnosis: Diagnosis) -> dict[int, None]:
 
 def _rows_of_platform(description: Description) -> Iterator[tuple[str, str]]:
     yield "library", description.library
-    yield "versions", ", ".join(f"{name.replace('_', ' ')} {version}" for name, version in description.versions)
+    yield "versions", ", ".join(f"{_VERSIONS.get(name, name)} {version}" for name, version in description.versions)
     yield "platform", str(description.platform)
     for device in description.devices:
         cores = ", ".join(map(str, device.core_ids))
