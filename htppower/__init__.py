@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import CloseTimedOut as CloseTimedOut
     from htppower.errors import HtpPowerError as HtpPowerError
+    from htppower.errors import PhaseMisuse as PhaseMisuse
     from htppower.errors import Problem as Problem
     from htppower.errors import ProfileError as ProfileError
     from htppower.errors import RuleBreach as RuleBreach
@@ -49,7 +50,7 @@ _EXPORTS = {
     "htppower.control.holds": ("Cap", "Hold"),
     "htppower.control.session": ("Session",),
     "htppower.errors": (
-        *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "Problem"),
+        *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "PhaseMisuse", "Problem"),
         *("ProfileError", "RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),
     ),
     "htppower.events": ("State",),

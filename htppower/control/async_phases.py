@@ -9,6 +9,9 @@ import contextvars
 import functools
 from typing import TYPE_CHECKING
 
+from htppower.control.phases import NO_BEGIN
+from htppower.errors import PhaseMisuse
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -36,7 +39,7 @@ class AsyncInference:
 
     async def __aenter__(self) -> None:
         if self._held:
-            raise RuntimeError("this inference is being run: call ainference() for each")
+            raise PhaseMisuse("this inference is being run: call ainference() for each")
         gate = self._phases.gate
         try:
             token: Token = gate.idle.pop()
@@ -60,13 +63,13 @@ class AsyncInference:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if kind is GeneratorExit:
-            self.end_soon()
-            return
         token = self._take()
         if token is None:
-            return
+            raise PhaseMisuse(NO_BEGIN)
         phases = self._phases
+        if kind is GeneratorExit:
+            phases.end_inference_soon(token)
+            return
         try:
             if phases.gate.end(token):
                 lower = functools.partial(phases.lower, quiet=error is not None)

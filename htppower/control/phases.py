@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.errors import VoteRejected
+from htppower.errors import PhaseMisuse, VoteRejected
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from htppower.control.gate import Token
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
+
+
+NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
 
 
 class Phases:
@@ -95,7 +98,7 @@ class Inference:
                 token = gate.token()
             if self._token is not None:
                 gate.put_back(token)
-                raise RuntimeError("this inference is being run: call inference() for each")  # noqa: TRY301
+                raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
             if gate.open:
                 return
@@ -119,15 +122,17 @@ class Inference:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        gate, token = self._phases.gate, self._token
-        if token is None:
-            raise RuntimeError("this inference does not run: its end has no begin")
-        self._token = None
+        gate = self._phases.gate
         if kind is GeneratorExit:
-            self._phases.end_inference_soon(token)
+            self._end_soon()
             return
         try:
             with gate.lock:
+                # Taken under the lock: of two threads that end it, one gets it.
+                token = self._token
+                if token is None:
+                    raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
+                self._token = None
                 if token.watch() is not None:
                     idle = token.home
                     if token.waited:
@@ -146,20 +151,26 @@ class Inference:
                     must_lower = gate.end(token)
             if must_lower:
                 self._phases.lower(quiet=error is not None)
-        except VoteRejected:
+        except (VoteRejected, PhaseMisuse):
             raise
         except BaseException as interrupt:
             # A token that was not given back is counted when nothing refers to it any more.
-            token = None
+            self._token = token = None
             clear_frames(interrupt)
             self._phases.look_again()
             raise
 
-    def end_soon(self) -> None:
-        """End the inference on another thread, without waiting and without a lock."""
+    def end_soon(self) -> bool:
+        """End the inference on another thread, without waiting and without a lock; return whether it ran."""
         token, self._token = self._token, None
-        if token is not None:
-            self._phases.end_inference_soon(token)
+        if token is None:
+            return False
+        self._phases.end_inference_soon(token)
+        return True
+
+    def _end_soon(self) -> None:
+        if not self.end_soon():
+            raise PhaseMisuse(NO_BEGIN)
 
 
 class Preparation:
@@ -173,6 +184,8 @@ class Preparation:
         self._token: Token | None = None
 
     def __enter__(self) -> None:
+        if self._token is not None:
+            raise PhaseMisuse(f"this {self._phase.value} is being run: end it first")
         token = self._token = self._phases.gate.prepare()
         try:
             self._phases.begin_preparation(self._phase)
@@ -188,7 +201,7 @@ class Preparation:
     ) -> None:
         token, self._token = self._token, None
         if token is None:
-            raise RuntimeError("this phase does not run: its end has no begin")
+            raise PhaseMisuse(f"this {self._phase.value} does not run: its end has no begin, or is not the first")
         if kind is GeneratorExit:
             self._phases.end_preparation_soon(token, self._phase)
         else:

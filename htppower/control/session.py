@@ -119,7 +119,7 @@ class Session(ContextManager):
                 then not begun. On leaving, if lowering fails, likewise.
             SessionClosed: on entering, if the session is closed, or is closed by another thread before its votes are in
                 force; the inference has then not begun. Not while the process ends: it is let pass without votes.
-            RuntimeError: on entering one that runs, and on leaving one that does not.
+            PhaseMisuse: on entering one that runs, and on leaving one that does not; nothing changes.
         """
         return Inference(self._phases)
 

@@ -132,5 +132,9 @@ def _twin(error: VoteRejected, cause: BaseException | None) -> VoteRejected:
     return twin
 
 
+class PhaseMisuse(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
+    """A phase was ended that does not run, or begun while it runs. Nothing has changed, for no other phase either."""
+
+
 class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
     """A phase was begun, or a profile asked for, on a session or controller that is closed."""

@@ -129,7 +129,7 @@ MUTATIONS = (
             "                token = gate.token()\n"
             "            if self._token is not None:\n"
             "                gate.put_back(token)\n"
-            '                raise RuntimeError("this inference is being '
+            '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
             "            if gate.open:\n"
@@ -145,7 +145,7 @@ MUTATIONS = (
             "                token = gate.token()\n"
             "            if self._token is not None:\n"
             "                gate.put_back(token)\n"
-            '                raise RuntimeError("this inference is being '
+            '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
             "            if was_open:\n"

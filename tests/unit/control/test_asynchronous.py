@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from gates import LONG_S, Gate, cancelled, until
 
-from htppower import SessionClosed, State, VoteRejected
+from htppower import PhaseMisuse, SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.votes.native_codes import FAILED
 
@@ -370,14 +370,14 @@ def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:
 
     async def once() -> None:
         async with inference:
-            with pytest.raises(RuntimeError, match="ainference"):
+            with pytest.raises(PhaseMisuse, match="ainference"):
                 await inference.__aenter__()
 
     async def scenario() -> None:
         await once()
         tasks = [asyncio.create_task(once()) for _ in range(2)]
         await asyncio.wait(tasks)
-        assert [type(task.exception()) for task in tasks] == [type(None), RuntimeError]
+        assert [type(task.exception()) for task in tasks] == [type(None), PhaseMisuse]
 
     asyncio.run(scenario())
     gate.assert_down(session)
