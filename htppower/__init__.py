@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from htppower.control.holds import Cap as Cap
     from htppower.control.holds import Hold as Hold
     from htppower.control.session import Session as Session
+    from htppower.control.tickets import Ticket as Ticket
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import CloseTimedOut as CloseTimedOut
     from htppower.errors import HtpPowerError as HtpPowerError
@@ -49,6 +50,7 @@ _EXPORTS = {
     "htppower.control.controller": ("VoteController",),
     "htppower.control.holds": ("Cap", "Hold"),
     "htppower.control.session": ("Session",),
+    "htppower.control.tickets": ("Ticket",),
     "htppower.errors": (
         *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "PhaseMisuse", "Problem"),
         *("ProfileError", "RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),

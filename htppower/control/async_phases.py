@@ -55,7 +55,7 @@ class AsyncInference:
             self.end_soon()
             raise
         except BaseException:
-            if (taken := self._take()) is not None:
+            if (taken := self.take()) is not None:
                 gate.put_back(taken)
                 self._phases.look_again()
             raise
@@ -63,7 +63,7 @@ class AsyncInference:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        token = self._take()
+        token = self.take()
         if token is None:
             raise PhaseMisuse(NO_BEGIN)
         phases = self._phases
@@ -83,14 +83,15 @@ class AsyncInference:
 
         One that is dropped is ended without this, when it is collected: its token is.
         """
-        if (token := self._take()) is not None:
+        if (token := self.take()) is not None:
             self._phases.end_inference_soon(token)
 
     def _end(self) -> None:
-        if (token := self._take()) is not None:
+        if (token := self.take()) is not None:
             self._phases.end_inference(token)
 
-    def _take(self) -> Token | None:
+    def take(self) -> Token | None:
+        """Return the token of an inference that runs, to be ended by the caller: it ends with that."""
         try:
             return self._held.pop()
         except IndexError:

@@ -33,6 +33,11 @@ class Phases:
         self._session = session
         self._reconciler = reconciler
 
+    @property
+    def gone(self) -> bool:
+        """Whether the session's ids are gone, as in a forked child, where no timer of the parent's may be touched."""
+        return self._session.gone
+
     def wait_for_votes(self, token: Token) -> None:
         """Return when the votes of the inference that holds a token are in force."""
         token.waited = True
@@ -162,11 +167,21 @@ class Inference:
 
     def end_soon(self) -> bool:
         """End the inference on another thread, without waiting and without a lock; return whether it ran."""
-        token, self._token = self._token, None
+        token = self.take()
         if token is None:
             return False
         self._phases.end_inference_soon(token)
         return True
+
+    @property
+    def running(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self._token is not None
+
+    def take(self) -> Token | None:
+        """Return the token of an inference that runs, to be ended by the caller: it ends with that."""
+        token, self._token = self._token, None
+        return token
 
     def _end_soon(self) -> None:
         if not self.end_soon():

@@ -11,6 +11,7 @@ from htppower.control.context_manager import ContextManager
 from htppower.control.holds import Hold
 from htppower.control.phases import Inference, Phases, Preparation
 from htppower.control.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
+from htppower.control.tickets import Ticket
 from htppower.events import Phase
 
 if TYPE_CHECKING:
@@ -134,6 +135,22 @@ class Session(ContextManager):
         """
         return AsyncInference(self._phases)
 
+    def begin(self, *, timeout_us: int | None = None) -> Ticket:
+        """Begin an inference that ends elsewhere, as in a callback; return when the votes are in force.
+
+        Args:
+            timeout_us: it ends by itself after this many microseconds, 1 or more, and a WARNING in the log says so.
+
+        Returns:
+            The ticket, to ``end``. The inference ends also when that is garbage collected; ``status`` shows those that
+            have not ended, with their age.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``inference``; the inference has then not begun.
+            ValueError: a timeout below 1 us.
+        """
+        return Ticket(self._record, self._phases, checked_timeout_us("timeout_us", timeout_us))
+
     def votes(self, function: Function) -> Function:
         """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
 
@@ -144,13 +161,17 @@ class Session(ContextManager):
         return vote_on_calls(self._phases, function)
 
     @overload
-    def stream(self, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]: ...
+    def stream(
+        self, tokens: AsyncIterable[Token], *, idle_timeout_us: int | None = None
+    ) -> AsyncGenerator[Token, None]: ...
 
     @overload
-    def stream(self, tokens: Iterable[Token]) -> Generator[Token, None, None]: ...
+    def stream(
+        self, tokens: Iterable[Token], *, idle_timeout_us: int | None = None
+    ) -> Generator[Token, None, None]: ...
 
     def stream(
-        self, tokens: AsyncIterable[Token] | Iterable[Token]
+        self, tokens: AsyncIterable[Token] | Iterable[Token], *, idle_timeout_us: int | None = None
     ) -> AsyncGenerator[Token, None] | Generator[Token, None, None]:
         """Return a generator of the same tokens that is one inference, as a generator under ``votes`` is.
 
@@ -160,10 +181,17 @@ class Session(ContextManager):
         Args:
             tokens: an iterator, of which a loop waits for every token; or an asynchronous one, preferred where it is
                 both.
+            idle_timeout_us: the inference ends after this many microseconds, 1 or more, in which the reader has a token
+                and asks for no other. It begins again, as ``inference`` does, when the reader asks once more. Without a
+                timeout a reader that goes away keeps the votes up until the generator is closed or collected.
+
+        Raises:
+            ValueError: a timeout below 1 us.
         """
+        checked_timeout_us("idle_timeout_us", idle_timeout_us)
         if isinstance(tokens, AsyncIterable):
-            return vote_on_async_stream(self._phases, tokens)
-        return vote_on_stream(self._phases, tokens)
+            return vote_on_async_stream(self._phases, tokens, idle_timeout_us)
+        return vote_on_stream(self._phases, tokens, idle_timeout_us)
 
     def deinit(self) -> Preparation:
         """Return a context manager around the release of a graph: raised in it, lowered after it.
@@ -218,8 +246,7 @@ class Session(ContextManager):
         """
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the hold is for, as status and events are to show it")
-        if timeout_us is not None and timeout_us < 1:
-            raise ValueError(f"timeout_us is {timeout_us}: 1 or more, or None for a hold without one")
+        checked_timeout_us("timeout_us", timeout_us)
         if owner is not None:
             weakref.ref(owner)
         claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
@@ -258,6 +285,17 @@ class Session(ContextManager):
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""
         return repr(self._record)
+
+
+def checked_timeout_us(name: str, timeout_us: int | None) -> int | None:
+    """Return a timeout that can be one.
+
+    Raises:
+        ValueError: it is below 1 us.
+    """
+    if timeout_us is not None and timeout_us < 1:
+        raise ValueError(f"{name} is {timeout_us}: 1 or more, or None for no timeout")
+    return timeout_us
 
 
 def run_soon(session: Session, action: Callable[[], object]) -> None:

@@ -12,7 +12,9 @@ from htppower.events import State
 from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Callable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from htppower.control.plans import Plan
     from htppower.control.precedence import Claim
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 # Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
 _NO_CORES: frozenset[int] = frozenset()
+_NO_TICKETS: frozenset[weakref.ref[Any]] = frozenset()
 
 
 class SessionRecord:
@@ -51,6 +54,7 @@ class SessionRecord:
         decided_by: the hold or the cap that takes the place of its own profile.
         history: what it has done.
         gate: its counts, deadline and alarm.
+        tickets: references to those that have not ended; from the first one on a set of its own.
     """
 
     __slots__ = (
@@ -73,6 +77,7 @@ class SessionRecord:
         "plan",
         "refused",
         "state",
+        "tickets",
         "turn",
     )
 
@@ -104,6 +109,7 @@ class SessionRecord:
         self.decided_by: Claim | None = None
         self.history = History(time.now_us)
         self.gate = Gate(self, time, ring)
+        self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
         self.follow(plan)
 
     def follow(self, plan: Plan) -> None:

@@ -11,6 +11,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.async_phases import AsyncInference
+from htppower.control.idle import watched_async_tokens, watched_tokens
 from htppower.control.phases import Inference
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
     return wrapped  # type: ignore[no-any-return]
 
 
-def vote_on_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, None, None]:
+def vote_on_stream(
+    phases: Phases, tokens: Iterable[Token], idle_timeout_us: int | None = None
+) -> Generator[Token, None, None]:
     """Return the tokens of an iterator; they are one inference of the session."""
     if not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
@@ -46,16 +49,18 @@ def vote_on_stream(phases: Phases, tokens: Iterable[Token]) -> Generator[Token, 
     def stream() -> Iterable[Token]:
         return tokens
 
-    return _stream(phases, stream)()
+    return _stream(phases, stream, idle_timeout_us)()
 
 
-def vote_on_async_stream(phases: Phases, tokens: AsyncIterable[Token]) -> AsyncGenerator[Token, None]:
+def vote_on_async_stream(
+    phases: Phases, tokens: AsyncIterable[Token], idle_timeout_us: int | None = None
+) -> AsyncGenerator[Token, None]:
     """Return the tokens of an asynchronous iterator; they are one inference of the session."""
 
     def stream() -> AsyncIterable[Token]:
         return tokens
 
-    return _async_stream(phases, stream)()
+    return _async_stream(phases, stream, idle_timeout_us)()
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
@@ -81,13 +86,15 @@ def _coroutine(phases: Phases, function: Callable[..., Any]) -> Callable[..., An
     return voted
 
 
-def _stream(phases: Phases, function: Callable[..., Any]) -> Callable[..., Generator[Any, Any, Any]]:
+def _stream(
+    phases: Phases, function: Callable[..., Any], idle_timeout_us: int | None = None
+) -> Callable[..., Generator[Any, Any, Any]]:
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         inference = Inference(phases)
         inference.__enter__()
         try:
-            result = yield from function(*args, **kwargs)
+            result = yield from watched_tokens(phases, inference, function(*args, **kwargs), idle_timeout_us)
         except BaseException:
             inference.end_soon()
             raise
@@ -98,14 +105,15 @@ def _stream(phases: Phases, function: Callable[..., Any]) -> Callable[..., Gener
 
 
 def _async_stream(
-    phases: Phases, function: Callable[..., AsyncIterable[Any]]
+    phases: Phases, function: Callable[..., AsyncIterable[Any]], idle_timeout_us: int | None = None
 ) -> Callable[..., AsyncGenerator[Any, Any]]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         inference = AsyncInference(phases)
         await inference.__aenter__()
         try:
-            inner: Any = aiter(function(*args, **kwargs))
+            made = watched_async_tokens(phases, inference, function(*args, **kwargs), idle_timeout_us)
+            inner: Any = aiter(made)
             try:
                 # What ``yield from`` does for a generator; there is none for an asynchronous one.
                 token = await anext(inner)

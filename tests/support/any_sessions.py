@@ -7,6 +7,7 @@ is voted.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_C
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from htppower.backends.simulated.clocks import Client
@@ -83,6 +85,17 @@ PROFILES: tuple[str | Profile, ...] = (*SHIPPED, *MADE_IN_CODE)
 BY_NAME = {profile.name: profile for profile in (*map(load_profile, SHIPPED), *MADE_IN_CODE)}
 
 
+@contextlib.contextmanager
+def _ticket(session: Session) -> Iterator[None]:
+    """Begin by a ticket, and end it twice."""
+    ticket = session.begin()
+    try:
+        yield
+    finally:
+        ticket.end()
+        ticket.end()
+
+
 class Sessions(RuleBasedStateMachine):
     """Random use of one controller."""
 
@@ -121,12 +134,12 @@ class Sessions(RuleBasedStateMachine):
         self.last_use_us[session.number] = self.bench.time.now_us
         return session
 
-    @rule(target=phases, session=sessions, kind=st.sampled_from(("inference", "inference", "init", "deinit")))
+    @rule(target=phases, session=sessions, kind=st.sampled_from(("inference", "ticket", "init", "deinit")))
     def begin(self, session: Session, kind: str) -> Any:
         """Begin a phase."""
         if session.state is State.DESTROYED:
             return multiple()
-        phase = getattr(session, kind)()
+        phase = _ticket(session) if kind == "ticket" else getattr(session, kind)()
         phase.__enter__()
         self.running.append((session, phase))
         if not self.faults and session.profile.votes:

@@ -118,6 +118,7 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
         ("  profile", _profile(session, seen)),
         *(("  hold", _hold_or_cap(hold, seen)) for hold in session["holds"]),
         ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, time_us)}"),
+        *_tickets(session, time_us),
         ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
         *_calls(session, time_us),
@@ -139,6 +140,13 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
     until = "" if claim["until_us"] is None else f", ends in {rough_duration(max(0, claim['until_us'] - seen.time_us))}"
     return f"{claim['profile']}: '{claim['reason']}' for {rough_duration(seen.time_us - claim['since_us'])}{until}"
+
+
+def _tickets(session: dict[str, Any], time_us: int) -> Iterator[Line]:
+    """Yield how many inferences wait for their end, and for how long the oldest has: it may have been abandoned."""
+    tickets = session["tickets"]
+    if tickets:
+        yield "  tickets", f"{len(tickets)} not ended, the oldest for {rough_duration(time_us - tickets[0]['since_us'])}"
 
 
 def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:

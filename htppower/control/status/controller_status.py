@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.status.cores import CoreStatus, core_statuses
+from htppower.control.tickets import open_tickets
 from htppower.events import State
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
+
+
+@attrs.frozen
+class OpenTicket:
+    """An inference that ``Session.begin`` has begun and nobody has ended.
+
+    Attributes:
+        since_us: when it began.
+        until_us: when it ends by itself, None where it has no timeout.
+    """
+
+    since_us: int
+    until_us: int | None
 
 
 # Without slots: a frozen value with them takes three times as long to make (2.3 us), and a host may have thousands.
@@ -37,6 +51,7 @@ class SessionStatus:
         since_us: when it came into that state.
         cause: why it made its last transition, None where it has made none.
         in_flight: how many inferences are running.
+        tickets: those of them that ``Session.begin`` has begun, the oldest first: it may have been abandoned.
         sustained_until_us: when its votes come down unless an inference begins before; None where no timer runs.
         device_id, core_ids, power_config_ids: where it votes.
         votes: the votes known to be in force, by power config id; without the process-wide settings.
@@ -60,6 +75,7 @@ class SessionStatus:
     since_us: int
     cause: Cause | None
     in_flight: int
+    tickets: tuple[OpenTicket, ...]
     sustained_until_us: int | None
     device_id: int
     core_ids: tuple[int, ...]
@@ -162,6 +178,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         cause=history.cause,
         in_flight=gate.in_flight,
         sustained_until_us=gate.sustained_until_us if state is State.RAISED else None,
+        tickets=tuple(OpenTicket(ticket.since_us, ticket.until_us) for ticket in open_tickets(session)),
         device_id=session.device_id,
         core_ids=session.core_ids,
         power_config_ids=tuple(votes),

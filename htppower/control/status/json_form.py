@@ -115,6 +115,14 @@ _SESSION: dict[str, Leaf | Group] = {
     "since_us": Leaf(int, "when it came into that state."),
     "cause": Leaf(str, "why it made its last transition, null where it has made none.", nullable=True),
     "in_flight": Leaf(int, "how many inferences are running."),
+    "tickets": Group(
+        {
+            "since_us": Leaf(int, "when it began."),
+            "until_us": Leaf(int, "when it ends by itself, or null.", nullable=True),
+        },
+        "those of them that `Session.begin` has begun and nobody has ended.",
+        many=list,
+    ),
     "sustained_until_us": Leaf(
         int, "when its votes come down unless an inference begins before; null where no timer runs.", nullable=True
     ),

@@ -89,6 +89,7 @@ def _session(session: SessionStatus) -> dict[str, Any]:
         "since_us": session.since_us,
         "cause": None if session.cause is None else session.cause.value,
         "in_flight": session.in_flight,
+        "tickets": [{"since_us": each.since_us, "until_us": each.until_us} for each in session.tickets],
         "sustained_until_us": session.sustained_until_us,
         "device_id": session.device_id,
         "core_ids": list(session.core_ids),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import freezegun
@@ -67,6 +68,22 @@ def test_text(command: Command) -> None:
     """The text is the reviewed one: what is voted, since when and why, in 80 columns."""
     command.assert_golden("status.txt", "status", "status.json")
     assert max(map(len, command.output("status", "status.json").splitlines())) <= 80
+
+
+def test_an_inference_that_waits_for_its_end_shows_its_age(command: Command, tmp_path: Path) -> None:
+    """Of the tickets that have not ended, how many there are and how old the oldest is."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    tickets = [session.begin()]
+    bench.time.advance_us(7 * SECOND_US)
+    tickets.append(session.begin())
+    bench.time.advance_us(5 * SECOND_US)
+    path = tmp_path / "status.json"
+    bench.controller.serve_status(path)._disown()
+    bench.controller.close()
+    rewrite(path, place="another boot")
+    assert re.search(r"tickets +2 not ended, the oldest for 12\.0 s", command.output("status", str(path)))
+    del tickets
 
 
 @pytest.mark.usefixtures("served", "_noon")

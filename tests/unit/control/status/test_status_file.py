@@ -213,8 +213,10 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
         failing.inference(),
         held.inference(),
     ):
+        ticket = held.begin(timeout_us=1_000_000)
         bench.controller.serve_status(path)
         document = read(path)
+        ticket.end()
     bench.controller.close()
     assert wrong(document, STATUS) is None
     free = ("votes[].configs[].fields", "votes[].configs[].symbols", "time_in_state_us", "backend.versions")

@@ -1,0 +1,115 @@
+"""Tickets: inferences that begin in one place and end in another, as where a runtime calls back."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from htppower.control.phases import Inference
+from htppower.errors import PhaseMisuse
+
+if TYPE_CHECKING:
+    from htppower.control.phases import Phases
+    from htppower.control.session_record import SessionRecord
+
+_LOGGER = logging.getLogger("htppower")
+
+
+class Ticket:
+    """One inference, until ``end``. Made by ``Session.begin``.
+
+    It ends by ``end``, after its timeout, or when it is garbage collected: then nobody could end it any more.
+
+    Attributes:
+        since_us: when it began, by the controller's clock.
+        until_us: when it ends by itself, or None.
+    """
+
+    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_reference", "_session", "since_us", "until_us")
+
+    def __init__(self, session: SessionRecord, phases: Phases, timeout_us: int | None) -> None:
+        self._session = session
+        self._phases = phases
+        self._alarm: Any = None
+        self._inference = Inference(phases)
+        # Where this is interrupted nobody gets the ticket, so it ends.
+        self._inference.__enter__()
+        self.since_us = session.gate.time.now_us
+        self.until_us = None if timeout_us is None else self.since_us + timeout_us
+        self._reference = _show(session, self)
+        if self.until_us is not None and not phases.gone:
+            # At the very end of a process no thread can be started; the session is closed there.
+            with contextlib.suppress(RuntimeError):
+                expire = functools.partial(_expire, self._reference)
+                self._alarm = session.gate.time.call_at(self.until_us, expire)
+
+    @property
+    def active(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._inference.running
+
+    def end(self) -> None:
+        """End the inference, from any thread. Ending twice is fine, also by two threads, and after the timeout.
+
+        Raises:
+            VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
+        """
+        # A second end finds no token; one that is told so has changed nothing.
+        with contextlib.suppress(PhaseMisuse):
+            try:
+                self._inference.__exit__(None, None, None)
+            finally:
+                self._forget()
+
+    def _expire(self) -> None:
+        with self._session.gate.lock:
+            token = self._inference.take()
+        if token is None:
+            return
+        _hide(self._session, self._reference)
+        age_us = self._session.gate.time.now_us - self.since_us
+        _LOGGER.warning("%r: a ticket was not ended within its timeout, and is now, after %d us", self._session, age_us)
+        self._phases.end_inference(token)
+
+    def _forget(self) -> None:
+        _hide(self._session, self._reference)
+        alarm, self._alarm = self._alarm, None
+        if alarm is not None:
+            self._session.gate.time.cancel(alarm)
+
+    def __repr__(self) -> str:
+        """Return the session, and whether it has ended."""
+        return f"<Ticket of {self._session!r}{'' if self.active else ', ended'}>"
+
+
+def open_tickets(session: SessionRecord) -> list[Ticket]:
+    """Return the tickets of a session that have not ended, in the order in which they began."""
+    # A copy is made in one step, while others add and the collector removes.
+    references = session.tickets | frozenset()
+    shown = [ticket for reference in references if (ticket := reference()) is not None]
+    return sorted(shown, key=lambda ticket: ticket.since_us)
+
+
+def _show(session: SessionRecord, ticket: Ticket) -> weakref.ref[Ticket]:
+    with session.gate.lock:
+        if not isinstance(session.tickets, set):
+            session.tickets = set()
+        # A C function, which no exception can hit, and which takes no lock.
+        reference = weakref.ref(ticket, session.tickets.discard)
+        session.tickets.add(reference)
+    return reference
+
+
+def _hide(session: SessionRecord, reference: weakref.ref[Ticket]) -> None:
+    if isinstance(session.tickets, set):
+        session.tickets.discard(reference)
+
+
+def _expire(reference: weakref.ref[Ticket]) -> None:
+    """End a ticket that is still kept: its alarm keeps it not."""
+    ticket = reference()
+    if ticket is not None:
+        ticket._expire()  # noqa: SLF001 - the alarm's part of it

@@ -1,0 +1,248 @@
+"""Streams with an idle timeout: what happens to the votes while nobody asks for the next token."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import BURST_SUSTAIN_US, Bench
+
+from htppower import SessionClosed, State, VoteRejected
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from htppower import Session
+
+IDLE_US = 50_000
+WORDS = ["to", "be", "or", "not"]
+
+
+class Model:
+    """Gives tokens, and notes with how many inferences in flight it made each."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.seen: list[tuple[int, State]] = []
+        self.got: list[object] = []
+        self.closed = 0
+        self.wait: Callable[[], object] = lambda: None
+
+    def generate(self) -> Iterator[str]:
+        """Give tokens; note what is sent in and thrown in."""
+        try:
+            for word in WORDS:
+                self._note()
+                try:
+                    self.got.append((yield word))
+                except KeyError as error:
+                    self.got.append(error)
+            self._note()
+        finally:
+            self.closed += 1
+
+    async def agenerate(self) -> AsyncIterator[str]:
+        """Do the same for an asynchronous loop."""
+        try:
+            for word in WORDS:
+                self._note()
+                try:
+                    self.got.append((yield word))
+                except KeyError as error:
+                    self.got.append(error)
+            self._note()
+        finally:
+            self.closed += 1
+
+    def _note(self) -> None:
+        self.wait()
+        self.seen.append((self.session.in_flight, self.session.state))
+
+
+class Reader:
+    """Reads a stream of either kind, a step at a time."""
+
+    def __init__(self, bench: Bench, kind: str, profile: str = "balanced") -> None:
+        self.bench = bench
+        self.session = bench.controller.session(profile)
+        self.model = Model(self.session)
+        self._loop = asyncio.new_event_loop() if kind == "asynchronous" else None
+        tokens: Any = self.model.generate() if self._loop is None else self.model.agenerate()
+        self.stream: Any = self.session.stream(tokens, idle_timeout_us=IDLE_US)
+
+    def next(self) -> Any:
+        """Ask for the next token."""
+        return self._step("__anext__", "__next__")
+
+    def send(self, value: object) -> Any:
+        """Send something in."""
+        return self._step("asend", "send", value)
+
+    def throw(self, error: BaseException) -> Any:
+        """Throw something in."""
+        return self._step("athrow", "throw", error)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._step("aclose", "close")
+
+    def end(self) -> None:
+        """Close the loop, if there is one."""
+        if self._loop is not None:
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    def _step(self, asynchronous: str, plain: str, *arguments: object) -> Any:
+        if self._loop is None:
+            return getattr(self.stream, plain)(*arguments)
+        stream, loop = self.stream, self._loop
+
+        async def step() -> Any:
+            return await getattr(stream, asynchronous)(*arguments)
+
+        return loop.run_until_complete(step())
+
+
+@pytest.fixture(params=["plain", "asynchronous"])
+def reader(request: pytest.FixtureRequest, bench: Bench) -> Iterator[Reader]:
+    """Yield a reader of a stream of each kind."""
+    made = Reader(bench, request.param)
+    yield made
+    made.end()
+
+
+def test_a_reader_that_keeps_reading_has_one_inference(reader: Reader) -> None:
+    """However many tokens it takes, and whatever time each takes to be made; one alarm at most is armed."""
+    reader.model.wait = lambda: reader.bench.time.advance_us(3 * IDLE_US)
+    for _ in range(3):
+        reader.next()
+        reader.bench.time.advance_us(IDLE_US - 1)
+        assert (reader.session.in_flight, reader.session.state, reader.bench.time.alarms) == (1, State.RAISED, 1)
+    assert reader.model.seen == [(1, State.RAISED)] * 3
+    assert len(reader.bench.sets) == 1
+
+
+def test_a_reader_that_goes_away_lowers(reader: Reader) -> None:
+    """Exactly after the timeout, counted from the last token; nothing rings any more."""
+    reader.next()
+    reader.bench.time.advance_us(IDLE_US // 2)
+    reader.next()
+    reader.bench.time.advance_us(IDLE_US - 1)
+    assert reader.session.in_flight == 1
+    reader.bench.time.advance_us(1)
+    assert (reader.session.in_flight, reader.session.state) == (0, State.LOWERED)
+    assert reader.bench.time.alarms == 0
+
+
+def test_a_reader_that_comes_back_has_its_votes_before_the_next_token(reader: Reader) -> None:
+    """By ``next``, what is sent in, and what is thrown in; then the stream ends as any other."""
+    reader.next()
+    for ask in (reader.next, lambda: reader.send(1), lambda: reader.throw(KeyError("mine"))):
+        reader.bench.time.advance_us(IDLE_US)
+        assert (reader.session.in_flight, reader.session.state) == (0, State.LOWERED)
+        assert ask() in WORDS
+    assert reader.model.seen == [(1, State.RAISED)] * 4
+    assert [str(each) for each in reader.model.got] == ["None", "1", "'mine'"]
+    reader.bench.time.advance_us(IDLE_US)
+    with pytest.raises((StopIteration, StopAsyncIteration)):
+        reader.next()
+    assert reader.model.seen[-1] == (1, State.RAISED)
+    assert (reader.session.in_flight, reader.session.state, reader.model.closed) == (0, State.LOWERED, 1)
+
+
+def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> None:
+    """And goes away again, and comes back again."""
+    for _ in range(2):
+        reader.next()
+        reader.next()
+        assert (reader.session.in_flight, reader.bench.time.alarms) == (1, 1)
+        reader.bench.time.advance_us(IDLE_US)
+        assert reader.session.in_flight == 0
+    assert reader.model.seen == [(1, State.RAISED)] * 4
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
+    """An idle stream that is closed closes its iterator, without votes."""
+    reader.next()
+    sets = len(reader.bench.sets)
+    if idle:
+        reader.bench.time.advance_us(IDLE_US)
+        sets += 1
+    reader.close()
+    assert reader.model.closed == 1
+    assert len(reader.bench.sets) == sets
+    reader.bench.time.advance_us(0)
+    assert (reader.session.in_flight, reader.session.state) == (0, State.LOWERED)
+
+
+def test_a_stream_that_is_dropped_ends_as_any_other(bench: Bench) -> None:
+    """It is collected at once, whatever alarm is armed."""
+    reader = Reader(bench, "plain")
+    reader.next()
+    session = reader.session
+    del reader.stream
+    gc.collect()
+    bench.time.advance_us(0)
+    assert (session.in_flight, session.state, reader.model.closed) == (0, State.LOWERED, 1)
+    bench.time.advance_us(IDLE_US)
+    assert bench.time.alarms == 0
+
+
+def test_the_sustain_time_counts_from_the_end_of_the_inference(bench: Bench) -> None:
+    """A reader that comes back within it costs no call."""
+    reader = Reader(bench, "plain", "burst")
+    reader.next()
+    bench.time.advance_us(IDLE_US + BURST_SUSTAIN_US - 1)
+    assert (reader.session.in_flight, reader.session.state) == (0, State.RAISED)
+    reader.next()
+    assert len(bench.sets) == 1
+    bench.time.advance_us(IDLE_US + BURST_SUSTAIN_US)
+    assert reader.session.state is State.LOWERED
+
+
+@pytest.mark.parametrize("kind", ["plain", "asynchronous"])
+def test_what_refuses_to_begin_again_is_raised_to_the_reader(kind: str) -> None:
+    """A closed session, and a vote that fails where that raises; the iterator is closed."""
+
+    def fails(reader: Reader) -> None:
+        reader.bench.simulated.fail_next(13006)
+
+    cases: list[tuple[Callable[[Reader], None], type[Exception]]] = [
+        (fails, VoteRejected),
+        (lambda reader: reader.session.close(), SessionClosed),
+    ]
+    for prepare, expected in cases:
+        reader = Reader(Bench.make(on_error="raise"), kind)
+        reader.next()
+        reader.bench.time.advance_us(IDLE_US)
+        prepare(reader)
+        with pytest.raises(expected):
+            reader.next()
+        assert (reader.session.in_flight, reader.model.closed) == (0, 1)
+        reader.end()
+        reader.bench.controller.close()
+
+
+def test_an_iterator_that_is_no_generator(bench: Bench) -> None:
+    """A list has nothing to send to, throw into or close."""
+    session = bench.controller.session("balanced")
+    assert list(session.stream(WORDS, idle_timeout_us=IDLE_US)) == WORDS
+    stream = session.stream(WORDS, idle_timeout_us=IDLE_US)
+    next(stream)
+    with pytest.raises(KeyError):
+        stream.throw(KeyError())
+    closed = session.stream(WORDS, idle_timeout_us=IDLE_US)
+    next(closed)
+    closed.close()
+    bench.time.advance_us(0)
+    assert session.in_flight == 0
+
+
+def test_a_timeout_that_cant_be_one_is_refused(bench: Bench) -> None:
+    """At once, before anything is read."""
+    session = bench.controller.session("balanced")
+    with pytest.raises(ValueError, match="idle_timeout_us is 0: 1 or more"):
+        session.stream(WORDS, idle_timeout_us=0)
