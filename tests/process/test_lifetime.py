@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,6 +80,20 @@ def test_a_signal_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path,
     _, errors = process.communicate(timeout=60)
     assert process.returncode == -getattr(signal, number), errors
     assert "Traceback" not in errors
+    _assert_lowered_and_destroyed(calls)
+
+
+_UNSHARED = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child")
+
+
+def test_the_first_process_of_a_container_ends_by_sigterm(tmp_path: Path) -> None:
+    """The kernel spares it the signals that it sends itself: it exits once everything is lowered."""
+    if shutil.which("unshare") is None or subprocess.run([*_UNSHARED, "true"], check=False).returncode:
+        pytest.skip("no pid namespace can be made here")
+    calls = tmp_path / "calls"
+    command = [*_UNSHARED, sys.executable, str(HOST), str(calls), "sigterm to itself"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM, done.stderr
     _assert_lowered_and_destroyed(calls)
 
 

@@ -92,6 +92,8 @@ def infer(recorder: FileRecorder, session: Session, ending: str) -> None:
             threading.Thread(target=infer_forever, args=(session,)).start()
     if ending.startswith("slow") and isinstance(recorder.inner, SimulatedHtp):
         recorder.inner.delay_calls(10_000_000 if ending == "slow for long" else 300_000)
+    if ending == "sigterm to itself":
+        os.kill(os.getpid(), signal.SIGTERM)
     if ending != "exit in inference":
         print("ready", flush=True)  # noqa: T201 - told to the test
         # In short sleeps: a signal that comes just before one begins is handled when it ends.
