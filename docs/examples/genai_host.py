@@ -1,0 +1,40 @@
+"""onnxruntime-genai: an answer, token by token, that is one inference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnxruntime_genai as genai
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower import Session
+
+
+def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Model:
+    """Load a model within INIT, on the NPU unless another provider is named, or the CPU by None."""
+    config = genai.Config(folder)
+    config.clear_providers()
+    if provider is not None:
+        config.append_provider(provider)
+    if provider == "qnn":
+        # In this mode the provider casts no votes; see the page on ONNX Runtime.
+        config.set_provider_option("qnn", "htp_performance_mode", "default")
+    with votes.init():
+        return genai.Model(config)
+
+
+def answer(model: genai.Model, votes: Session, prompt: Sequence[int], longest: int) -> Iterator[int]:
+    """Return the tokens that follow a prompt, up to a length; the votes are up while they are made."""
+    parameters = genai.GeneratorParams(model)
+    parameters.set_search_options(max_length=longest)
+    generator = genai.Generator(model, parameters)
+
+    def tokens() -> Iterator[int]:
+        generator.append_tokens(list(prompt))
+        while not generator.is_done():
+            generator.generate_next_token()
+            yield int(generator.get_next_tokens()[0])
+
+    return votes.stream(tokens())

@@ -1,0 +1,27 @@
+"""LiteRT: a compiled model whose runs vote, and that casts no votes by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ai_edge_litert.compiled_model import CompiledModel
+from ai_edge_litert.hardware_accelerator import HardwareAccelerator
+from ai_edge_litert.options import Options
+from ai_edge_litert.qualcomm_options import QualcommHtpPerformanceMode, QualcommOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower import Session
+
+
+def load(
+    model: bytes, votes: Session, accelerator: HardwareAccelerator = HardwareAccelerator.NPU
+) -> tuple[CompiledModel, Callable[..., Any]]:
+    """Compile a model within INIT; return it, and its ``run_by_index``, of which every call is an inference."""
+    # In this mode LiteRT's dispatch library casts no votes. In any other it votes by itself.
+    quiet = QualcommOptions(htp_performance_mode=QualcommHtpPerformanceMode.DEFAULT)
+    options = Options(hardware_accelerators=accelerator, qualcomm_options=quiet)
+    with votes.init():
+        compiled = CompiledModel.from_buffer(model, options=options)
+    return compiled, votes.votes(compiled.run_by_index)
