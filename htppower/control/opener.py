@@ -103,7 +103,10 @@ class Opener:
         if self._recovery.waiting:
             return self._recovery.error
         try:
-            session.epoch = self._registry.epoch
+            if session.epoch != (epoch := self._registry.epoch):
+                # The library may know those no longer that were created before the DSP restarted.
+                session.doubted = frozenset(session.ledgers)
+                session.epoch = epoch
             for core_id in session.core_ids:
                 self._ids.create(session, core_id)
         except VoteRejected as rejected:

@@ -83,7 +83,11 @@ class Reconciler:
         if cause in _BEGINNINGS:
             self._registry.require_live(session)
         if error is not None:
-            self.raise_failure(session, error, quiet=quiet)
+            try:
+                self.raise_failure(session, error, quiet=quiet)
+            finally:
+                # Its traceback holds this frame, and that of the inference, with its token and its inputs.
+                del error
 
     def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session whose alarm rings."""
@@ -122,8 +126,11 @@ class Reconciler:
             VoteRejected: see there.
         """
         missing = session.state in (State.UNKNOWN, State.UNVOTED)
-        if error is not None and missing and self._raises and not quiet:
-            raise without_frames(error)
+        try:
+            if error is not None and missing and self._raises and not quiet:
+                raise without_frames(error)
+        finally:
+            del error
 
     def raise_first(self, failures: list[VoteRejected]) -> None:
         """Raise the first failure of a close, where the controller has ``on_error="raise"``.

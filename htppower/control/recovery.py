@@ -83,9 +83,10 @@ class Recovery:
 
         Args:
             error: the call that told of it.
-            epoch: that in which the call began. One that was under way when a restart was told may tell of that same
-                restart, or of the time before it: it counts as 1007, and not towards ``MOST_RESTARTS``. None for a call
-                of a host's own: nothing is done where that loss is known, and none counts towards ``MOST_RESTARTS``.
+            epoch: that in which the call began. One that was under way when a 1007 was told may tell of that same
+                restart, or of the time before it: it does not make the DSP count as dead, nor as restarting again.
+                None for a call of a host's own: nothing is done where that loss is known, and none counts towards
+                ``MOST_RESTARTS``.
         """
         with self._registry.lock:
             now_us = self._time.now_us
@@ -98,11 +99,12 @@ class Recovery:
             if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
                 self._retry.died(error)
                 return
-            self._restart_epoch = self._registry.epoch
-            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
-                self._restarts, self._restarts_since_us = 0, now_us
-            self._restarts += epoch is not None and not earlier
-            self._retry.revived()
+            if error.code != SYSTEM_COMMUNICATION_FATAL:
+                self._restart_epoch = self._registry.epoch
+                if now_us - self._restarts_since_us >= FIRST_RETRY_US:
+                    self._restarts, self._restarts_since_us = 0, now_us
+                self._restarts += epoch is not None and not earlier
+                self._retry.revived()
             if self.gives_up:
                 self._put_off = self._registry.epoch
                 self._retry.failed(error)

@@ -62,6 +62,7 @@ class NativeCall:
         over: whether it has ended, also by an interrupt.
         restarted: whether the subsystem restarted while it was under way, so that it tells of that.
         earlier: whether it was under way when another told of a restart: what it tells may be from before that.
+        perhaps_earlier: whether it was when the host told of one, which may have been known already.
     """
 
     number: int
@@ -76,6 +77,7 @@ class NativeCall:
     over: bool = False
     restarted: bool = False
     earlier: bool = False
+    perhaps_earlier: bool = False
 
     @property
     def process_wide(self) -> bool:

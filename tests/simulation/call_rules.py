@@ -134,22 +134,17 @@ class CallRules:
                 self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
 
     def _dead_answered(self, call: NativeCall) -> None:
-        operation = self._situation.operations.get(call.task)
-        kind = None if operation is None else operation.kind
-        if operation is not None and operation.client is not None and operation.client.closing:
-            # A session that is being closed is brought down by whoever has its turn, at once.
+        if call.earlier or call.perhaps_earlier:
             return
+        operation = self._situation.operations.get(call.task)
         now_us = self._scheduler.now_us
-        if operation is None or self._dead_us is None or operation.begun_us <= self._dead_us:
-            # It may have been about to make its call when another was answered.
-            gap_us = LEAST_BETWEEN_FAILURES_US
-        else:
-            gap_us = call.begun_us - self._dead_us
-        if kind in ("begin", "end") and self._dead_known and gap_us < LEAST_BETWEEN_FAILURES_US:
+        # It may have been about to make its call when another was answered.
+        late = operation is not None and self._dead_us is not None and operation.begun_us > self._dead_us
+        gap_us = call.begun_us - (self._dead_us or 0) if late else LEAST_BETWEEN_FAILURES_US
+        if self._dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and _is_free(operation):
             details = f"{call}, {gap_us} us after the one before"
             self._situation.fail("1011 costs at most one failed call a second", details)
-        again = self._dead_us is None or now_us - self._dead_us >= LEAST_BETWEEN_FAILURES_US
-        if kind in ("begin", "end", None) and again:
+        if self._dead_us is None or now_us - self._dead_us >= LEAST_BETWEEN_FAILURES_US:
             # Of several that were under way the first counts.
             self._dead_us, self._dead_known = now_us, False
 
@@ -166,3 +161,13 @@ class CallRules:
                 if not client.closed and call.core in client.cores and (its_own or not client.closing):
                     return client
         return None
+
+
+def _is_free(operation: Operation | None) -> bool:
+    """Return whether a phase makes no call to a dead DSP.
+
+    A session that is being closed is brought down at once, by whoever has its turn.
+    """
+    if operation is None or operation.client is None or operation.client.closing:
+        return False
+    return operation.kind in ("begin", "end")

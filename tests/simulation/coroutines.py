@@ -87,6 +87,7 @@ class Loop:
     async def _infer(self, phases: Phases, client: Client, op: Op) -> None:
         inference = client.session.ainference()
         client.unsettled += 1
+        client.asked += 1
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
@@ -108,6 +109,7 @@ class Loop:
         if cancelled:
             client.must_until_us = 0
         client.inferences -= 1
+        client.asked += 1
         try:
             await inference.__aexit__(None, None, None)
         except (asyncio.CancelledError, htppower.VoteRejected):

@@ -148,4 +148,6 @@ class Host:
             return
         self._specification.troubles.add_to_all()
         self._specification.calls.alive_again()
+        for call in self._specification.situation.under_way:
+            call.perhaps_earlier = True
         self._public.call("link_lost", None, lambda: tell(1007), op.interrupt)

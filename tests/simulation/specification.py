@@ -110,8 +110,9 @@ class Specification:
             self._failed(call, client)
         if call.code == RESTARTED or (call.code == DEAD and call.earlier):
             self.troubles.told(again=call.earlier)
-            for other in self.situation.under_way:
-                other.earlier = True
+            if call.code == RESTARTED:
+                for other in self.situation.under_way:
+                    other.earlier = True
 
     def check_closed(self, client: Client) -> None:
         """Fail where a session that was closed has left anything but what is tried again."""
