@@ -30,13 +30,13 @@ class _NoForks:
     """In the place of ``os`` where what is called in forked children is registered: that can't be taken back."""
 
 
-def bind() -> None:
-    """Let the package be imported with stand-ins and points from now on.
+def bind(*, points: bool = True) -> None:
+    """Let the package be imported with stand-ins and, unless told otherwise, points from now on.
 
     Raises:
         RuntimeError: it is imported already, without.
     """
-    lines.instrument(PACKAGE, without=WITHOUT_POINTS, adapt=_adapt)
+    lines.instrument(PACKAGE, without=WITHOUT_POINTS if points else (PACKAGE,), adapt=_adapt)
 
 
 def _adapt(module: types.ModuleType) -> None:
@@ -64,8 +64,8 @@ def _caches() -> tuple[Any, ...]:
 def installed(scheduler: Scheduler) -> Iterator[None]:
     """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
     forks = _forks()
-    for cached in _caches():
-        # A run must not depend on those before it.
+    for cached in _caches() if scheduler.fine else ():
+        # A run must not depend on those before it: what is remembered has no points.
         cached.cache_clear()
     real_os, forks.os = forks.os, _NoForks()
     stand_ins.follow(scheduler)

@@ -18,9 +18,15 @@ LEAST_BETWEEN_FAILURES_US = 1_000_000
 
 
 class CallRules:
-    """The calls of a run, and what must hold of them."""
+    """The calls of a run, and what must hold of them.
+
+    Attributes:
+        made: the calls, in the order in which they began.
+        lost: the ids of which a KeyboardInterrupt kept the controller from hearing.
+    """
 
     def __init__(self, situation: Situation) -> None:
+        self.lost: set[int] = set()
         self.made: list[NativeCall] = []
         self._situation = situation
         self._scheduler = situation.scheduler
@@ -70,8 +76,12 @@ class CallRules:
 
     def interrupted(self, operation: Operation) -> None:
         """Take in that a KeyboardInterrupt went through an operation: nobody knows what its last call has done."""
-        if operation.last_call is not None and operation.last_call.power_config_id is not None:
-            self._destroyed.discard(operation.last_call.power_config_id)
+        call = operation.last_call
+        if call is None or call.power_config_id is None:
+            return
+        if call.function == "createPowerConfigId":
+            self.lost.add(call.power_config_id)
+        self._destroyed.discard(call.power_config_id)
 
     def applied(self, call: NativeCall) -> Client | None:
         """Take in that a call has taken effect; return the session whose id it was made on."""
@@ -118,7 +128,7 @@ class CallRules:
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients
-        known = {*self._situation.orphans, *self._bare}
+        known = {*self._situation.orphans, *self._bare, *self.lost}
         left = [each for each in client.power_config_ids if each in alive and each not in known]
         if left:
             self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")

@@ -1,4 +1,10 @@
-"""Small cases, run in every order of steps in which at most so many tasks are made to wait that could go on."""
+"""Small cases, run in every order of steps in which at most so many tasks are made to wait that could go on.
+
+An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's two threads run.
+Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
+on what is in a queue of its own, are one: nothing that another task does depends on it. What is still to come when both
+threads have ended runs in the order in which it became ready.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,12 @@ import attrs
 from simulation.backend import Fault
 from simulation.choices import Enumerated
 from simulation.program import Op, Program
+from simulation.shrink import Failing
 from simulation.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulation.simulate import Result
     from simulation.situation import Promises
 
 # Two sessions on a core each, of a profile that sustains and of one that lowers at once.
@@ -87,12 +93,14 @@ class Explored:
         runs, steps: how many there were.
         complete: whether every order was run.
         failed: the first run that failed, None where none has.
+        broken: what it has broken, and how.
     """
 
     runs: int
     steps: int
     complete: bool
-    failed: Result | None
+    failed: Failing | None = None
+    broken: str = ""
 
 
 def explore(program: Program, promises: Promises, most_preemptions: int, end_s: float) -> Explored:
@@ -108,12 +116,13 @@ def explore(program: Program, promises: Promises, most_preemptions: int, end_s: 
     runs = steps = 0
     while beginning is not None:
         if time.monotonic() > end_s:
-            return Explored(runs, steps, complete=False, failed=None)
+            return Explored(runs, steps, complete=False)
         choices = Enumerated(beginning, most_preemptions)
         result = simulate(program, choices, promises, coarse=True)
         runs += 1
         steps += result.steps
         if result.violation is not None:
-            return Explored(runs, steps, complete=False, failed=result)
+            failing = Failing(program, result.made, result.violation.rule)
+            return Explored(runs, steps, complete=False, failed=failing, broken=str(result.violation))
         beginning = choices.following()
-    return Explored(runs, steps, complete=True, failed=None)
+    return Explored(runs, steps, complete=True)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import multiprocessing
 import os
 import random
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -25,7 +28,7 @@ if __name__ == "__main__":
 from simulation import binding
 
 # Before anything imports the controller: it is to import the stand-ins, and its statements are to be points.
-binding.bind()
+binding.bind(points="--exhaustive" not in sys.argv)
 
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.exhaustive import cases, explore  # noqa: E402
@@ -96,21 +99,25 @@ def run_random(given: argparse.Namespace, promises: Promises) -> int:
 
 def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     """Run every small case in every order; return how many failed."""
-    end_s = time.monotonic() + given.seconds
+    begun_s = time.monotonic()
     broken = runs = steps = complete = 0
     chosen = [case for case in cases() if given.case in case.name]
-    for case in chosen:
-        explored = explore(case.program, promises, given.preemptions, end_s)
-        runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
-        print(f"{explored.runs:>8,} runs  {'' if explored.complete else 'not all '}{case.name}", flush=True)
-        if explored.failed is not None:
-            assert explored.failed.violation is not None
-            broken += not explored.failed.violation.rule.startswith(tuple(given.known))
-            failing = Failing(case.program, explored.failed.made, explored.failed.violation.rule)
-            print(f"BROKEN {explored.failed.violation}")
-            if given.shrink:
-                show(failing, promises, seconds=given.shrink, coarse=True)
-    print(f"{complete} of {len(chosen)} cases in every order, {runs:,} runs, {steps:,} steps, {broken} broken")
+    look = partial(
+        explore, promises=promises, most_preemptions=given.preemptions, end_s=time.monotonic() + given.seconds
+    )
+    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as processes:
+        for case, explored in zip(chosen, processes.map(look, [case.program for case in chosen]), strict=True):
+            runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
+            print(f"{explored.runs:>8,} orders  {'' if explored.complete else 'not all '}{case.name}", flush=True)
+            if explored.failed is not None:
+                broken += not explored.failed.rule.startswith(tuple(given.known))
+                print(f"BROKEN {explored.broken}")
+                if given.shrink:
+                    show(explored.failed, promises, seconds=given.shrink, coarse=True)
+    print(
+        f"{complete} of {len(chosen)} cases in every order with at most {given.preemptions} preemptions: "
+        f"{runs:,} orders, {steps:,} steps, {broken} broken, {time.monotonic() - begun_s:.0f} s"
+    )
     print("broken" if broken else "nothing broke")
     return broken
 
@@ -140,6 +147,7 @@ def main() -> int:
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
+    parser.add_argument("--jobs", type=int, default=1, help="processes for --exhaustive; 1 unless told")
     parser.add_argument(
         "--shrink", type=float, default=0.0, help="seconds for making each failure smaller; 0 shows none"
     )

@@ -33,8 +33,9 @@ class Scheduler:
     Args:
         choices: who goes on.
         fine: whether every instrumented statement is a point, too.
-        coarse: whether giving back is no point: the next taking is, and between the two nothing happens that others
-            see.
+        coarse: whether only that is a point after which something may happen that another task's steps depend on. Giving
+            back is none: the next taking is, and between the two nothing happens that others see. Neither is taking a
+            lock that the task holds, or one that only orders events. And a task that serves goes on as soon as it can.
         traced: whether to keep a trace.
 
     Attributes:
@@ -46,6 +47,7 @@ class Scheduler:
         over: whether the run has ended; whatever runs still only unwinds.
         failure: what went wrong first.
         prompt: whether nobody is slow: time moves only when nobody can go on.
+        choosing: whether the choices are asked; otherwise the running task goes on, or the first that is ready.
         quiet: is called when nobody can go on, before time moves; it may raise ``Violation``. It returns whether the
             time that goes by then counts as idle.
         prompt_us: the time in which nobody was slow.
@@ -62,6 +64,7 @@ class Scheduler:
         self.tasks: list[Task] = []
         self.collecting = False
         self.prompt = False
+        self.choosing = True
         self.over = False
         self.failure: Violation | None = None
         self.quiet: Callable[[], bool] = lambda: True
@@ -69,6 +72,7 @@ class Scheduler:
         self.trace: list[str] | None = [] if traced else None
         self._choices = choices
         self._hub = getcurrent()
+        self._preempted: Task | None = None
         self._nobody = Task("nobody", 0, daemon=True)
         self.current = self._nobody
         self._timers: list[tuple[int, int, list[Callable[[], None]]]] = []
@@ -225,6 +229,10 @@ class Scheduler:
             self.fail(
                 Violation("no livelock", f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {who_waits(self.tasks)}")
             )
+        if self.coarse and (task.serves or self._serve(task)):
+            return
+        if not self.choosing:
+            return
         self._forget_cancelled()
         ready, clock = len(self.ready), bool(self._timers) and not self.prompt
         pick = self._choices.pick(self.steps, ready, clock=clock, forced=False) if ready or clock else 0
@@ -243,8 +251,21 @@ class Scheduler:
         if self.over:
             raise GreenletExit
 
+    def _serve(self, task: Task) -> bool:
+        """Let the tasks go on that serve, and then the running one again; return whether the run is over."""
+        serving = next((place for place, each in enumerate(self.ready) if each.serves), None)
+        if serving is not None:
+            self._preempted = task
+            self._enter(self.ready.pop(serving))
+            if self.over:
+                raise GreenletExit
+        return False
+
     def _take_next(self) -> Task | None:
         """Choose who goes on where the one that ran can't; move time on where nobody can."""
+        if self._preempted is not None and not any(task.serves for task in self.ready):
+            preempted, self._preempted = self._preempted, None
+            return preempted
         while not self.ready:
             if self._doomed:
                 self._drop(NEVER)
@@ -266,7 +287,12 @@ class Scheduler:
             self.prompt_us += self.now_us - began_us
             self.idle_us += (self.now_us - began_us) * idle
         count = len(self.ready)
-        pick = self._choices.pick(self.steps, count, clock=False, forced=True) if count > 1 else 0
+        if self.coarse:
+            serving = next((place for place, task in enumerate(self.ready) if task.serves), None)
+            if serving is not None:
+                return self.ready.pop(serving)
+        asked = self.choosing and count > 1
+        pick = self._choices.pick(self.steps, count, clock=False, forced=True) if asked else 0
         return self.ready.pop(min(pick, count - 1))
 
     def _move_on(self) -> None:

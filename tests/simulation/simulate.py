@@ -117,12 +117,15 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
         handle_sigterm=False,
     )
     specification.situation.controller = controller
+    # In small cases, while the threads run.
+    scheduler.choosing = not scheduler.coarse
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
     host = Host(specification, backend, program)
     for place, name in enumerate(program.profiles):
         host.open(place, name)
+    scheduler.choosing = True
     threads = [
         scheduler.spawn(f"thread {number}", functools.partial(host.run, ops))
         for number, ops in enumerate(program.threads)
@@ -132,6 +135,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
             thread.waiters.append(scheduler.current)
             scheduler.block(f"the end of {thread}")
     backend.spared = scheduler.prompt = True
+    scheduler.choosing = not scheduler.coarse
     if backend.htp._dead:
         backend.restart()
         specification.restarted()

@@ -133,7 +133,7 @@ class Specification:
         situation = self.situation
         if situation.htp._process.rpc_polling_time_us and None not in self.troubles:
             situation.fail("nothing stays behind", self._process.tell())
-        left = set(situation.htp._clients) - set(orphans)
+        left = set(situation.htp._clients) - set(orphans) - self.calls.lost
         if left:
             situation.fail("nothing stays behind", f"ids {sorted(left)}; orphans {orphans}")
 

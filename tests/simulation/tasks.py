@@ -35,6 +35,8 @@ class Task:
         done: whether it has ended.
         thread: the thread of which it is the work, if it is of one.
         waiters: the tasks that wait for its end.
+        serves: whether it only hands on what is in a queue of its own, so that no order of its steps and those of
+            others makes a difference.
     """
 
     __slots__ = (
@@ -45,6 +47,7 @@ class Task:
         "interrupt_in",
         "name",
         "number",
+        "serves",
         "thread",
         "waiters",
         "waits_for",
@@ -61,6 +64,7 @@ class Task:
         self.done = False
         self.thread: object | None = None
         self.waiters: list[Task] = []
+        self.serves = False
 
     def __repr__(self) -> str:
         """Return its name."""
