@@ -14,9 +14,10 @@ import pytest
 
 pytest.importorskip("greenlet")
 
+from simulation.breaks import MUTATIONS
 from simulation.choices import Enumerated, Random, Replayed
 from simulation.locks import Condition, Lock, SimpleQueue
-from simulation.mutations import MUTATIONS, caught
+from simulation.mutations import caught
 from simulation.scheduler import Scheduler
 from simulation.tasks import Violation
 

@@ -33,6 +33,7 @@ class Changes:
         self, specification: Specification, public: PublicCalls, run: Callable[[tuple[Op, ...]], None]
     ) -> None:
         self._situation = specification.situation
+        self._troubles = specification.troubles
         self._scheduler = specification.situation.scheduler
         self._public = public
         self._run = run
@@ -42,21 +43,38 @@ class Changes:
         for each in self._situation.clients if client is None else (client,):
             each.must_until_us = 0
 
+    def _alone(self, client: Client) -> tuple[str, int] | None:
+        """Return which profile an idle session uses, and what was asked of it; None where others ask, too."""
+        possible = client.possible(self._situation.caps)
+        asked = client.busy or client.unsettled or client.endings or self._situation.operations
+        if asked or client in self._troubles or len(possible) > 1:
+            return None
+        return possible[0].profile.name, client.asked
+
+    def _ends_sustain(self, client: Client, alone: tuple[str, int] | None) -> None:
+        """Take in that its profile has changed: votes that were only sustained come down."""
+        now = self._alone(client)
+        if alone is not None and now is not None and now[0] != alone[0] and now[1] == alone[1] + 1:
+            client.may_until_us = min(client.may_until_us, self._scheduler.now_us)
+
     def use(self, client: Client, op: Op) -> None:
         """Change a session's own profile."""
         begun_at = self._scheduler.steps
+        alone = self._alone(client)
         use = Use(op.name)
         client.uses.append(use)
         self.end_sustains(client)
         error = self._public.call("use", client, lambda: client.session.use(expected()[op.name].profile), op.interrupt)
         if error is None:
             client.used(use, self._scheduler.steps, begun_at)
+            self._ends_sustain(client, alone)
         else:
             use.returned_at = self._scheduler.steps
 
     def hold(self, client: Client, op: Op) -> None:
         """Hold a profile for a while."""
         scheduler = self._scheduler
+        alone = self._alone(client)
         claim, owner = Claim(op.name), Owner() if op.how == "owner" else None
         timeout_us = max(op.us, 1) if op.how == "timeout" else None
         client.holds.append(claim)
@@ -80,6 +98,8 @@ class Changes:
         # A session that is being closed follows no hold any more.
         claim.certain = in_time and not client.closing
         claim.until_us = None if timeout_us is None else scheduler.now_us + timeout_us
+        if claim.certain:
+            self._ends_sustain(client, alone)
         if op.how == "timeout":
             claim.handle = None
         scheduler.sleep(op.us)

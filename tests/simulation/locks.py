@@ -52,10 +52,7 @@ class Lock:
         if scheduler.over:
             return True
         task = scheduler.current
-        if not scheduler.coarse or self._is_point(task):
-            scheduler.point()
-        if scheduler.collecting:
-            scheduler.fail(Violation("nothing that the collector runs takes a lock", f"{task} takes {self}"))
+        self._be_point(task)
         if self.owner is task:
             if self._reentrant:
                 self._depth += 1
@@ -116,10 +113,14 @@ class Lock:
         """Return its name."""
         return self._name
 
-    def _is_point(self, task: Task) -> bool:
-        """Return whether another task's steps may depend on when it is taken."""
+    def _be_point(self, task: Task) -> None:
+        """Be a point; with coarse steps, only where another task's steps may depend on when it is taken."""
+        scheduler = self._scheduler
         only_events = self.rank is not None and self.rank >= EVENTS_RANK and self.owner is None
-        return not only_events and self.owner is not task
+        if not scheduler.coarse or not (only_events or self.owner is task):
+            scheduler.point()
+        if scheduler.collecting:
+            scheduler.fail(Violation("nothing that the collector runs takes a lock", f"{task} takes {self}"))
 
     def _check_order(self, task: Task) -> None:
         for held in task.held:

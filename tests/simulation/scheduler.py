@@ -33,9 +33,9 @@ class Scheduler:
     Args:
         choices: who goes on.
         fine: whether every instrumented statement is a point, too.
-        coarse: whether only that is a point after which something may happen that another task's steps depend on. Giving
-            back is none: the next taking is, and between the two nothing happens that others see. Neither is taking a
-            lock that the task holds, or one that only orders events. And a task that serves goes on as soon as it can.
+        coarse: whether only that is a point after which something may happen that another task's steps depend on.
+            Giving back is none: the next taking is, and between the two nothing happens that others see. Neither is
+            taking a lock that the task holds, or one that only orders events. And a task that serves goes on at once.
         traced: whether to keep a trace.
 
     Attributes:

@@ -1,0 +1,11 @@
+"""The small breaks of the core that the simulation must find, by subject."""
+
+from __future__ import annotations
+
+from simulation.breaks.casting import CASTING
+from simulation.breaks.claims import CLAIMS
+from simulation.breaks.phases import PHASES
+from simulation.breaks.recovering import RECOVERING
+from simulation.breaks.settling import SETTLING
+
+MUTATIONS = (*PHASES, *SETTLING, *RECOVERING, *CASTING, *CLAIMS)

@@ -1,0 +1,121 @@
+"""Breaks of casting: the calls of a step, ids, what is known to be in force, settings of the process."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+CASTING = (
+    Mutation(
+        "a session that is closed does not give back the settings of the process",
+        "executor.py",
+        "            failed = self.cast_settings(session if is_known else None)\n",
+        "            failed = None\n",
+    ),
+    Mutation(
+        "of several cores only the first is voted on after a failure",
+        "executor.py",
+        "                first = first or without_frames(error)\n",
+        "                first = first or without_frames(error)\n                break\n",
+    ),
+    Mutation(
+        "a session does not wait for the settings that another is casting",
+        "executor.py",
+        "first = self.cast_settings(session, wait=in_time)",
+        "first = self.cast_settings(session)",
+    ),
+    Mutation(
+        "an id that could not be destroyed is forgotten",
+        "power_config_ids.py",
+        "            if not gone:\n                self._registry.orphans[power_config_id] = None",
+        "            pass",
+    ),
+    Mutation(
+        "whether a session asks for its settings is not looked at",
+        "executor.py",
+        "            or not self._settings.asks_for(session.number, votes)\n",
+        "",
+    ),
+    Mutation(
+        "a cast goes on with the next core when the link is lost",
+        "executor.py",
+        "                if error.code in LINK_LOST:\n                    raise\n",
+        "",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "an id is given up before it is noted as one to destroy",
+        "power_config_ids.py",
+        "            registry.orphans[power_config_id] = None\n            session.give_up_id(core_id)",
+        "            session.give_up_id(core_id)",
+    ),
+    Mutation(
+        "an id that is refused is not replaced",
+        "executor.py",
+        (
+            "        failed = self._ids.give_up(session, core_id, None)\n"
+            "        if failed is not None and failed.code in LINK_LOST:\n"
+            "            raise without_frames(failed)\n"
+            "        self._ids.create(session, core_id)"
+        ),
+        "        pass",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "the settings of the process are cast without their turn",
+        "executor.py",
+        "        run_if_free(self._settings.turn, send)",
+        "        send()",
+    ),
+    Mutation(
+        "settings that were doubted during the call that sent them count as sent",
+        "process_settings.py",
+        "if self._ledger.now is since:",
+        "if True:",
+        Drawn.RESTARTS,
+        seed=2_001_250,
+    ),
+    Mutation(
+        "a wish is not taken out where none takes its place",
+        "process_settings.py",
+        "                    if other is not wish:\n",
+        "                    if other is not wish and wish:\n",
+    ),
+    Mutation(
+        "a wish that changes does not change what is wanted",
+        "process_settings.py",
+        "                self._found = None\n",
+        "                pass\n",
+    ),
+    Mutation(
+        "wishes change without the lock",
+        "process_settings.py",
+        "        asks = bool(wish)\n        with self._lock:",
+        "        asks = bool(wish)\n        if True:",
+        seed=900,
+    ),
+    Mutation(
+        "what a call carries that fails stays known",
+        "ledger.py",
+        "        known.pop(option, None)\n",
+        "",
+    ),
+    Mutation(
+        "a lost session knows still what was in force",
+        "ledger.py",
+        "self.now = InForce(NOTHING, doubtful, now.accepted)",
+        "self.now = now",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a vote that is in doubt counts as in force",
+        "ledger.py",
+        "is_there = earlier is not None and earlier[1] and",
+        "is_there = earlier is not None and",
+    ),
+    Mutation(
+        "what a profile leaves unset is not taken back",
+        "ledger.py",
+        "        if complete is None and (earlier is None or option in superseded):\n            continue\n",
+        "        if complete is None:\n            continue\n",
+    ),
+)

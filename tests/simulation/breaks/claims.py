@@ -1,0 +1,62 @@
+"""Breaks of holds, caps and changes of profile."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Mutation
+
+CLAIMS = (
+    Mutation(
+        "a session that is closed is not marked as closing",
+        "claims.py",
+        "                session.gate.close()\n",
+        "",
+    ),
+    Mutation(
+        "a hold with a timeout gets no alarm",
+        "claims.py",
+        "                self._alarms[claim.number] = self._time.call_at(claim.until_us, end)",
+        "                pass",
+    ),
+    Mutation(
+        "a hold that ends changes no profile",
+        "claims.py",
+        "error = self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)",
+        "error = None",
+    ),
+    Mutation(
+        "a cap that is lifted changes no profile",
+        "claims.py",
+        "            self._all_follow(Cause.CAP_LIFTED, claim.reason)\n",
+        "",
+    ),
+    Mutation(
+        "a cap that is set changes no profile",
+        "claims.py",
+        "        self._all_follow(Cause.CAP_SET, claim.reason)\n",
+        "",
+    ),
+    Mutation(
+        "the profile is followed before it is noted",
+        "claims.py",
+        (
+            "            session.own = loaded\n"
+            "            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
+        ),
+        (
+            "            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
+            "            session.own = loaded\n"
+        ),
+    ),
+    Mutation(
+        "all holds end with one",
+        "claims.py",
+        "session.holds = tuple(other for other in session.holds if other is not claim)",
+        "session.holds = ()",
+    ),
+    Mutation(
+        "what is run side by side is not waited for",
+        "side_by_side.py",
+        "        each.done.wait(None if end_s is None else max(0.0, end_s - clock.monotonic()))\n",
+        "",
+    ),
+)

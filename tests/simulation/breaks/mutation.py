@@ -1,0 +1,36 @@
+"""A small break of the core: which text is put in the place of which."""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+
+class Drawn(enum.Enum):
+    """What may happen in the runs that are to find a break, and the options of ``run.py`` for that."""
+
+    CALLS_FAIL = ("--no-interrupts", "--no-restarts")
+    RESTARTS = ("--no-interrupts",)
+    ALL = ()
+
+
+@attrs.frozen
+class Mutation:
+    """A small break.
+
+    Attributes:
+        name: what is broken.
+        file: in which file of ``htppower/control``.
+        old: the text there, which stands there once.
+        new: what takes its place.
+        drawn: what may happen in the runs that are to find it.
+        seed: the first of these runs.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    drawn: Drawn = Drawn.CALLS_FAIL
+    seed: int = 0

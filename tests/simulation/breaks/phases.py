@@ -1,0 +1,137 @@
+"""Breaks of phases: their count, the gate, and when a session comes down."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+PHASES = (
+    Mutation(
+        "an alarm that has rung counts as armed",
+        "gate.py",
+        "self.alarm_us == deadline_us:\n                self.alarm, self.covered = None, False",
+        "self.alarm_us == deadline_us:\n                pass",
+    ),
+    Mutation(
+        "the end of INIT shortens a sustain that is pending",
+        "gate.py",
+        "self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)",
+        "self.deadline_us = now_us + self.after_init_us",
+    ),
+    Mutation(
+        "the deadline is not renewed where an inference ends off the hot path",
+        "gate.py",
+        (
+            "        if len(self.idle) + 1 >= self.made:\n"
+            "            self.deadline_us = self.time.now_us + self.sustain_us\n"
+        ),
+        "",
+    ),
+    Mutation(
+        "a token is made without the lock",
+        "gate.py",
+        "        with self.lock:\n            made = Token(self.idle)",
+        "        if True:\n            made = Token(self.idle)",
+    ),
+    Mutation(
+        "INIT and DE-INIT do not count as use",
+        "gate.py",
+        "return len(self.idle) < self.made or bool(self.preparing)",
+        "return len(self.idle) < self.made",
+    ),
+    Mutation(
+        "the token of an inference that does not begin is not taken back",
+        "gate.py",
+        "                token.waited = False\n                self.idle.append(token)",
+        "                token.waited = False",
+    ),
+    Mutation(
+        "no alarm is armed where the last inference ends",
+        "gate.py",
+        "            if self.sustain_us and self.arm():\n                return False",
+        "            if self.sustain_us:\n                return False",
+    ),
+    Mutation(
+        "whether the gate is open is looked at before the token is taken",
+        "phases.py",
+        (
+            "        gate, token = self._phases.gate, None\n"
+            "        try:\n"
+            "            try:\n"
+            "                token = gate.idle.pop()\n"
+            "            except IndexError:\n"
+            "                token = gate.token()\n"
+            "            if self._token is not None:\n"
+            "                gate.put_back(token)\n"
+            '                raise PhaseMisuse("this inference is being '
+            'run: call inference() for each")  # noqa: TRY301\n'
+            "            self._token = token\n"
+            "            if gate.open:\n"
+            "                return\n"
+        ),
+        (
+            "        gate, token = self._phases.gate, None\n"
+            "        was_open = gate.open\n"
+            "        try:\n"
+            "            try:\n"
+            "                token = gate.idle.pop()\n"
+            "            except IndexError:\n"
+            "                token = gate.token()\n"
+            "            if self._token is not None:\n"
+            "                gate.put_back(token)\n"
+            '                raise PhaseMisuse("this inference is being '
+            'run: call inference() for each")  # noqa: TRY301\n'
+            "            self._token = token\n"
+            "            if was_open:\n"
+            "                return\n"
+        ),
+    ),
+    Mutation(
+        "the deadline is not renewed on the hot path",
+        "phases.py",
+        "                    gate.ended_ns = gate.time.now_ns()\n",
+        "",
+    ),
+    Mutation(
+        "an alarm that is gone counts as armed on the hot path",
+        "gate.py",
+        "self.alarm, self.covered = None, False",
+        "self.alarm = None",
+    ),
+    Mutation(
+        "an alarm that rings after the sustain of the next inference counts as in time",
+        "gate.py",
+        "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
+        "self.covered = True",
+    ),
+    Mutation(
+        "an interrupted end of an inference is not looked at again",
+        "phases.py",
+        "            clear_frames(interrupt)\n            self._phases.look_again()\n",
+        "            clear_frames(interrupt)\n",
+        Drawn.ALL,
+    ),
+    Mutation(
+        "a coroutine that ends its inference lowers nothing",
+        "async_phases.py",
+        "if phases.gate.end(token):",
+        "if phases.gate.end(token) and error is not None:",
+    ),
+    Mutation(
+        "a coroutine does not wait for its votes",
+        "async_phases.py",
+        "            await self._answer\n        except",
+        "            pass\n        except",
+    ),
+    Mutation(
+        "a coroutine that is cancelled while its votes are raised has nobody lower them",
+        "async_phases.py",
+        "                gate.put_back(taken)\n                self._phases.look_again()",
+        "                gate.put_back(taken)",
+    ),
+    Mutation(
+        "an alarm that rings at its deadline finds that it is not over: < as <=",
+        "desired.py",
+        "(now_us < use.deadline_us and",
+        "(now_us <= use.deadline_us and",
+    ),
+)

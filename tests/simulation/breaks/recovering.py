@@ -1,0 +1,97 @@
+"""Breaks of recovery: lost links, the back-off, the heartbeat."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+RECOVERING = (
+    Mutation(
+        "the settings of the process are not doubted after a lost link",
+        "recovery.py",
+        "        self._registry.epoch += 1\n        self._settings.forget()\n",
+        "        self._registry.epoch += 1\n",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "lost sessions do not join the queue",
+        "recovery.py",
+        "                self._queue.setdefault(session, cause)\n",
+        "",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a DSP that was dead stays dead when it restarts",
+        "recovery.py",
+        "            self._retry.revived()\n",
+        "",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "the back-off rings, and no session that lacks votes joins the queue",
+        "recovery.py",
+        (
+            "            for session in self._by_urgency(self._lacking):\n"
+            "                self._queue.setdefault(session, Cause.RETRIED)\n"
+        ),
+        "",
+    ),
+    Mutation(
+        "ids that could not be destroyed do not keep the back-off going",
+        "recovery.py",
+        " or bool(self._registry.orphans)",
+        "",
+    ),
+    Mutation(
+        "a lost link begins no new epoch",
+        "recovery.py",
+        "        self._registry.epoch += 1\n        self._settings.forget()\n",
+        "        self._settings.forget()\n",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "the first restart is left to the back-off",
+        "recovery.py",
+        "self._restarts > MOST_RESTARTS",
+        "self._restarts >= 1",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "the queue is taken, and not emptied",
+        "recovery.py",
+        "            queued, self._queue = self._queue, {}\n            return queued",
+        "            return dict(self._queue)",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "nothing that failed is tried again",
+        "retry.py",
+        "if self._alarm is None and not self._closed:",
+        "if False:",
+    ),
+    Mutation(
+        "a back-off that has rung counts as armed",
+        "retry.py",
+        "        self._alarm = None\n        self._delay_us = min(",
+        "        self._delay_us = min(",
+    ),
+    Mutation(
+        "the back-off grows without end",
+        "retry.py",
+        "self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)",
+        "self._delay_us = 2 * self._delay_us",
+    ),
+    Mutation(
+        "a dead DSP is called again at once",
+        "retry.py",
+        "            self._dead_until_us = self._time.now_us + self._delay_us\n",
+        "",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a dead DSP is left alone at the very time of the retry: < as <=",
+        "retry.py",
+        "and self._time.now_us < self._dead_until_us",
+        "and self._time.now_us <= self._dead_until_us",
+        Drawn.RESTARTS,
+    ),
+)

@@ -1,0 +1,98 @@
+"""Breaks of settling: the turn, the steps, opening and closing, and the state that a session is in."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+SETTLING = (
+    Mutation(
+        "a session is settled without its turn",
+        "reconciler.py",
+        "        with session.turn:\n            error = settle(session, cause,",
+        "        if True:\n            error = settle(session, cause,",
+    ),
+    Mutation(
+        "the ids of a lost session are not doubted",
+        "session_updates.py",
+        "            session.doubted = frozenset(session.ledgers)\n",
+        "",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a call that was interrupted counts as not made",
+        "session_updates.py",
+        "if session.casting or (lost",
+        "if (lost",
+        Drawn.ALL,
+    ),
+    Mutation(
+        "a session that meets a restart is not settled again",
+        "reconciler.py",
+        "        while self._stepper.restarted(error):\n            self.after_turn()",
+        "        while False:\n            self.after_turn()",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "no alarm is armed where a sustain is pending when a session is settled",
+        "stepper.py",
+        "if not use.busy and not gate.arm():",
+        "if False:",
+    ),
+    Mutation(
+        "a session whose call failed is not tried again",
+        "stepper.py",
+        "                self._recovery.failed(session, error)\n                return error",
+        "                return error",
+    ),
+    Mutation(
+        "the queue of lost sessions is not taken when a turn is given back",
+        "reconciler.py",
+        "        self._settle_queued()\n        self._events.deliver()",
+        "        self._events.deliver()",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a session that opens while the DSP is out of reach is not tried again",
+        "opener.py",
+        "                self._recovery.failed(session, error)\n            return True",
+        "            return True",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "what was asked for during a turn is not looked at when the turn is given back",
+        "reconciler.py",
+        "        self._settle_if_asked(session)\n        return error",
+        "        self.after_turn()\n        return error",
+    ),
+    Mutation(
+        "a session in use is not revised when its profile changes",
+        "stepper.py",
+        "                differs = self._executor.differs(session, plan.raised)\n",
+        "                pass\n",
+    ),
+    Mutation(
+        "the gate stays open when the votes come down",
+        "stepper.py",
+        "not gate.shut_if_idle(use.deadline_us):",
+        "gate.use().busy:",
+    ),
+    Mutation(
+        "a cast that is interrupted leaves the state as it was",
+        "session_transitions.py",
+        "        session.casting = True\n",
+        "",
+        Drawn.ALL,
+    ),
+    Mutation(
+        "the state changes before the call is made",
+        "session_transitions.py",
+        "        outcome = self._executor.run(session, step)\n",
+        "        session.state = dest\n        outcome = self._executor.run(session, step)\n",
+    ),
+    Mutation(
+        "a cast that was made counts as under way",
+        "session_transitions.py",
+        "            session.error = None\n            session.casting = False\n",
+        "            session.error = None\n",
+    ),
+)
