@@ -202,8 +202,8 @@ class Recovery:
         self._registry.epoch += 1
         self._settings.forget()
         for session in self._by_urgency(self._registry.sessions.values()):
-            # One that is to give its ids back may have been left alone while the DSP was dead.
-            if session.plan.raised or session.ledgers:
+            # One that is to give its ids back, or has none left, may have been left alone while the DSP was dead.
+            if session.plan.raised or session.ledgers or session.state is State.UNKNOWN:
                 session.gate.shut()
                 self._queue.setdefault(session, cause)
                 self._lacking[session] = None

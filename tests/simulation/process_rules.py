@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import attrs
+from simulation.situation import HEARTBEAT_US
 
 if TYPE_CHECKING:
     from simulation.demand import Client
@@ -37,6 +38,7 @@ class ProcessRules:
         self._situation = situation
         self._troubles = troubles
         self._restarted_us = 0
+        self._in_trouble = False
         self._up_since_restart: list[Client] = []
 
     def check(self) -> None:
@@ -73,6 +75,7 @@ class ProcessRules:
     def restarted(self) -> None:
         """Take in that the subsystem was restarted."""
         self._restarted_us = self._situation.scheduler.idle_us
+        self._in_trouble = bool(self._troubles.open)
         self._up_since_restart = [client for client in self._situation.clients if client.busy]
 
     def look_at_heartbeat(self) -> None:
@@ -83,7 +86,8 @@ class ProcessRules:
         if longest_us is None or not situation.htp._unnoticed or not self._up_since_restart:
             return
         unnoticed_us = situation.scheduler.idle_us - self._restarted_us
-        if unnoticed_us > longest_us:
+        # A session that was UNKNOWN is voted when its back-off is over; one that is RAISED is looked at with each beat.
+        if unnoticed_us > (longest_us if self._in_trouble else 2 * HEARTBEAT_US):
             details = f"not for {unnoticed_us} us; {situation.tell(self._up_since_restart[0])}"
             situation.fail("a restart is noticed by the heartbeat", details)
 

@@ -81,8 +81,8 @@ class Specification:
     def restarted(self) -> None:
         """Take in that the subsystem was restarted: every vote is lost."""
         self.situation.scheduler.note("the subsystem restarts")
-        self.troubles.add_to_all()
         self._process.restarted()
+        self.troubles.add_to_all()
 
     def call_begins(self, call: NativeCall) -> None:
         """Take in that a native call begins."""

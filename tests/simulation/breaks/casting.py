@@ -118,4 +118,16 @@ CASTING = (
         "        if complete is None and (earlier is None or option in superseded):\n            continue\n",
         "        if complete is None:\n            continue\n",
     ),
+    Mutation(
+        "a wish is never taken out",
+        "process_settings.py",
+        "                        wishes[value].discard(number)\n",
+        "                        pass\n",
+    ),
+    Mutation(
+        "a raise does not look again at the settings that another was casting",
+        "executor.py",
+        "if first is None and asks and self._settings.difference():",
+        "if False:",
+    ),
 )

@@ -59,4 +59,22 @@ CLAIMS = (
         "        each.done.wait(None if end_s is None else max(0.0, end_s - clock.monotonic()))\n",
         "",
     ),
+    Mutation(
+        "of several holds the lowest decides",
+        "precedence.py",
+        "hold = max(holds, key",
+        "hold = min(holds, key",
+    ),
+    Mutation(
+        "of several caps the highest decides",
+        "precedence.py",
+        "decides = min(caps, key",
+        "decides = max(caps, key",
+    ),
+    Mutation(
+        "a hold does not end with what it watches",
+        "claims.py",
+        "            watch = weakref.finalize(watched, self._time.call_soon, action)\n",
+        "            watch = weakref.finalize(watched, int)\n",
+    ),
 )

@@ -22,7 +22,7 @@ RECOVERING = (
     Mutation(
         "a DSP that was dead stays dead when it restarts",
         "recovery.py",
-        "            self._retry.revived()\n",
+        "                self._retry.revived()\n",
         "",
         Drawn.RESTARTS,
     ),
@@ -93,5 +93,20 @@ RECOVERING = (
         "and self._time.now_us < self._dead_until_us",
         "and self._time.now_us <= self._dead_until_us",
         Drawn.RESTARTS,
+    ),
+    Mutation(
+        "what was under way when a restart was told makes the DSP count as dead",
+        "recovery.py",
+        "earlier = epoch is not None and epoch < self._restart_epoch",
+        "earlier = False",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "nobody asks the heartbeat to look",
+        "heartbeat.py",
+        "                self._time.call_soon(self._look)\n",
+        "",
+        Drawn.RESTARTS,
+        seed=335,
     ),
 )

@@ -95,4 +95,17 @@ SETTLING = (
         "            session.error = None\n            session.casting = False\n",
         "            session.error = None\n",
     ),
+    Mutation(
+        "a change of profile does not end a sustain",
+        "session_updates.py",
+        "            session.gate.end_sustain()\n",
+        "",
+    ),
+    Mutation(
+        "a dead DSP is not left alone",
+        "stepper.py",
+        "if self._recovery.puts_off(cause) and not closing:",
+        "if False:",
+        Drawn.RESTARTS,
+    ),
 )
