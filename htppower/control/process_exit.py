@@ -58,6 +58,7 @@ class ProcessExit:
         termination.TERMINATION.remove(self)
 
     def _close_at_exit(self) -> None:
+        termination.TERMINATION.exit_begins()
         # What failed is logged; raised here, it would only be printed with a traceback.
         try:
             self._close(termination.EXIT_TIMEOUT_S)

@@ -59,7 +59,11 @@ class Termination:
         self._lock = threading.RLock()
         self._set_handler: Any = None
         self._replacement: Any = None
+        # Whether a thread is closing the controllers; the signal of which the process is to die once they are closed at
+        # exit, or 0; and whether that has begun.
         self._ending = False
+        self._put_off = 0
+        self._exiting = False
 
     def add(self, bound: Bound) -> bool:
         """Close this, too, from now on; return False where the default action of SIGTERM can't be replaced.
@@ -76,14 +80,18 @@ class Termination:
         """Leave this alone; give the signals back to the system where it was the last."""
         with self._lock:
             self._bound.pop(id(bound), None)
-            if not self._ending and not self._all():
+            if not self._ending and not self._put_off and not self._all():
                 self._end()
+
+    def exit_begins(self) -> None:
+        """Take in that the controllers are being closed at interpreter exit."""
+        self._exiting = True
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Handle a signal. Another one that comes with it changes nothing; a later one kills at once."""
-        if self._ending:
+        if self._ending or (self._put_off and self._exiting):
             return
-        if not self._all():
+        if self._put_off or not self._all():
             self._signal()(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
@@ -91,10 +99,12 @@ class Termination:
         try:
             _thread.start_new_thread(self._close_all, (number,))
         except RuntimeError:
-            # No thread can be started, as at the very end of a process: the controllers are closed at exit.
-            self._ending = False
-            self._signal()(number, signal.SIG_DFL)
-            raise SystemExit(_SIGNALED + number) from None
+            # No thread can be started: in Python 3.12 since the interpreter has begun to exit. The controllers are
+            # closed at exit, which must not be interrupted, and after that the process dies of the signal.
+            self._ending, self._put_off = False, number
+            if not self._exiting:
+                raise SystemExit(_SIGNALED + number) from None
+            return
         # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice.
         with contextlib.suppress(RuntimeError):
             _thread.start_new_thread(self._give_back_later, ())
@@ -153,10 +163,7 @@ class Termination:
                     # It must not keep the others from being closed.
                     _LOGGER.exception("closing on signal %d", number)
         finally:
-            _give_back(number)
-            os.kill(os.getpid(), number)
-            # The kernel spares the first process of a container.
-            os._exit(_SIGNALED + number)
+            _die_of(number)
 
     def _give_back_later(self) -> None:
         time.sleep(TOGETHER_S)
@@ -165,16 +172,26 @@ class Termination:
                 _give_back(number)
 
     def _die(self) -> None:
-        """At exit: wait for the thread that closes the controllers, which ends the process by the signal."""
+        """At exit: wait for the thread that closes the controllers and ends the process, or end it where none could."""
         while self._ending:
             time.sleep(1)
+        if self._put_off:
+            _die_of(self._put_off)
 
     def _forked(self) -> None:
         """In a forked child: it has no controllers, and dies of the signals by default."""
         self._lock = threading.RLock()
-        self._bound, self._ending = {}, False
+        self._bound, self._ending, self._put_off, self._exiting = {}, False, 0, False
         if self._replacement is not None:
             self._end()
+
+
+def _die_of(number: int) -> None:
+    """End the process by a signal."""
+    _give_back(number)
+    os.kill(os.getpid(), number)
+    # The kernel spares the first process of a container.
+    os._exit(_SIGNALED + number)
 
 
 def _give_back(number: int) -> None:
