@@ -166,6 +166,11 @@ def test_a_profile_elsewhere_is_used_and_told_at_the_extends(folder: Path, tmp_p
     assert "hunter2" not in said
     assert re.search(r"mine.yaml:2:10: RPC-1: .*10000", said)
     (outside / "base.yaml").write_text(text.replace("10000", "9998"), encoding="utf-8")
+    (outside / "base.yaml").write_text(text.replace("burst", "balanced").replace("10000", "9"), encoding="utf-8")
+    report = lint([mine], TODAY)
+    assert {(finding.path, finding.rule) for finding in report.findings} == {(str(mine), "RPC-6")}
+    assert list(report.lines) == [str(mine)]
+    (outside / "base.yaml").write_text(text.replace("10000", "9998"), encoding="utf-8")
     profile = load_profile(mine)
     assert profile.lineage == ("mine", "base", "burst")
     place = profile.origins["votes", "rpc_polling_time_us"]
