@@ -12,13 +12,17 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
-from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.errors import printable
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.review.lint.formats import NAMES, render
-from htppower.review.lint.run import lint
+from htppower.review.lint.run import STDIN, lint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from htppower.review.lint.report import LintReport
     from htppower.rules.platforms import Platform
 
 
@@ -26,7 +30,15 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @output_options(NAMES)
 @option("--strict", is_flag=True, group=WHAT, help="Let warnings count, too.")
+@option("--fix", is_flag=True, group=WHAT, help="Mend what has one right mend in the files, before they are linted.")
 @option("--notes", is_flag=True, group=WHAT, help="Tell of notes, too; they never count.")
+@option(
+    "--exclude",
+    metavar="PATTERN",
+    multiple=True,
+    group=WHAT,
+    help="Leave out files and folders that match this, such as drafts or old_*.yaml; may be repeated.",
+)
 @folders_option("Look for names in this folder, too; may be repeated.")
 @option(
     "--soc",
@@ -66,11 +78,15 @@ def command(
     arch: str | None,
     system: str | None,
     help_uri: str | None,
+    exclude: tuple[str, ...],
     *,
+    fix: bool,
     strict: bool,
     notes: bool,
 ) -> None:
     """Find what is wrong in profiles and power states, and in folders of them.
+
+    The path - is the standard input, in the place of a file in the current folder.
 
     Each finding names its rule, which htppower explain RULE tells of.
 
@@ -79,14 +95,37 @@ def command(
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    report = lint(paths, today, profiles=folders, platform=platform, notes=notes)._replace(
-        strict=strict, help_uri=help_uri or ""
-    )
+    files = tuple(path for path in paths if path != str(STDIN))
+    texts = {STDIN: _standard_input()} if len(files) < len(paths) else {}
+
+    def run(instead: Mapping[Path, bytes]) -> LintReport:
+        return lint(files, today, profiles=folders, platform=platform, notes=notes, exclude=exclude, texts=instead)
+
+    if fix:
+        if texts:
+            raise click.UsageError("--fix mends files, and the standard input is none")
+        _mend(run)
+    report = run(texts)._replace(strict=strict, help_uri=help_uri or "")
     text = write_outputs(outputs, form, lambda name, width: render(report, name, width if terminal else None))
     if text:
         print_document(text, form)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
+
+
+def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:
+    """Write the files with what can be mended in them, and tell of it on standard error."""
+    from htppower.review.lint.mends import mend  # noqa: PLC0415 - only where something is to be mended
+
+    contents, mends = mend(run)
+    write_files(contents)
+    for each in mends:
+        click.echo(printable(str(each)), err=True)
+
+
+def _standard_input() -> bytes:
+    """Return what stands there, up to a byte more than any file may have."""
+    return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
 
 
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:

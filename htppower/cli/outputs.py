@@ -73,7 +73,7 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
         click.UsageError: two outputs lead to one file.
         OSError: a file can't be written.
     """
-    files: dict[Path, str] = {}
+    files: dict[Path, str | bytes] = {}
     places: set[str] = set()
     for name, path in outputs:
         place = os.path.realpath(path)
@@ -87,8 +87,8 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
     return text
 
 
-def write_files(contents: Mapping[Path, str]) -> None:
-    """Write files, each whole or not at all, and none where one can't be made.
+def write_files(contents: Mapping[Path, str | bytes]) -> None:
+    """Write files, each whole or not at all, and none where one can't be made; a text ends with a line break.
 
     A pipe or device is written first, in place. Every other file is made beside its place, and then all are renamed.
 
@@ -99,7 +99,7 @@ def write_files(contents: Mapping[Path, str]) -> None:
     try:
         special = [path for path in contents if _is_special(path)]
         for path in special:
-            path.write_text(_ended(contents[path]), encoding="utf-8", errors="backslashreplace")
+            path.write_bytes(_ended(contents[path]))
         for path, content in contents.items():
             if path not in special:
                 target = os.path.realpath(path)
@@ -122,11 +122,14 @@ def _is_special(target: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _ended(content: str) -> str:
-    return content if content.endswith("\n") or not content else f"{content}\n"
+def _ended(content: str | bytes) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    text = content if content.endswith("\n") or not content else f"{content}\n"
+    return text.encode("utf-8", "backslashreplace")
 
 
-def _made_beside(target: Path, content: str) -> str:
+def _made_beside(target: Path, content: str | bytes) -> str:
     """Return a new file in the target's folder with the content, and with the target's rights."""
     import tempfile  # noqa: PLC0415 - slow to import, and rarely used
 
@@ -137,7 +140,7 @@ def _made_beside(target: Path, content: str) -> str:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(_ended(content))
         umask = os.umask(0)
         os.umask(umask)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -77,20 +78,28 @@ class _Asked:
     folders: Folders
     kind: str
     known: KnownFiles
+    texts: Mapping[str, bytes]
 
 
-def resolve_file(path: FilePath, folders: Folders, kind: str, known: KnownFiles | None = None) -> ResolvedFile:
+def resolve_file(
+    path: FilePath,
+    folders: Folders,
+    kind: str,
+    known: KnownFiles | None = None,
+    texts: Mapping[str, bytes] = MappingProxyType({}),
+) -> ResolvedFile:
     """Read a file, and all that it extends; the nearer file's fields win.
 
-    What it extends is taken from ``known``, and added there.
+    What it extends is taken from ``known``, and added there. ``texts`` are read in the place of files, by real paths.
     """
-    return _resolve(path, _Asked(path, folders, kind, {} if known is None else known), ())
+    return _resolve(path, _Asked(path, folders, kind, {} if known is None else known, texts), ())
 
 
 def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
     """Read a file, which ``seen`` extend, and all that it extends."""
     kind = asked.kind
-    document = read_document(path, kind)
+    given = asked.texts.get(os.path.realpath(path)) if asked.texts else None
+    document = read_document(path, kind, given)
     whole = document.tree if isinstance(document.tree, dict) else {}
     extends = "extends" in whole
     extended = whole.get("extends")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
@@ -18,7 +19,7 @@ from htppower.rules import table as rules
 from htppower.rules.case import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path as FilePath
 
 _Value = TypeVar("_Value")
@@ -100,9 +101,11 @@ class Known:
     Attributes:
         files: what files extend.
         states: power states, by where names are looked up and path.
+        texts: what is read in the place of files, by their real paths.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        self.texts = texts
         self.files: KnownFiles = {}
         self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
 
@@ -181,7 +184,7 @@ def _read(
     path: FilePath, folders: Folders, kind: str, fields_kind: type[Any], known: Known
 ) -> tuple[ResolvedFile, Any, list[Finding]]:
     """Return a file, its fields as far as they can be read, and what is wrong with them."""
-    file = resolve_file(path, folders, kind, known.files)
+    file = resolve_file(path, folders, kind, known.files, known.texts)
     fields, findings = structure(file.tree, fields_kind)
     return file, fields, [finding for finding in findings if file.complete or finding.rule != "KEY-2"]
 

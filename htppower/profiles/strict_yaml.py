@@ -79,13 +79,16 @@ def file_version(path: FilePath) -> FileVersion | None:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
 
 
-def read_document(path: FilePath, kind: str = "profile") -> Document:
-    """Read a file that should hold a profile, state or test; its problems are in the document, not raised."""
+def read_document(path: FilePath, kind: str = "profile", given: bytes | None = None) -> Document:
+    """Read a file that should hold a profile, state or test; its problems are in the document, not raised.
+
+    Where its content is ``given``, no file is read.
+    """
     reader = _Reader(str(path), kind)
     tree: Any = UNREADABLE
-    version = file_version(path)
+    version = file_version(path) if given is None else None
     try:
-        tree = reader.document(_read_text(path, reader.path))
+        tree = reader.document(_read_text(path, reader.path, given))
     except _Unparsable as error:
         reader.problems.append(error.problem)
     return Document(path, tree, reader.places, reader.key_places, tuple(reader.problems), version)
@@ -127,10 +130,10 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
         self.problem = Finding(rule, (), message, hint, place=place)
 
 
-def _read_text(path: FilePath, name: str) -> str:
+def _read_text(path: FilePath, name: str, given: bytes | None) -> str:
     nowhere = Place(name)
     try:
-        data = read_regular_file(path)
+        data = read_regular_file(path) if given is None else given
     except NotRegular as error:
         raise _Unparsable(nowhere, "FILE-1", f"is {error}", "name a file") from None
     except (OSError, ValueError) as error:

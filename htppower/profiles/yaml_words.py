@@ -63,6 +63,22 @@ def _read(text: str) -> Any:
 _read_short = functools.lru_cache(_MOST_KEPT_WORDS)(_read)
 
 
+def truth(text: str) -> str | None:
+    """Return ``true`` or ``false`` for a word that says so in some YAML, such as ``Yes``; None for any other."""
+    word = text.lower()
+    return "true" if word in {"yes", "on", "true", "y"} else "false" if word in {"no", "off", "false", "n"} else None
+
+
+def decimal(text: str) -> str | None:
+    """Return the digits of a whole number that some YAML spells otherwise, such as ``+1_000`` or ``0x10``.
+
+    None where that is not certain: ``010`` is 8 or 10.
+    """
+    if re.fullmatch(r"\+?(0|[1-9][0-9_]*)", text) and len(text) <= _LONGEST_NUMBER:
+        return str(int(text.replace("_", "")))
+    return str(int(text, 16)) if re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text) else None
+
+
 def plain_kind(text: str) -> str:
     """Return what YAML 1.1 takes a plain word for, such as ``int``."""
     tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]

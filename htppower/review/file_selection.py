@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import enum
+import fnmatch
 import os
 import re
 from pathlib import Path as FilePath
@@ -62,8 +63,11 @@ class Found(NamedTuple):
     empty: tuple[FilePath, ...]
 
 
-def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
+def find_sources(paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str] = ()) -> Found:
     """Return the files, and the profiles and power states in the folders and below.
+
+    What matches a pattern of ``exclude`` is left out, named or not: a pattern is held against every part of a path,
+    such as the name of a file, of a folder, or ``drafts/*.yaml``.
 
     A named file counts as a profile or power state, whatever it holds. In folders, hidden files and other YAML are left
     out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
@@ -89,24 +93,36 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> Found:
             problems.append(Finding.of_file(str(path), "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
+    patterns = tuple(exclude)
     sources, left_out = [], []
     for real, file in sorted({**below, **named}.items(), key=lambda pair: str(pair[1])):
+        if patterns and _matches(file, patterns):
+            below.pop(real, None)
+            continue
         kind = kind_of(file)
         if kind is Kind.OTHER and real not in named:
             left_out.append(file)
         elif kind is not Kind.TEST:
             sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
     read = {os.path.realpath(source.path) for source in sources}
-    empty = [folder for folder, files in folders.items() if not files & read]
+    # A folder of which all is left out on purpose is not the wrong folder.
+    empty = [folder for folder, files in folders.items() if not files & read and not files - set(below)]
     return Found(tuple(sources), tuple(left_out), tuple(empty))
 
 
-def kind_of(path: FilePath) -> Kind:
-    """Return what a file holds, by its folder and its top keys.
+def _matches(path: FilePath, patterns: Iterable[str]) -> bool:
+    """Return whether a part of a path matches a pattern."""
+    parts = [part for part in FilePath(os.path.relpath(path)).parts if part != os.pardir]
+    said = ["/".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)]
+    return any(fnmatch.fnmatchcase(part, pattern.strip("/")) for part in said for pattern in patterns)
+
+
+def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
+    """Return what a file holds, or what is ``given`` in its place, by its folder and its top keys.
 
     A file that can't be read counts as a profile; reading it then says what is wrong.
     """
-    keys = _keys(path)
+    keys = _keys(path, given)
     folder = folder_name(path)
     if keys >= _OF_TESTS or (folder == "tests" and keys & _OF_TESTS):
         return Kind.TEST
@@ -151,21 +167,21 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     return Folders((shipped, home, *named))
 
 
-def _keys(path: FilePath) -> set[str]:
+def _keys(path: FilePath, given: bytes | None) -> set[str]:
     """Return the keys at the top of a file.
 
     Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
     out, the file is parsed.
     """
     try:
-        data = read_regular_file(path)[:LARGEST_FILE_BYTES]
+        data = (read_regular_file(path) if given is None else given)[:LARGEST_FILE_BYTES]
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
         return set(KEYS)
     keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
     if keys and not keys & _OF_TESTS:
         return keys
-    document = read_document(path)
+    document = read_document(path, given=given)
     return set(document.tree) if isinstance(document.tree, dict) else keys or set(KEYS)
 
 

@@ -24,7 +24,7 @@ _COMMENT = r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$"
 # Behind the end of every file.
 _END = (sys.maxsize, 0)
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LINE_BREAK = r"\r\n|[\n\r\x85\u2028\u2029]"
+LINE_BREAK = r"\r\n|[\n\r\x85\u2028\u2029]"
 # The report repeats the line for every finding on it; more of it helps nobody.
 _LONGEST_EXCERPT = 200
 
@@ -58,17 +58,17 @@ class Lines(NamedTuple):
         return text[start : start + _LONGEST_EXCERPT], column - start
 
 
-def read_lines(path: FilePath) -> Lines:
-    """Return the lines of a file."""
-    data = b""
+def read_lines(path: FilePath, given: bytes | None = None) -> Lines:
+    """Return the lines of a file, or of what is ``given`` in its place."""
+    data = given or b""
     with contextlib.suppress(OSError, ValueError):
-        data = read_regular_file(path)
+        data = read_regular_file(path) if given is None else given
     if not data or len(data) > LARGEST_FILE_BYTES:
         return Lines(path, (), ())
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     # Most files need no pattern, which takes long to compile.
     plain = text.isascii() and "\r" not in text
-    lines = tuple(text.split("\n") if plain else re.split(_LINE_BREAK, text))
+    lines = tuple(text.split("\n") if plain else re.split(LINE_BREAK, text))
     return Lines(path, lines, tuple(comments_for_htppower(text, lines)))
 
 

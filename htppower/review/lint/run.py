@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,7 +13,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError, Severity
 from htppower.profiles.discovery import SUFFIXES, folder_list, shown_path
 from htppower.profiles.loading import Known, examine_power_state
-from htppower.review.file_selection import Kind, Source, find_sources
+from htppower.review.file_selection import Kind, Source, find_sources, kind_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
 from htppower.review.lint.lines import read_lines
@@ -33,7 +34,7 @@ from htppower.rules.rule import Needs
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from htppower.review.lint.lines import Lines
     from htppower.rules.platforms import Platform
 
+# Where the standard input stands.
+STDIN = FilePath("-")
 _NEED_A_PLATFORM = rules.ids(lambda rule: rule.degrades)
 # The examination of a file tells what every platform refuses; on one platform these rules refuse more.
 _REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM in rule.needs)
@@ -53,6 +56,8 @@ def lint(
     profiles: Iterable[str | os.PathLike[str]] = (),
     platform: Platform | None = None,
     notes: bool = False,
+    exclude: Iterable[str] = (),
+    texts: Mapping[FilePath, bytes] = MappingProxyType({}),
 ) -> LintReport:
     """Return every finding in the files, and in the folders and below.
 
@@ -62,20 +67,24 @@ def lint(
         profiles: folders in which names are looked up, too.
         platform: check what degrades on this platform, too.
         notes: tell of notes, too.
+        exclude: patterns of files and folders to leave out (``find_sources``).
+        texts: what is read in the place of files; that of ``STDIN`` is linted, too, as a file of the current folder.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
     """
     paths = tuple(paths)
-    given = find_sources(paths)
-    if given.empty:
+    selected = find_sources(paths, exclude)
+    if selected.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
-            Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in given.empty
+            Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )
+    sources = (*_standard_input(texts.get(STDIN)), *selected.sources)
+    instead = {os.path.realpath(path): text for path, text in texts.items()}
     within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
-    linting = _Linting(given.sources, folder_list(profiles), within, platform)
-    found = [each for source in given.sources for each in linting.findings(source)]
+    linting = _Linting(sources, folder_list(profiles), within, platform, instead)
+    found = [each for source in sources for each in linting.findings(source)]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions(linting.own_lines.values())
@@ -85,12 +94,20 @@ def lint(
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
-        tuple(str(source.path) for source in given.sources),
+        tuple(str(source.path) for source in sources),
         tuple(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
-        tuple(map(str, given.left_out)),
+        tuple(map(str, selected.left_out)),
         lines={str(lines.path): lines for lines in linting.quotable_lines()},
     )
+
+
+def _standard_input(text: bytes | None) -> tuple[Source, ...]:
+    """Return the standard input as a file, if there is any that is no test."""
+    if text is None:
+        return ()
+    kind = kind_of(STDIN, text)
+    return () if kind is Kind.TEST else (Source(STDIN, Kind.PROFILE if kind is Kind.OTHER else kind),)
 
 
 # A finding, and file and line where its value is written where that is not its place.
@@ -112,17 +129,18 @@ class _Linting:
         named: tuple[FilePath, ...],
         within: tuple[FilePath, ...],
         platform: Platform | None,
+        texts: Mapping[str, bytes],
     ) -> None:
         self.unread: set[str] = set()
         self._sources = {os.path.realpath(source.path): source for source in sources}
-        self.own_lines = {real: read_lines(source.path) for real, source in self._sources.items()}
+        self.own_lines = {real: read_lines(source.path, texts.get(real)) for real, source in self._sources.items()}
         self.other_lines: dict[str, Lines] = {}
         self._named = named
         self._within = within
         self._platform = platform
         self._homes: dict[FilePath, Home] = {}
         self._shipped: dict[FilePath, Examined[Profile]] = {}
-        self._known = Known()
+        self._known = Known(texts)
 
     def extended_elsewhere(self) -> set[str]:
         """Return the files that are extended by a file that is not linted, or can't be read to its end."""
@@ -165,7 +183,9 @@ class _Linting:
     def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[_Written]:
         profile, state = examined.value, examined.state
         findings = [*self._broken(profile.case(self._platform), readable=examined.readable)]
-        findings += (*misnamed(source, profile), *hidden(source, home.first_of_name), *stays_up(profile))
+        findings += stays_up(profile)
+        if source.path != STDIN:
+            findings += (*misnamed(source, profile), *hidden(source, home.first_of_name))
         if examined.readable:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
@@ -179,8 +199,11 @@ class _Linting:
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:
         state = examined.value
         findings = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
-        findings += (*misnamed(source, state), *polling_left_on(state))
-        if os.path.realpath(source.path) not in self._used:
+        findings += polling_left_on(state)
+        # What has no file has no name by which a profile could use it.
+        if source.path != STDIN:
+            findings += misnamed(source, state)
+        if source.path != STDIN and os.path.realpath(source.path) not in self._used:
             findings.append(Finding("REV-5", ("state",), f"no profile relaxes to {state.name}", "delete it, or use it"))
         yield from (self._advice(examined.file, finding) for finding in findings)
 

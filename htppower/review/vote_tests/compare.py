@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -62,6 +63,22 @@ def run_tests(tests: Iterable[VoteTest], folders: Iterable[str | os.PathLike[str
     """Run every case of the tests, each for itself; power states are looked up as by ``Folders.of(folders)``."""
     where = Folders.of(folders)
     return tuple(CaseResult(test, case, tuple(_failures(test, case, where))) for test in tests for case in test.cases)
+
+
+def chosen(tests: Iterable[VoteTest], pattern: str) -> tuple[VoteTest, ...]:
+    """Return the tests with those of their cases whose name, or that of its test, holds a text, in any case.
+
+    The text may be a pattern, such as ``*qnx*``.
+    """
+    found = []
+    for test in tests:
+        cases = tuple(case for case in test.cases if any(_matches(name, pattern) for name in (case.name, test.name)))
+        found += [attrs.evolve(test, cases=cases)] if cases else []
+    return tuple(found)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return pattern.lower() in name.lower() or fnmatch.fnmatch(name.lower(), pattern.lower())
 
 
 def holds(case: VoteCase, run: CaseRun) -> bool:

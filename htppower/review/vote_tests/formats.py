@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 
 from htppower.profiles.discovery import shown_path
 from htppower.review.vote_tests.coverage import Look
+from htppower.review.vote_tests.vote_diff import vote_diff
 from htppower.review.xml_text import xml_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from htppower.errors import Place
     from htppower.review.vote_tests.compare import CaseResult, Failure
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -> str:
-    """Return every failure as a block, then a line on all cases; quiet where everything passed."""
-    blocks = ["\n".join(_block(failure)) for result in results for failure in result.failures]
+def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None, *, verbose: bool = False) -> str:
+    """Return every failure as a block, then a line on all cases; quiet where everything passed, unless verbose."""
+    blocks = ["\n".join(map(_line, results))] if verbose else []
+    blocks += ["\n".join(_block(failure)) for result in results for failure in result.failures]
     if covered is not None:
         blocks.append("\n".join(_coverage(covered)))
     return "\n\n".join((*blocks, _summary(results)))
@@ -65,12 +67,6 @@ def as_junit(results: Sequence[CaseResult]) -> str:
     return f"<?xml version='1.0' encoding='utf-8'?>\n{made}"
 
 
-FORMATS: dict[str, Callable[[Sequence[CaseResult], Sequence[Coverage] | None], str]] = {
-    "text": as_text,
-    "json": as_json,
-}
-
-
 def _block(failure: Failure) -> Iterator[str]:
     """Yield the lines of a failure: which case, when and what held then, and each difference at its place."""
     seen = failure.seen
@@ -79,6 +75,13 @@ def _block(failure: Failure) -> Iterator[str]:
     for each in failure.differences:
         origin = "" if each.origin is None else f" ({_shown(each.origin.path)}:{each.origin.line})"
         yield f"{_jump(each.place)}: {'.'.join(each.at)}: expected {each.expected}, got {each.got}{origin}"
+    yield from (f"    {line}" for line in vote_diff(failure))
+
+
+def _line(result: CaseResult) -> str:
+    """Return what became of a case in a line."""
+    said = "failed" if result.failures else "passed"
+    return f"{said}  {_from_here(str(result.test.path))}: {result.case.name}"
 
 
 def _summary(results: Sequence[CaseResult]) -> str:
@@ -125,6 +128,7 @@ def _json_of_case(result: CaseResult) -> dict[str, Any]:
                     }
                     for difference in failure.differences
                 ],
+                "votes": list(vote_diff(failure)),
             }
             for failure in result.failures
         ],

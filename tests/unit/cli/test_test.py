@@ -133,3 +133,34 @@ def test_profiles_are_also_found_in_named_folders(command: Command, tmp_path: Pa
     (tmp_path / "test.yaml").write_text(Path(SPARSE).read_text().replace("balanced", "bright"))
     assert command.run("test", str(tmp_path / "test.yaml")).exit_code == 2
     command.output("test", str(tmp_path / "test.yaml"), "--profiles", str(tmp_path / "mine"))
+
+
+def test_chosen_cases_are_shown(command: Command) -> None:
+    """-k runs the cases with a text or pattern in their name or their test's, and -v shows each."""
+    told = command.output("test", FAILING, "-k", "QNX", "-v", exit_code=1)
+    assert told.startswith("failed  tests/unit/cli/vote_tests/failing.yaml: on QNX\n")
+    assert told.endswith("1 of 1 case in 1 file failed\n")
+    assert command.output("test", FAILING, "-k", "*on q*", exit_code=1).endswith("1 of 1 case in 1 file failed\n")
+    assert command.output("test", "profiles", "-k", "balanced", "-v").count("passed  profiles/tests/") > 1
+
+
+@pytest.mark.parametrize("options", [["-k", "no such case"], ["-k", "burst", "--coverage"]])
+def test_cases_that_are_none_are_refused(command: Command, options: list[str]) -> None:
+    """A name that no case has is no success, and nor is coverage by some of the cases."""
+    result = command.run("test", "profiles", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_votes_that_differ_are_told_as_a_difference(command: Command) -> None:
+    """Every vote in force is shown once, those that differ with what was expected before."""
+    cases = json.loads(command.run("test", FAILING, "--format", "json").stdout)["cases"]
+    first = next(failure for case in cases for failure in case["failures"])
+    assert [line for line in first["votes"] if line[0] != " "] == [
+        "- dcvs_v3.sleep_latency_us: 100",
+        "+ dcvs_v3.sleep_latency_us: 40",
+        "- dcvs_v3.core: TURBO",
+        "+ dcvs_v3.core: MAX_VOLTAGE_CORNER",
+        "- hmx_timeout_us: 500000",
+        "+ hmx_timeout_us: unset",
+    ]
+    assert "  hmx_v2: default" in first["votes"]

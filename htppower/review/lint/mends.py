@@ -1,0 +1,195 @@
+"""Mends what has one right mend: a word of which it is certain what was meant, and a suppression that lifts nothing.
+
+Only the characters that are wrong change, so that comments and layout stay. Whether a mend is right is tried: the files
+are linted with all mends in the place of what is on disk, and one that leaves an error where it is, is left out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from htppower.profiles.yaml_words import decimal, truth
+from htppower.review.durations import parse_duration
+from htppower.review.lint.lines import LINE_BREAK, comment_at
+from htppower.review.lint.run import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from htppower.errors import Finding
+    from htppower.review.lint.report import LintReport
+
+    Lint = Callable[[Mapping[FilePath, bytes]], LintReport]
+
+# A mend may let lint see what was hidden behind it.
+_MOST_ROUNDS = 10
+# The families of the rules by which a value is read at all.
+_OF_READING = ("YAML-", "TYPE-", "VALUE-", "KEY-", "NAME-", "HMX-8")
+_TAG = re.compile(r"!!(?:str|int|float|bool|null|map|seq)[ \t]+")
+_MEANT = re.compile(r"did you mean (?P<word>[\w.-]+)\?")
+_UNUSED = re.compile(r"no finding of (?P<rules>.*) (?:on this line|in this file)")
+
+
+class Mend(NamedTuple):
+    """The characters of a file from start to end, and what replaces them."""
+
+    finding: Finding
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        """Return the mend as a line."""
+        said = f"{self.old} -> {self.new}" if self.new else f"{self.old} deleted"
+        return f"{self.finding.place}: {self.finding.rule} mended: {said}"
+
+
+def mend(lint: Lint) -> tuple[dict[FilePath, bytes], tuple[Mend, ...]]:
+    """Return the new contents of the files that can be mended, and every mend, in order.
+
+    ``lint`` is called with what is read in the place of files. Nothing is written.
+    """
+    texts: dict[FilePath, bytes] = {}
+    done: list[Mend] = []
+    for _ in range(_MOST_ROUNDS):
+        report = lint(texts)
+        found = {path: mends for path in map(FilePath, report.files) if (mends := _mends(path, report, texts))}
+        while found:
+            after = lint({**texts, **{path: _applied(path, mends, texts) for path, mends in found.items()}})
+            right = {path: _right(path, mends, after, texts) for path, mends in found.items()}
+            if right == found:
+                break
+            found = {path: mends for path, mends in right.items() if mends}
+        if not found:
+            break
+        for path, mends in found.items():
+            texts[path] = _applied(path, mends, texts)
+            done += mends
+    return texts, tuple(done)
+
+
+def _mends(path: FilePath, report: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
+    """Return what may be mended in a file, in the order of its text."""
+    findings = [found for found in report.findings if found.path == str(path)]
+    if path == STDIN or not findings:
+        return []
+    _, text = _read(path, texts)
+    scalars = dict(_scalars(text))
+    lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
+    mends: dict[int, Mend] = {}
+    for finding in findings:
+        if not 0 < finding.line <= len(lines):
+            continue
+        start = lines[finding.line - 1] + finding.column - 1
+        made = _of_suppression(finding, text, start) if finding.rule == "SUP-3" else None
+        made = made or _of_value(finding, text, start, scalars.get(start))
+        if made is not None:
+            mends.setdefault(made.start, made)
+    return [mends[start] for start in sorted(mends)]
+
+
+def _of_value(finding: Finding, text: str, start: int, scalar: Any) -> Mend | None:
+    tag = _TAG.match(text, start) if finding.rule == "YAML-5" else None
+    if tag is not None:
+        return Mend(finding, start, tag.end(), tag.group().strip(), "")
+    if scalar is None:
+        return None
+    end = scalar.end_mark.index
+    new = _meant(finding, scalar)
+    return None if new is None else Mend(finding, start, end, text[start:end], new)
+
+
+def _meant(finding: Finding, scalar: Any) -> str | None:
+    """Return what is meant by a word that is refused, where that is certain."""
+    said: str = scalar.value
+    if finding.rule == "YAML-3":
+        return truth(said) or decimal(said)
+    if finding.rule == "TYPE-1":
+        if scalar.style and (said in {"true", "false"} or decimal(said) == said):
+            return said
+        whole = re.fullmatch(r"(0|[1-9][0-9]*)\.0+", said)
+        return whole[1] if whole else _in_us(said) if finding.at and finding.at[-1].endswith("_us") else None
+    meant = _MEANT.search(finding.hint)
+    alike = meant is not None and said.lower().replace("-", "_") == meant["word"].lower()
+    return meant["word"] if meant is not None and alike and finding.rule.startswith(_OF_READING) else None
+
+
+def _in_us(said: str) -> str | None:
+    """Return a time with its unit, such as ``300 ms``, as a number of us."""
+    if not re.fullmatch(r"[0-9.]+ ?[um]?s", said):
+        return None
+    try:
+        return str(parse_duration(said.replace(" ", ""), "us"))
+    except ValueError:
+        return None
+
+
+def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
+    """Return the mend of a suppression that lifts nothing, or less than it says."""
+    comment = comment_at(text[start:].partition("\n")[0].rstrip("\r"), 0)
+    unused = _UNUSED.match(finding.message)
+    named = None if comment is None else re.search(r"disable=(\S*)", comment.group())
+    if comment is None or unused is None or named is None:
+        return None
+    rules = named[1].split(",")
+    left = [rule for rule in rules if rule not in unused["rules"].split(", ")]
+    if left:
+        begin = start + named.start(1)
+        return Mend(finding, begin, begin + len(named[1]), named[1], ",".join(left))
+    end = start + len(comment.group())
+    begin = start
+    while begin and text[begin - 1] in " \t":
+        begin -= 1
+    line_break = re.compile(LINE_BREAK).match(text, end)
+    if (begin == 0 or text[begin - 1] in "\r\n") and line_break:
+        end = line_break.end()
+    return Mend(finding, begin, end, text[start : start + len(comment.group())], "")
+
+
+def _scalars(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield every key and value that is a word, by where it begins, as far as the text is YAML."""
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.ScalarEvent) and event.start_mark is not None:
+                yield event.start_mark.index, event
+    except yaml.YAMLError:
+        return
+
+
+def _read(path: FilePath, texts: Mapping[FilePath, bytes]) -> tuple[bytes, str]:
+    """Return the mark at the beginning of a file, which may be empty, and its text."""
+    data = texts[path] if path in texts else path.read_bytes()
+    text = data.removeprefix(codecs.BOM_UTF8)
+    return data[: len(data) - len(text)], text.decode("utf-8", "surrogateescape")
+
+
+def _applied(path: FilePath, mends: Iterable[Mend], texts: Mapping[FilePath, bytes]) -> bytes:
+    """Return the content of a file with these mends in it."""
+    mark, text = _read(path, texts)
+    for each in sorted(mends, key=lambda each: each.start, reverse=True):
+        text = f"{text[: each.start]}{each.new}{text[each.end :]}"
+    return mark + text.encode("utf-8", "surrogateescape")
+
+
+def _right(path: FilePath, mends: Sequence[Mend], after: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
+    """Return those mends that leave no error of reading where they are, and do away with their finding."""
+    _, text = _read(path, {path: _applied(path, mends, texts)})
+    lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
+    wrong = {
+        lines[found.line - 1] + found.column - 1
+        for found in after.findings
+        if found.path == str(path) and found.rule.startswith((*_OF_READING, "SUP-")) and 0 < found.line <= len(lines)
+    }
+    grown = 0
+    right = []
+    for each in mends:
+        if each.start + grown not in wrong:
+            right.append(each)
+        grown += len(each.new) - (each.end - each.start)
+    return right

@@ -1,0 +1,48 @@
+"""The votes in force at a failed expectation, as a difference from what was expected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.profiles.fields import spell, vote_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import Path
+    from htppower.review.vote_tests.compare import Difference, Failure
+
+
+def vote_diff(failure: Failure) -> Iterator[str]:
+    """Yield every vote in force, a line each, as a file spells it; ``-`` what was expected instead, ``+`` what is.
+
+    Nothing is yielded where no vote differs. What begins with a space was not looked at, or is as expected.
+    """
+    differing = [each for each in failure.differences if each.at[0] == "votes"]
+    if not differing:
+        return
+    told: set[Path] = set()
+    got = list(vote_fields(failure.seen.votes))
+    for at, value in got:
+        meant = [each for each in differing if _is_same(each.at, at)]
+        yield from _expected(meant, told)
+        yield f"{'+' if meant else ' '} {_name(at)}: {spell(value)}"
+    yield from _expected(differing, told)
+
+
+def _expected(differences: list[Difference], told: set[Path]) -> Iterator[str]:
+    """Yield what was expected, each thing once."""
+    for each in differences:
+        if each.at not in told:
+            told.add(each.at)
+            yield f"- {_name(each.at)}: {each.expected}"
+
+
+def _is_same(expected: Path, got: Path) -> bool:
+    """Return whether one of two fields is the other, or holds it."""
+    length = min(len(expected), len(got))
+    return expected[:length] == got[:length]
+
+
+def _name(at: Path) -> str:
+    return ".".join(at[1:]) or at[0]

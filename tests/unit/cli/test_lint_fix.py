@@ -1,0 +1,219 @@
+"""``htppower lint --fix``, ``--exclude``, and the standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from htppower.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+WRONG = """\
+# A camera.     # two comments
+profile: cam
+extends: Burst
+summary: For cameras.
+votes:   # all
+  dcvs_v3:
+    dcvs-enable: No      # held
+    sleep_latency_us: "100"
+    power_mode: performance
+    core: {min: turbo, target:   Turbo , max: 'TURBO'}
+  rpc_control_latency_us: !!int 100
+  rpc_polling_time_us: 1_000  # htppower: disable=RPC-6,REV-2 until=2999-01-01 because=tried
+# htppower: disable=RPC-3 until=2999-01-01 because=needless
+relax: {after_inference_us: 300 ms}
+"""
+RIGHT = """\
+# A camera.     # two comments
+profile: cam
+extends: burst
+summary: For cameras.
+votes:   # all
+  dcvs_v3:
+    dcvs_enable: false      # held
+    sleep_latency_us: 100
+    power_mode: PERFORMANCE
+    core: {min: TURBO, target:   TURBO , max: 'TURBO'}
+  rpc_control_latency_us: 100
+  rpc_polling_time_us: 1000
+relax: {after_inference_us: 300000}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder, made the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rules(command: Command, *arguments: str) -> list[str]:
+    """Return the rules of the findings."""
+    return [
+        found["rule"] for found in json.loads(command.run("lint", *arguments, "--format", "json").stdout)["findings"]
+    ]
+
+
+def lint_of(text: str, *arguments: str) -> str:
+    """Return what is told of a text on the standard input."""
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["lint", "-", *arguments], input=text)
+    assert "Traceback" not in result.output
+    return str(result.output)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_what_has_one_right_mend_is_mended(command: Command, folder: Path, line_break: str, mark: bytes) -> None:
+    """Comments, layout, line breaks and mark stay; lint is clean then, and a second run changes nothing."""
+    file = folder / "cam.yaml"
+    file.write_bytes(mark + WRONG.replace("\n", line_break).encode())
+    result = command.run("lint", "cam.yaml", "--fix")
+    assert file.read_bytes() == mark + RIGHT.replace("\n", line_break).encode()
+    assert (result.exit_code, result.stdout) == (0, "1 file: no findings\n")
+    assert "cam.yaml:7:5: KEY-1 mended: dcvs-enable -> dcvs_enable\n" in result.stderr
+    version = file.stat().st_mtime_ns
+    again = command.run("lint", "cam.yaml", "--fix")
+    assert (again.stderr, file.stat().st_mtime_ns) == ("", version)
+
+
+def test_what_has_several_mends_stays(command: Command, folder: Path) -> None:
+    """Octal or decimal, text or truth value, another corner, a missing field: that is for the author to say."""
+    text = (
+        "profile: cam\nextends: burst\nsummary: on\nvotes: {rpc_polling_time_us: 010, hmx_timeout_us: yes}\n"
+        "relax: {after_init_us: 12:30:45, to: relaxde}\n"
+    )
+    (folder / "cam.yaml").write_text(text, encoding="utf-8")
+    before = rules(command, ".")
+    assert rules(command, ".", "--fix") == before
+    assert (folder / "cam.yaml").read_text(encoding="utf-8") == text
+    assert len(before) >= 4
+
+
+def test_a_mend_may_show_what_was_hidden(command: Command, folder: Path) -> None:
+    """A number that can be read can break a rule of votes: the mend stays, and the rule is told."""
+    text = "profile: cam\nextends: burst\nvotes: {rpc_polling_time_us: '20000'}\n"
+    (folder / "cam.yaml").write_text(text, encoding="utf-8")
+    assert rules(command, ".", "--fix") == ["RPC-1"]
+    assert (folder / "cam.yaml").read_text(encoding="utf-8") == text.replace("'20000'", "20000")
+
+
+def test_part_of_a_suppression(command: Command, folder: Path) -> None:
+    """Of a suppression that lifts some findings, only the rules that it needs not go."""
+    text = (
+        "profile: cam\nextends: low_balanced\nvotes:\n"
+        "  rpc_polling_time_us: 500  # htppower: disable=REV-2,RPC-3,RPC-6 until=2999-01-01 because=tried\n"
+    )
+    (folder / "cam.yaml").write_text(text, encoding="utf-8")
+    assert rules(command, ".", "--fix") == []
+    assert (folder / "cam.yaml").read_text(encoding="utf-8") == text.replace("RPC-3,", "")
+
+
+def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one file can't be made, none changes, and nothing is left beside them."""
+    for name in ("a", "b"):
+        (folder / f"{name}.yaml").write_text(f"profile: {name}\nextends: Burst\n", encoding="utf-8")
+    made: list[str] = []
+
+    def full(*arguments: object) -> None:
+        made.append("")
+        if len(made) > 1:
+            raise OSError(28, "No space left on device", "b.yaml")
+        chmod(*arguments)  # type: ignore[arg-type]
+
+    chmod = os.chmod
+    monkeypatch.setattr(os, "chmod", full)
+    assert command.run("lint", ".", "--fix").exit_code == 2
+    assert {path.name: path.read_text(encoding="utf-8").split()[-1] for path in folder.iterdir()} == {
+        "a.yaml": "Burst",
+        "b.yaml": "Burst",
+    }
+
+
+WORDS = st.sampled_from(
+    ["yes", "No", "'1'", '"true"', "1_0", "+5", "0x10", "010", "5 ms", "2.0", "turbo", "!!int 5", "unset", "~", "[a]"]
+)
+FIELDS = st.sampled_from(
+    ["rpc_polling_time_us", "rpc-control-latency-us", "hmx_timeout_us", "HMX_V2", "ddr_perf_mode", "nothing"]
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(FIELDS, WORDS, min_size=1), st.sampled_from(["", "  # why", "  #"]))
+def test_whatever_is_mended_leaves_no_more_errors(
+    command: Command, folder: Path, votes: dict[str, str], end: str
+) -> None:
+    """No mend makes anything worse, a second run has nothing to do, and all else in the file is as it was."""
+    lines = [f"  {field}: {value}{end}" for field, value in votes.items()]
+    text = "\n".join(["profile: cam", "extends: burst", "votes:", *lines, ""])
+    (folder / "cam.yaml").write_text(text, encoding="utf-8")
+    before = rules(command, "cam.yaml")
+    after = rules(command, "cam.yaml", "--fix")
+    reading = [rule for rule in after if rule.startswith(("YAML", "TYPE", "KEY"))]
+    assert len(reading) <= len([rule for rule in before if rule.startswith(("YAML", "TYPE", "KEY"))])
+    mended = (folder / "cam.yaml").read_text(encoding="utf-8")
+    assert [line.count("#") for line in mended.splitlines()] == [line.count("#") for line in text.splitlines()]
+    assert command.run("lint", "cam.yaml", "--fix").stderr == ""
+    assert (folder / "cam.yaml").read_text(encoding="utf-8") == mended
+
+
+def test_the_standard_input_is_linted_as_a_file_of_this_folder(folder: Path) -> None:
+    """What it extends is looked up here, and nothing is said of a name that it does not have."""
+    (folder / "base.yaml").write_text("profile: base\nextends: burst\nsummary: A base.\n", encoding="utf-8")
+    assert lint_of("profile: cam\nextends: base\n") == "1 file: no findings\n"
+    told = lint_of("profile: cam\nextends: base\nvotes: {rpc_polling_time_us: 10000}\n")
+    assert told.startswith("-:3:30: error RPC-1 ")
+    assert "  3 | votes: {rpc_polling_time_us: 10000}\n" in told
+    assert lint_of("state: down\nextends: relaxed\n") == "1 file: no findings\n"
+    assert lint_of("profile: cam\nextends: base\n", "base.yaml") == "2 files: no findings\n"
+
+
+@pytest.mark.parametrize("text", ["", "[", "\t", "a: \x00", "x" * 2_000_000])
+def test_anything_on_the_standard_input_is_told(text: str) -> None:
+    """What is no YAML, too large or empty is a finding as in a file."""
+    assert re.match(r"-:\d+:\d+: error (YAML|FILE)-\d ", lint_of(text))
+
+
+def test_the_standard_input_is_not_mended(command: Command) -> None:
+    """There is no file to write: that is a wrong use."""
+    result = command.run("lint", "-", "--fix")
+    assert (result.exit_code, "standard input is none" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        ((), {"a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"}),
+        (("drafts",), {"a.yaml"}),
+        (("drafts/",), {"a.yaml"}),
+        (("deep",), {"a.yaml", "drafts/b.yaml"}),
+        (("drafts/*.yaml",), {"a.yaml"}),
+        (("c.yaml", "a.*"), {"drafts/b.yaml"}),
+        (("draft",), {"a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"}),
+        (("*.yaml",), set()),
+    ],
+)
+def test_what_is_excluded_is_left_out(
+    command: Command, folder: Path, patterns: tuple[str, ...], left: set[str]
+) -> None:
+    """A pattern stands for files and folders of that name anywhere; a folder left out as a whole is no wrong folder."""
+    for name in ("a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("profile: x\nextends: none\n", encoding="utf-8")
+    options = [part for pattern in patterns for part in ("--exclude", pattern)]
+    result = command.run("lint", ".", *options, "--format", "json")
+    assert {found["path"] for found in json.loads(result.stdout)["findings"]} == left
+    assert result.exit_code == (1 if left else 0)
+    named = command.run("lint", "a.yaml", "drafts/b.yaml", *options, "--format", "json")
+    assert {found["path"] for found in json.loads(named.stdout)["findings"]} == left - {"drafts/deep/c.yaml"}
