@@ -53,7 +53,7 @@ def prove(wheel: str, sequences: int, folder: Path) -> Result:
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = str(folder / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "-e", str(HERE.parents[1]), *NEEDED], check=True)
+    subprocess.run([*pip, "-e", f"{HERE.parents[1]}[dbus]", *NEEDED], check=True)
     subprocess.run([*pip, "--no-deps", f"onnxruntime-qnn=={wheel}"], check=True)
     build, core_api, htp_api = subprocess.check_output([python, "-c", ABOUT], text=True).split("\n")[-2].split()
     report = folder / "report.xml"
