@@ -11,13 +11,11 @@ import attrs
 from htppower.profiles.field_limits import choices, fields_of
 from htppower.profiles.file_format import ProfileFields, StateFields
 from htppower.profiles.typed_fields import WHAT
-from htppower.profiles.yaml_words import NUMBER, plain_kind
+from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
 
 if TYPE_CHECKING:
     from htppower.errors import Path
 
-_TRUE = frozenset({"yes", "on", "true", "y"})
-_FALSE = frozenset({"no", "off", "false", "n"})
 _FILES = {"profile": ProfileFields, "state": StateFields}
 
 
@@ -28,10 +26,10 @@ def meant(text: str, file: str, at: Path) -> str:
     """
     kinds = _kinds_at(file, at)
     if kinds:
-        return _of_type(text.lower(), kinds)
-    word = text.lower()
-    if word in _TRUE | _FALSE:
-        return f"write {'true' if word in _TRUE else 'false'}; where a text is meant, quote it"
+        return _of_type(text, kinds)
+    word = truth(text)
+    if word is not None:
+        return f"write {word}; where a text is meant, quote it"
     if plain_kind(text) in {"int", "float"} or re.fullmatch(NUMBER, text):
         return "write a decimal number; where a text is meant, quote it"
     return "quote the word"
@@ -39,7 +37,7 @@ def meant(text: str, file: str, at: Path) -> str:
 
 def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
     if bool in kinds:
-        return "write true" if word in _TRUE else "write false" if word in _FALSE else "write true or false"
+        return f"write {truth(word) or 'true or false'}"
     if int in kinds:
         return "write a decimal number"
     if str in kinds:

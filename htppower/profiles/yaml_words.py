@@ -33,7 +33,7 @@ _LETTERS = frozenset("yYnN")
 # "false", the longest word of letters that any YAML takes for something else: most words need no further look.
 _LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
-_LONGESTNUMBER = 20
+_LONGEST_NUMBER = 20
 # Files repeat some 30 words.
 _MOST_KEPT_WORDS = 256
 
@@ -50,7 +50,7 @@ def _read(text: str) -> Any:
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
     if kind == "int" and re.fullmatch(_INT, text):
-        return int(text) if len(text) <= _LONGESTNUMBER else TOO_LARGE
+        return int(text) if len(text) <= _LONGEST_NUMBER else TOO_LARGE
     # Every parser reads .inf and .nan alike; that they are no number of a vote is for the field to say.
     if kind == "float" and (re.fullmatch(_FLOAT, text) or re.fullmatch(_NOT_FINITE, text)):
         return float(text.replace(".", "", 1)) if text[-1].isalpha() else float(text)

@@ -109,7 +109,8 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
     """Return what is meant by a word that is refused, where that is certain."""
     said: str = scalar.value
     if finding.rule == "YAML-3":
-        return truth(said) or decimal(said)
+        # What is meant by the word depends on its field, which the hint knows.
+        return f'"{said}"' if finding.hint == "quote the word" else truth(said) or decimal(said)
     if finding.rule == "TYPE-1":
         if scalar.style and (said in {"true", "false"} or decimal(said) == said):
             return said
