@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from htppower.backends import named_backend
+from htppower.backends.base import Backend
 from htppower.control import log
 from htppower.control.arguments import checked_cores, checked_part
 from htppower.control.claims import Claims
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from htppower.backends.base import Backend
     from htppower.control.event_bus import Wants
     from htppower.control.locks import Lock
     from htppower.control.status.status_file import StatusFile
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 # What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
-_BACKEND = ("create_power_config_id", "set_power_config", "destroy_power_config_id", "describe", "close")
+_BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
 _TIME = ("call_at", "cancel", "worker")
 
 

@@ -146,7 +146,8 @@ def _tickets(session: dict[str, Any], time_us: int) -> Iterator[Line]:
     """Yield how many inferences wait for their end, and for how long the oldest has: it may have been abandoned."""
     tickets = session["tickets"]
     if tickets:
-        yield "  tickets", f"{len(tickets)} not ended, the oldest for {rough_duration(time_us - tickets[0]['since_us'])}"
+        oldest = rough_duration(time_us - tickets[0]["since_us"])
+        yield "  tickets", f"{len(tickets)} not ended, the oldest for {oldest}"
 
 
 def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:

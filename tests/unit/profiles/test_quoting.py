@@ -169,7 +169,8 @@ def test_a_profile_elsewhere_is_used_and_told_at_the_extends(folder: Path, tmp_p
     (outside / "base.yaml").write_text(text.replace("burst", "balanced").replace("10000", "9"), encoding="utf-8")
     report = lint([mine], TODAY)
     assert {(finding.path, finding.rule) for finding in report.findings} == {(str(mine), "RPC-6")}
-    assert list(report.lines) == [str(mine)]
+    assert str(mine) in report.lines
+    assert not [path for path in report.lines if "outside" in path]
     (outside / "base.yaml").write_text(text.replace("10000", "9998"), encoding="utf-8")
     profile = load_profile(mine)
     assert profile.lineage == ("mine", "base", "burst")
