@@ -13,6 +13,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.review.lint.formats import NAMES, render
@@ -120,7 +121,7 @@ def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:
     contents, mends = mend(run)
     write_files(contents)
     for each in mends:
-        click.echo(printable(str(each)), err=True)
+        echo(printable(str(each)), err=True)
 
 
 def _standard_input() -> bytes:
