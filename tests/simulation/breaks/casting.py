@@ -121,7 +121,7 @@ CASTING = (
     Mutation(
         "a wish is never taken out",
         "process_settings.py",
-        "                        wishes[value].discard(number)\n",
+        "                        numbers.discard(number)\n",
         "                        pass\n",
     ),
     Mutation(
