@@ -55,6 +55,8 @@ class AsyncInference:
             self.end_soon()
             raise
         except BaseException:
+            # First, and by a C function, since an interrupt may come in what follows.
+            gate.time.call_soon(self._phases.look_again)
             if (taken := self.take()) is not None:
                 gate.put_back(taken)
                 self._phases.look_again()
@@ -142,8 +144,15 @@ class _AwaitedAction:
             return
         try:
             self._context.run(self._action)
-        except BaseException as error:  # noqa: BLE001 - raised in the coroutine
+        except BaseException as error:
+            # Raised in the coroutine. Nobody waits there any more for what comes from outside, where it is cancelled.
             self._error = error
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._answer_soon()
+
+    def _answer_soon(self) -> None:
         try:
             self._loop.call_soon_threadsafe(self._deliver)
         except RuntimeError:

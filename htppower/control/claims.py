@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.precedence import Claim, in_use
 from htppower.control.side_by_side import run_side_by_side
+from htppower.errors import HtpPowerError
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Claims:
         # What ends a hold after its timeout, by the number of its claim.
         self._alarms: dict[int, Any] = {}
         # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
-        self._watches: dict[int, weakref.finalize[Any, Any]] = {}
+        self._watches: dict[int, weakref.ref[Any]] = {}
 
     def check(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile, loaded and found to be usable on this platform.
@@ -138,12 +140,21 @@ class Claims:
             if claim not in session.holds:
                 return
             action = functools.partial(self.end_hold, session, claim, end, quiet=True)
-            watch = weakref.finalize(watched, self._time.call_soon, action)
-            watch.atexit = False
-            self._watches[claim.number] = watch
+            # C functions from end to end: what an exception from outside hits in a finalizer is lost.
+            self._watches[claim.number] = weakref.ref(watched, types.MethodType(self._time.call_soon, action))
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
+        try:
+            self._end_hold(session, claim, end, quiet=quiet)
+        except HtpPowerError:
+            raise
+        except BaseException:
+            # It was interrupted: what asked for the end may ask no more.
+            self._time.call_soon(functools.partial(self.end_hold, session, claim, end, quiet=True))
+            raise
+
+    def _end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         with self._reconciler.watch(session):
             with self._registry.lock:
                 if claim not in session.holds:
@@ -198,9 +209,7 @@ class Claims:
         alarm = self._alarms.pop(claim.number, None)
         if alarm is not None:
             self._time.cancel(alarm)
-        watch = self._watches.pop(claim.number, None)
-        if watch is not None:
-            watch.detach()
+        self._watches.pop(claim.number, None)
         self._events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING
 
+from htppower.errors import HtpPowerError
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -15,7 +17,7 @@ class ContextManager(abc.ABC):
     """A context manager that gives itself up when it is left.
 
     A generator may be collected anywhere, also where its thread holds a lock that giving up needs: then that is left to
-    another thread.
+    another thread. So is what an exception from outside, such as Ctrl-C, has interrupted.
     """
 
     __slots__ = ()
@@ -36,5 +38,12 @@ class ContextManager(abc.ABC):
     ) -> None:
         if kind is GeneratorExit:
             self._leave_soon()
-        else:
+            return
+        try:
             self._leave()
+        except HtpPowerError:
+            raise
+        except BaseException:
+            # It was interrupted, and the block is over: nobody would give it up.
+            self._leave_soon()
+            raise

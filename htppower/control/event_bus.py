@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.from_outside import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.events import Event
 
@@ -61,7 +62,9 @@ class Subscription:
         """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""
         try:
             return self._wants(kind, details)
-        except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
+        except Exception as error:  # no vote may fail because of who wants to hear of it
+            if is_from_outside(error):
+                raise
             self.lost += 1
             return False
 
@@ -72,7 +75,9 @@ class Subscription:
             if not full:
                 tell = functools.partial(self._tell, event)
                 self._worker.post(tell if context is None else functools.partial(context.run, tell))
-        except Exception:  # noqa: BLE001 - no vote may fail because of who wants to hear of it
+        except Exception as error:  # as above
+            if is_from_outside(error):
+                raise
             full = True
         # Told by the worker: a lock is held here, and a log may be what is slow.
         self.lost += full
@@ -91,7 +96,9 @@ class Subscription:
             _LOGGER.error("the subscriber %r is too slow: it has lost %d events so far", self._subscriber, self.lost)
         try:
             self._subscriber(event)
-        except Exception:
+        except Exception as error:
+            if is_from_outside(error):
+                raise
             _LOGGER.exception("the subscriber %r failed on %r", self._subscriber, event)
 
 

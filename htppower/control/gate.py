@@ -15,6 +15,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from htppower.control.from_outside import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.events import Cause, Phase
 
@@ -296,7 +297,9 @@ class Gate:
                 self._disarm()
                 try:
                     self.alarm = self.time.call_at(deadline_us, _Ring(self, deadline_us, cause))
-                except Exception:
+                except Exception as error:
+                    if is_from_outside(error):
+                        raise
                     # No thread can be started, as at the very end of a process: better lowered too early than never.
                     _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
                     self.deadline_us = min(deadline_us, self.time.now_us)
@@ -361,10 +364,13 @@ class Gate:
 
     def rang(self, deadline_us: int, cause: Cause) -> None:
         """Take in that an alarm rings, and have the votes looked at."""
-        with self.lock:
-            if self.alarm is not None and self.alarm_us == deadline_us:
-                self.alarm, self.covered = None, False
-        self._ring(self._session, cause)
+        try:
+            with self.lock:
+                if self.alarm is not None and self.alarm_us == deadline_us:
+                    self.alarm, self.covered = None, False
+        finally:
+            # Also where an exception comes from outside: no other alarm would ring.
+            self._ring(self._session, cause)
 
 
 class _Ring:

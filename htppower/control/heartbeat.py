@@ -14,6 +14,7 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.from_outside import is_from_outside
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
 
@@ -118,7 +119,9 @@ class Heartbeat:
                 number = self._number
                 try:
                     self._alarm = self._time.call_at(at_us, lambda: self._rang(number))
-                except Exception:
+                except Exception as error:
+                    if is_from_outside(error):
+                        raise
                     # No thread can be started, as at the very end of a process; whoever raises next tries again.
                     _LOGGER.exception("no timer for the heartbeat")
                     return

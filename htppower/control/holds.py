@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager
+from htppower.errors import VoteRejected
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
@@ -86,7 +87,14 @@ class Hold(_Handle):
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
                 hold has ended nevertheless.
         """
-        self._end(quiet=False)
+        try:
+            self._end(quiet=False)
+        except VoteRejected:
+            raise
+        except BaseException:
+            # It was interrupted, and one with a timeout or an owner would not end with its handle.
+            self._leave_soon()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -95,7 +103,11 @@ class Hold(_Handle):
             super().__exit__(kind, error, traceback)
         else:
             # The error of the block is passed on, and no failure of a call takes its place.
-            self._end(quiet=True)
+            try:
+                self._end(quiet=True)
+            except BaseException:
+                self._leave_soon()
+                raise
 
     def __repr__(self) -> str:
         """Return profile and reason."""
@@ -124,7 +136,12 @@ class Cap(_Handle):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        self._end(quiet=True)
+        try:
+            self._end(quiet=True)
+        except BaseException:
+            # It was interrupted: what was asked for is done nevertheless, also where the handle is dropped now.
+            self._leave_soon()
+            raise
 
     def __repr__(self) -> str:
         """Return profile and reason."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import _thread
-import signal
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.from_outside import is_from_outside
 from htppower.control.history import LastCall
 from htppower.control.locks import FairLock, Rank
 from htppower.errors import CallUnderWay, VoteRejected, kept
@@ -125,7 +125,7 @@ class NativeCalls:
             except VoteRejected as error:
                 failed = error
             except Exception as error:  # a backend that does not keep the protocol must not fail an inference
-                if _is_from_outside(error):
+                if is_from_outside(error):
                     raise
                 failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
                 failed.__cause__ = error
@@ -157,19 +157,3 @@ class NativeCalls:
                 # Its traceback holds this frame.
                 del failed
         return made
-
-
-def _is_from_outside(error: BaseException) -> bool:
-    """Return whether a signal handler of the host's, such as a time limit, has raised an error in the middle of a call.
-
-    So has ``PyThreadState_SetAsyncExc``, where the error has passed no function of the backend.
-    """
-    below = error.__traceback__ and error.__traceback__.tb_next
-    if below is None:
-        return True
-    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
-    while below is not None:
-        if below.tb_frame.f_code in handlers:
-            return True
-        below = below.tb_next
-    return False

@@ -67,12 +67,14 @@ class Opener:
                 # The others are voted side by side with this one.
                 self._reconciler.after_turn()
             self._reconciler.follow(session, Cause.SESSION_OPENED, None)
+            self._reconciler.after_turn()
         except BaseException:
             # Nobody gets the session, so nobody would close it.
-            self._give_back(session)
+            try:
+                self._give_back(session)
+            finally:
+                self._reconciler.after_turn()
             raise
-        finally:
-            self._reconciler.after_turn()
 
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
         """Create a session's ids and take it in; return False where the DSP has just restarted, to try again."""

@@ -49,8 +49,9 @@ class Phases:
 
     def end_inference(self, token: Token) -> None:
         """End an inference; raise nothing."""
-        if self.gate.end(token):
-            self.lower(quiet=True)
+        with self._reconciler.watch(self._session):
+            if self.gate.end(token):
+                self.lower(quiet=True)
 
     def end_inference_soon(self, token: Token) -> None:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
@@ -161,8 +162,10 @@ class Inference:
         except BaseException as interrupt:
             # A token that was not given back is counted when nothing refers to it any more.
             self._token = token = None
-            clear_frames(interrupt)
-            self._phases.look_again()
+            try:
+                clear_frames(interrupt)
+            finally:
+                self._phases.look_again()
             raise
 
     def end_soon(self) -> bool:

@@ -91,12 +91,13 @@ class PowerConfigIds:
 
         Where another thread is about to destroy it, nothing is done.
         """
-        with self._registry.lock:
-            if power_config_id not in self._registry.orphans:
-                return None
-            del self._registry.orphans[power_config_id]
-        gone = False
+        gone = True
         try:
+            with self._registry.lock:
+                if power_config_id not in self._registry.orphans:
+                    return None
+                gone = False
+                del self._registry.orphans[power_config_id]
             self._calls.destroy(session, power_config_id)
             gone = True
         except VoteRejected as error:

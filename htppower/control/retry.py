@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.from_outside import is_from_outside
 from htppower.errors import kept
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ class Retry:
             number = self._number
             try:
                 self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._retry(number))
-            except Exception:
+            except Exception as error:
+                if is_from_outside(error):
+                    raise
                 # No thread can be started, as at the very end of a process; the next failure tries again.
                 _LOGGER.exception("no timer for a retry")
 

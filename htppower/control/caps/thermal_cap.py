@@ -133,7 +133,12 @@ class ThermalCap(ContextManager):
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()
         self._switch = CapSwitch(controller, profile, "htppower-thermal", self._disarm)
-        self._switch.post(self._look)
+        try:
+            self._switch.post(self._look)
+        except BaseException:
+            # It was interrupted: nobody gets it, so nobody would close it.
+            self._switch.close()
+            raise
 
     @property
     def cap(self) -> Cap | None:

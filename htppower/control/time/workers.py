@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from htppower.control.from_outside import is_from_outside
 from htppower.control.locks import Rank, make_lock
 
 if TYPE_CHECKING:
@@ -242,8 +243,10 @@ def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
 
 
 def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
-    """Run an action, and log what it raises."""
+    """Run an action, and log what it raises, but for what comes from outside."""
     try:
         action()
-    except Exception:
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         logger.exception("%r failed", action)

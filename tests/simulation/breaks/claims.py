@@ -74,7 +74,7 @@ CLAIMS = (
     Mutation(
         "a hold does not end with what it watches",
         "claims.py",
-        "            watch = weakref.finalize(watched, self._time.call_soon, action)\n",
-        "            watch = weakref.finalize(watched, int)\n",
+        "weakref.ref(watched, types.MethodType(self._time.call_soon, action))",
+        "weakref.ref(watched)",
     ),
 )

@@ -8,8 +8,8 @@ PHASES = (
     Mutation(
         "an alarm that has rung counts as armed",
         "gate.py",
-        "self.alarm_us == deadline_us:\n                self.alarm, self.covered = None, False",
-        "self.alarm_us == deadline_us:\n                pass",
+        "self.alarm_us == deadline_us:\n                    self.alarm, self.covered = None, False",
+        "self.alarm_us == deadline_us:\n                    pass",
     ),
     Mutation(
         "the end of INIT shortens a sustain that is pending",
@@ -106,8 +106,8 @@ PHASES = (
     Mutation(
         "an interrupted end of an inference is not looked at again",
         "phases.py",
-        "            clear_frames(interrupt)\n            self._phases.look_again()\n",
-        "            clear_frames(interrupt)\n",
+        "                clear_frames(interrupt)\n            finally:\n                self._phases.look_again()\n",
+        "                clear_frames(interrupt)\n            finally:\n                pass\n",
         Drawn.ALL,
     ),
     Mutation(
