@@ -1,0 +1,40 @@
+"""Interrupts at any instruction: a sample of the operations and places of ``tests/interrupts``, and real signals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "interrupts"
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=110, cwd=FOLDER
+    )
+
+
+def test_a_sample_of_interrupts_leaves_nothing_behind() -> None:
+    """Each operation, interrupted at a few instructions: passed on, nothing stays up, and all goes on working."""
+    done = _run("run.py", "--quick", "--samples", "5", "--seed", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_real_signals_leave_nothing_behind() -> None:
+    """SIGINT at random moments beside a busy session: no count is wrong, no lock is held, nothing stays up."""
+    done = _run("real_signals.py", "--seconds", "1.5")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_tool_sees_what_an_interrupt_leaves() -> None:
+    """Where nobody settles what an interrupt leaves, the tool says so."""
+    broken = (
+        "import sys, runpy; sys.path[:0] = ['..', '../support'];"
+        "from htppower.control.interrupts import Watch; Watch.__exit__ = lambda *_: None;"
+        "sys.argv = ['run.py', '--quick', '--samples', '40', 'the alarm that ends'];"
+        "runpy.run_path('run.py', run_name='__main__')"
+    )
+    done = _run("-c", broken)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "BROKEN" in done.stdout
