@@ -18,7 +18,7 @@ from htppower.review.file_selection import Kind, find_either
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import PowerState, Profile
 
 _COMMENT_COLUMN = 40
@@ -54,9 +54,9 @@ def as_yaml(profile: Profile) -> str:
     return "\n".join(_with_origin(profile, at, line) for at, line in lines)
 
 
-def _field_lines(fields: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, str]]:
+def _field_lines(fields: Iterable[tuple[KeyPath, Any]]) -> Iterator[tuple[KeyPath, str]]:
     """Yield a line for every field, and before it one for every mapping that begins there."""
-    begun: Path = ()
+    begun: KeyPath = ()
     for at, value in fields:
         for depth in range(1, len(at)):
             if at[:depth] != begun[:depth]:
@@ -70,7 +70,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _with_origin(profile: Profile, at: Path, line: str) -> str:
+def _with_origin(profile: Profile, at: KeyPath, line: str) -> str:
     """Add the origin of an inherited value, or that it is a default; the file's own values get no comment."""
     origin = profile.origins.get(at)
     if not at or not profile.origins or (origin is not None and origin.path == str(profile.source)):

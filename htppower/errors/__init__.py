@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from htppower._exports import exported_lazily
 from htppower.errors.finding import Finding as Finding
-from htppower.errors.finding import Path as Path
+from htppower.errors.finding import KeyPath as KeyPath
 from htppower.errors.finding import Place as Place
 from htppower.errors.finding import Severity as Severity
 from htppower.errors.finding import bounded as bounded

@@ -19,7 +19,7 @@ _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 5000
 
 # The keys that lead to a value in a file, such as ``("votes", "dcvs_v3", "bus")``; the items of a list by number.
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 
 def printable(text: str) -> str:
@@ -89,10 +89,10 @@ class Finding:
     """
 
     rule: str
-    at: Path = attrs.field(eq=False)
+    at: KeyPath = attrs.field(eq=False)
     message: str = attrs.field(converter=_whole_message)
     hint: str = attrs.field(default="", converter=_whole_message)
-    also: tuple[Path, ...] = attrs.field(default=(), eq=False, kw_only=True)
+    also: tuple[KeyPath, ...] = attrs.field(default=(), eq=False, kw_only=True)
     of_key: bool = attrs.field(default=False, eq=False, kw_only=True)
     severity: Severity = attrs.field(default=Severity.ERROR, kw_only=True)
     place: Place | None = attrs.field(default=None, kw_only=True)

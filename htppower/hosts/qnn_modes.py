@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 
 def _mode(
@@ -56,14 +56,14 @@ _OF_THE_PROCESS = "no vote: it stays as it is in the process"
 _HELD = "votes stay up from INIT until the model is released"
 
 # What the provider does about a vote that no mode has, where it is more than that.
-_WITHOUT_VOTE: Mapping[Path, str] = MappingProxyType(
+_WITHOUT_VOTE: Mapping[KeyPath, str] = MappingProxyType(
     {
         ("votes", "rpc_polling_time_us"): _OF_THE_PROCESS,
         ("votes", "adaptive_polling_time_us"): _OF_THE_PROCESS,
     }
 )
 # A vote that says what holds on an id without it, so that a mode without it says the same (rules HMX-4, RPC-5).
-_AS_WITHOUT_VOTE: Mapping[Path, Any] = MappingProxyType(
+_AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
     {
         ("votes", "hmx_v2"): HMX_DEFAULT,
         ("votes", "dcvs_v3", "sleep_disable"): False,
@@ -85,7 +85,7 @@ class Unexpressed:
         instead: what the provider does.
     """
 
-    field: Path
+    field: KeyPath
     says: str
     instead: str
 

@@ -18,7 +18,7 @@ from htppower.profiles.yaml_words import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.errors import Path, Place
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.discovery import Folders
 
 # The fields that name a file; everything else is inherited by a file that extends it.
@@ -60,7 +60,7 @@ class ResolvedFile(Document):
         """Return what problems are sorted by: those of this file first, then by file, line and column."""
         return problem.path != str(self.path), problem.path, problem.line, problem.column
 
-    def written_in(self, at: Path) -> FilePath:
+    def written_in(self, at: KeyPath) -> FilePath:
         """Return the file in which a value was written."""
         place = self.places.get(at)
         return self.path if place is None else FilePath(place.path)
@@ -169,11 +169,11 @@ def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[st
 
 def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> ResolvedFile:
     """Return a file merged over the one that it extends, with the places of the values that remain."""
-    replaced: set[Path] = set()
+    replaced: set[KeyPath] = set()
     inherited = base.tree.items() if isinstance(base.tree, dict) else ()
     tree = _merge({key: value for key, value in inherited if key not in _OWN}, own, (), replaced)
 
-    def left(places: dict[Path, Place]) -> dict[Path, Place]:
+    def left(places: dict[KeyPath, Place]) -> dict[KeyPath, Place]:
         return {
             at: place
             for at, place in places.items()
@@ -193,7 +193,7 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
     )
 
 
-def _merge(base: dict[str, Any], over: dict[str, Any], at: Path, replaced: set[Path]) -> dict[str, Any]:
+def _merge(base: dict[str, Any], over: dict[str, Any], at: KeyPath, replaced: set[KeyPath]) -> dict[str, Any]:
     """Merge two mappings; what is no mapping in both is replaced, and noted."""
     merged = dict(base)
     for key, value in over.items():

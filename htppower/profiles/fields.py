@@ -10,15 +10,15 @@ from htppower.votes.options import BY_FIELD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
     from htppower.votes.vote_set import VoteSet
 
-LIMITS = ("min", "target", "max")
+CORNER_KEYS = ("min", "target", "max")
 UNSET = "unset"
 
 
-def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
+def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the fields of a profile's votes, then those of ``relax``; None where a field is unset."""
     yield from vote_fields(profile.votes)
     if profile.relax is None:
@@ -30,7 +30,7 @@ def profile_fields(profile: Profile) -> Iterator[tuple[Path, Any]]:
     yield ("relax", "lowering"), profile.relax.lowering.value
 
 
-def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
+def vote_fields(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the fields of a vote set: those of a vote that changes only what it sets one by one, others as a whole.
 
     A vote that a file may leave out is yielded only where it is cast.
@@ -47,7 +47,7 @@ def vote_fields(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
             yield ("votes", name), vote
 
 
-def value_at(votes: VoteSet, at: Path) -> Any:
+def value_at(votes: VoteSet, at: KeyPath) -> Any:
     """Return the value at these keys of a vote set; None where it is unset."""
     value: Any = votes
     for name in at:
@@ -55,12 +55,12 @@ def value_at(votes: VoteSet, at: Path) -> Any:
     return value
 
 
-def limits(at: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+def limits(at: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the corners of a range, and the perf mode of a vote on one clock, one by one; any other value as it is."""
     if not has_corners(value):
         yield at, value
         return
-    for name in LIMITS:
+    for name in CORNER_KEYS:
         yield (*at, name), getattr(value, name)
     if hasattr(value, "perf_mode"):
         yield (*at, "perf_mode"), value.perf_mode

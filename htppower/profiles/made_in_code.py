@@ -17,7 +17,7 @@ from htppower.votes.vote_set import LIMITS, VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
 
 _SUSTAIN = Limits(0, LONGEST_SUSTAIN_US)
@@ -35,14 +35,14 @@ def wrong_values(profile: Profile) -> Iterator[Finding]:
             yield from _wrong_number(getattr(profile.relax, name), ("relax", name), _SUSTAIN)
 
 
-def _wrong_votes(votes: Any, at: Path) -> Iterator[Finding]:
+def _wrong_votes(votes: Any, at: KeyPath) -> Iterator[Finding]:
     if type(votes) is not VoteSet:
         yield Finding("TYPE-1", at, f"{at[-1]} is {votes!r}", "a VoteSet")
         return
     yield from _wrong_fields(votes, at)
 
 
-def _wrong_fields(holder: Any, at: Path) -> Iterator[Finding]:
+def _wrong_fields(holder: Any, at: KeyPath) -> Iterator[Finding]:
     for field in attrs.fields(type(holder)):
         value = getattr(holder, field.name)
         kinds = choices(field.type)
@@ -57,7 +57,7 @@ def _wrong_fields(holder: Any, at: Path) -> Iterator[Finding]:
             yield Finding("TYPE-1", below, f"{field.name} is {value!r}", _wanted(kinds))
 
 
-def _wrong_number(value: Any, at: Path, limits: Limits | None) -> Iterator[Finding]:
+def _wrong_number(value: Any, at: KeyPath, limits: Limits | None) -> Iterator[Finding]:
     if isinstance(value, (bool, enum.Enum)) or not isinstance(value, numbers.Integral):
         yield Finding("TYPE-1", at, f"{at[-1]} is {value!r}", "a whole number")
     elif limits is not None and not limits.rule and not limits.hold(int(value)):

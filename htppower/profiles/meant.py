@@ -14,12 +14,12 @@ from htppower.profiles.typed_fields import WHAT
 from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
 
 if TYPE_CHECKING:
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 _FILES = {"profile": ProfileFields, "state": StateFields}
 
 
-def meant(text: str, file: str, at: Path) -> str:
+def meant(text: str, file: str, at: KeyPath) -> str:
     """Return a hint for a word in the field of a profile, state or test to which these keys lead.
 
     What it says to write is of the field's type; where the field is not known, it says what for.
@@ -45,7 +45,7 @@ def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
     return f"write {_named(kinds)}{', or unset' if type(None) in kinds else ''}"
 
 
-def _kinds_at(file: str, at: Path) -> tuple[Any, ...]:
+def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
     """Return the types that a field's value may have; none where there is no such field."""
     if at == ("extends",):
         return (str,)

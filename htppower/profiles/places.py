@@ -11,10 +11,10 @@ from htppower.errors import Place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from htppower.errors import Finding, Path
+    from htppower.errors import Finding, KeyPath
 
 
-def place_of(candidates: Iterable[Path], places: Mapping[Path, Place], path: str) -> Place:
+def place_of(candidates: Iterable[KeyPath], places: Mapping[KeyPath, Place], path: str) -> Place:
     """Return the place of the first of the candidates that stands in the file itself.
 
     A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
@@ -31,7 +31,9 @@ def place_of(candidates: Iterable[Path], places: Mapping[Path, Place], path: str
     return (own or found or [Place(path)])[0]
 
 
-def located(finding: Finding, path: str, places: Mapping[Path, Place], key_places: Mapping[Path, Place]) -> Finding:
+def located(
+    finding: Finding, path: str, places: Mapping[KeyPath, Place], key_places: Mapping[KeyPath, Place]
+) -> Finding:
     """Return a finding with the place at which it is best mended."""
     of = key_places if finding.of_key and finding.at in key_places else places
     return attrs.evolve(finding, place=place_of((finding.at, *finding.also), of, path))

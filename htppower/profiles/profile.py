@@ -15,7 +15,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
-    from htppower.errors import Finding, Path, Place
+    from htppower.errors import Finding, KeyPath, Place
     from htppower.rules.platforms import Platform
 
 # The vendor's order, from highest performance to lowest.
@@ -114,7 +114,7 @@ class Profile:
     relax: Relax | None
     source: FilePath | None = None
     lineage: tuple[str, ...] = attrs.field()
-    origins: dict[Path, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
+    origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
 
     __repr__ = field_repr
 

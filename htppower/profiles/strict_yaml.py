@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path as FilePath
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 LARGEST_FILE_BYTES = 1024 * 1024
 # A profile has some 40 values. No file may hold more than this, its aliases unfolded.
@@ -52,8 +52,8 @@ class Document:
 
     path: FilePath
     tree: Any
-    places: dict[Path, Place]
-    key_places: dict[Path, Place]
+    places: dict[KeyPath, Place]
+    key_places: dict[KeyPath, Place]
     problems: tuple[Finding, ...]
     version: FileVersion | None
 
@@ -61,7 +61,7 @@ class Document:
         """Return a finding with its place."""
         return located(finding, str(self.path), self.places, self.key_places)
 
-    def place(self, at: Path) -> Place:
+    def place(self, at: KeyPath) -> Place:
         """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
         return place_of((at,), self.places, str(self.path))
 
@@ -169,8 +169,8 @@ class _Reader:
     def __init__(self, path: str, kind: str) -> None:
         self.path = path
         self.kind = kind
-        self.places: dict[Path, Place] = {}
-        self.key_places: dict[Path, Place] = {}
+        self.places: dict[KeyPath, Place] = {}
+        self.key_places: dict[KeyPath, Place] = {}
         self.problems: list[Finding] = []
         # Values that an alias may repeat, and how many values each holds.
         self._anchors: dict[str, tuple[Any, int]] = {}
@@ -210,7 +210,7 @@ class _Reader:
                 said, hint = "a tab", "indent with spaces"
             raise _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}", hint) from None
 
-    def _value(self, event: Any, events: Iterator[Any], at: Path) -> Any:
+    def _value(self, event: Any, events: Iterator[Any], at: KeyPath) -> Any:
         place = self.places[at] = self._place(event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, place)
@@ -244,13 +244,13 @@ class _Reader:
         if self._values > MOST_VALUES:
             raise _Unparsable(place, rule, f"the file {what}: over {MOST_VALUES}", "write only what it needs")
 
-    def _sequence(self, events: Iterator[Any], at: Path) -> list[Any]:
+    def _sequence(self, events: Iterator[Any], at: KeyPath) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(events), yaml.SequenceEndEvent):
             items.append(self._value(event, events, (*at, str(len(items)))))
         return items
 
-    def _mapping(self, events: Iterator[Any], at: Path) -> dict[str, Any]:
+    def _mapping(self, events: Iterator[Any], at: KeyPath) -> dict[str, Any]:
         tree: dict[str, Any] = {}
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             place = self._place(event)
@@ -268,14 +268,14 @@ class _Reader:
             tree[key] = self._value(next(events), events, path)
         return tree
 
-    def _skip(self, events: Iterator[Any], at: Path) -> None:
+    def _skip(self, events: Iterator[Any], at: KeyPath) -> None:
         """Read a value whose key is a problem: keep the problems in it, but no places."""
         places, key_places = self.places, self.key_places
         self.places, self.key_places = {}, {}
         self._value(next(events), events, (*at, ""))
         self.places, self.key_places = places, key_places
 
-    def _key(self, event: Any, events: Iterator[Any], place: Place, at: Path) -> str | None:
+    def _key(self, event: Any, events: Iterator[Any], place: Place, at: KeyPath) -> str | None:
         if not isinstance(event, yaml.ScalarEvent):
             if not isinstance(event, yaml.AliasEvent):
                 self._value(event, events, (*at, ""))
@@ -291,7 +291,7 @@ class _Reader:
             self._problem(place, "TYPE-1", f"the key {shortened(event.value)!r} is no plain word", "name a field")
         return None
 
-    def _scalar(self, event: Any, place: Place, at: Path | None = None) -> Any:
+    def _scalar(self, event: Any, place: Place, at: KeyPath | None = None) -> Any:
         """Return a value by the keys that lead to it, or a key."""
         if event.tag is not None:
             return self._tag(event.tag, place)

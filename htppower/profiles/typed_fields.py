@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import attrs
 
-from htppower.errors import Finding, Path, shortened
+from htppower.errors import Finding, KeyPath, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.field_limits import ANYTHING, Wanted, choices, fields_of, tags, without_none, wrong
-from htppower.profiles.fields import LIMITS, UNSET
+from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -32,7 +32,7 @@ class StatedVotes(NamedTuple):
             vote as a whole; None is the word unset.
     """
 
-    fields: dict[Path, Any]
+    fields: dict[KeyPath, Any]
 
 
 # How the value of an enumeration is called in a message.
@@ -126,7 +126,7 @@ def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
 
 def _of_hmx(finding: Finding) -> Finding:
     """Return a finding in an HMX vote; a word that is no expanded corner breaks HMX-8 there."""
-    is_corner = finding.rule == "VALUE-1" and finding.at[0] in LIMITS
+    is_corner = finding.rule == "VALUE-1" and finding.at[0] in CORNER_KEYS
     return attrs.evolve(finding, rule="HMX-8") if is_corner else finding
 
 
@@ -143,7 +143,7 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
         return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
     rest = {name: vote for name, vote in value.items() if name not in partial}
     findings: list[Finding] = []
-    found: dict[Path, Any] = {}
+    found: dict[KeyPath, Any] = {}
     for name, vote in partial.items():
         try:
             stated = read_some(vote, type(BY_FIELD[name].taken_back))

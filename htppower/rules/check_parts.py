@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Finding, Path
+from htppower.errors import Finding, KeyPath
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def in_any_form(votes: VoteSet, option: Option) -> Iterator[tuple[VoteOption, An
             yield VOTE_OPTIONS[voted], vote
 
 
-def hvx_at(case: Case) -> Path:
+def hvx_at(case: Case) -> KeyPath:
     """Return where the HVX vote of a case is, or would be."""
     return ("votes", case.votes.hvx_field)
 

@@ -14,14 +14,14 @@ from htppower.votes.vote_set import LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.rules.case import Case
 
 _HVX = ("votes", "dcvs_v3")
 _EXP = ("votes", "dcvs_v3_exp")
 
 
-def _of_both(name: str) -> tuple[Path, ...]:
+def _of_both(name: str) -> tuple[KeyPath, ...]:
     """Return a field of the HVX vote in both of its forms."""
     return (*_HVX, name), (*_EXP, name)
 

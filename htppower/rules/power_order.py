@@ -16,7 +16,7 @@ from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
@@ -31,7 +31,7 @@ _NO_TIME_US = 1 << 33
 _PERF_MODES = {"core": "core_perf_mode", "bus": "bus_perf_mode"}
 
 
-def costs(votes: VoteSet) -> Iterator[tuple[Path, Any]]:
+def costs(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the fields of a vote set that cost power, each with its cost; costs of one field compare.
 
     A vote in either of its two forms has the field of the plain one.

@@ -12,7 +12,7 @@ from htppower.errors import Severity
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.errors import Finding, Path
+    from htppower.errors import Finding, KeyPath
     from htppower.rules.case import Case
 
 
@@ -86,7 +86,7 @@ class Rule(NamedTuple):
     source: str
     check: Callable[[Case], Iterator[Finding]] | None = None
     needs: tuple[Needs, ...] = ()
-    fields: tuple[Path, ...] = ()
+    fields: tuple[KeyPath, ...] = ()
     family: Family = Family.VOTES
     kept_by: str = ""
 

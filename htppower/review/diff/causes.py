@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.errors import Path, Place
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.strict_yaml import Document
 
@@ -32,7 +32,7 @@ class Cause:
     removed: bool = False
 
 
-def cause_of(at: Path, old: ResolvedFile, new: ResolvedFile) -> Cause:
+def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
     """Return the line by which the value at these keys differs between two files."""
     # The files of both stand in the same order, as long as neither extends another one.
     for before, after in zip(old.documents, new.documents, strict=False):
@@ -42,7 +42,7 @@ def cause_of(at: Path, old: ResolvedFile, new: ResolvedFile) -> Cause:
     return Cause(new.place(at))
 
 
-def stated(tree: Any, at: Path) -> Any:
+def stated(tree: Any, at: KeyPath) -> Any:
     """Return what a tree says at these keys: a value, or what stands in the place of what encloses it."""
     for key in at:
         if not isinstance(tree, dict):
@@ -51,7 +51,7 @@ def stated(tree: Any, at: Path) -> Any:
     return tree
 
 
-def _line(at: Path, before: Document, after: Document) -> Cause:
+def _line(at: KeyPath, before: Document, after: Document) -> Cause:
     if stated(after.tree, at) is _NOTHING:
         return Cause(before.place(at), removed=True)
     return Cause(after.place(at))

@@ -15,7 +15,7 @@ from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.errors import Path, Place
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
@@ -97,7 +97,7 @@ def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) 
     for field in ("name", "summary"):
         before, after = getattr(old.value, field), getattr(new.value, field)
         if before != after:
-            at: Path = ("profile",) if field == "name" else (field,)
+            at: KeyPath = ("profile",) if field == "name" else (field,)
             yield _change(name, "", at, (before, after), Effect.WORDING, sides)
 
 
@@ -125,9 +125,9 @@ def _vote_changes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Chan
                 yield _change(name, when, part, values, effect, (old, new), old_at)
 
 
-def _moved(old: VoteSet, new: VoteSet, after: Mapping[Path, Any]) -> dict[Path, Path]:
+def _moved(old: VoteSet, new: VoteSet, after: Mapping[KeyPath, Any]) -> dict[KeyPath, KeyPath]:
     """Return the fields of votes that have another form now, with what the new form calls them."""
-    moved: dict[Path, Path] = {}
+    moved: dict[KeyPath, KeyPath] = {}
     for field, about in BY_FIELD.items():
         other = None if about.other_form is None else VOTE_OPTIONS[about.other_form].field
         if other is None or getattr(new, field) is None or getattr(new, other) is not None:
@@ -141,7 +141,7 @@ def _moved(old: VoteSet, new: VoteSet, after: Mapping[Path, Any]) -> dict[Path, 
     return moved
 
 
-def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]:
+def _in_order(before: dict[KeyPath, Any], after: dict[KeyPath, Any]) -> Iterator[KeyPath]:
     """Yield the fields of both, in the order of a file; not a mapping that only one side leaves unset as a whole."""
     fields = dict.fromkeys((*before, *after) if len(before) > len(after) else (*after, *before))
     for at in fields:
@@ -149,7 +149,7 @@ def _in_order(before: dict[Path, Any], after: dict[Path, Any]) -> Iterator[Path]
             yield at
 
 
-def _parts(at: Path, old: Any, new: Any) -> Iterator[tuple[Path, tuple[Any, Any]]]:
+def _parts(at: KeyPath, old: Any, new: Any) -> Iterator[tuple[KeyPath, tuple[Any, Any]]]:
     """Yield a field as a whole, or limit by limit where both values have corners and one is not a single corner."""
     if not (has_corners(old) and has_corners(new)) or (is_one_corner(old) and is_one_corner(new)):
         yield at, (old, new)
@@ -183,11 +183,11 @@ def _lowering_effect(old: Profile, new: Profile) -> Effect:
 def _change(
     name: str,
     when: str,
-    at: Path,
+    at: KeyPath,
     values: tuple[Any, Any],
     effect: Effect,
     sides: tuple[_Side, _Side],
-    old_at: Path | None = None,
+    old_at: KeyPath | None = None,
 ) -> Change:
     old, new = sides
     before, after = (_field(each) for each in (old_at or at, at))
@@ -205,11 +205,11 @@ def _change(
     )
 
 
-def _field(at: Path) -> str:
+def _field(at: KeyPath) -> str:
     return ".".join(at[1:] if at[0] == "votes" else at)
 
 
-def _cause(at: Path, old: _Side, new: _Side) -> Cause:
+def _cause(at: KeyPath, old: _Side, new: _Side) -> Cause:
     if old.named_by is not None and new.named_by is not None:
         to = ("relax", "to")
         if stated(old.named_by.tree, to) != stated(new.named_by.tree, to):

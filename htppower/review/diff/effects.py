@@ -13,7 +13,7 @@ from htppower.votes.corners import ClkPerfMode, PowerMode
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.votes.clock_votes import DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
@@ -42,7 +42,7 @@ _MODES = {
 }
 
 
-def effect_of(at: Path, old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
+def effect_of(at: KeyPath, old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
     """Return the effect of a change of one vote field, or of one corner of it, between two vote sets."""
     field, *rest = at[1:]
     about = BY_FIELD[field]

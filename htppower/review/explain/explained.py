@@ -14,7 +14,7 @@ from htppower.votes.options import BY_FIELD
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
@@ -132,7 +132,9 @@ def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterat
         yield _explained(key, (key,), text, (), file)
 
 
-def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, file: ResolvedFile) -> Iterator[Explained]:
+def _fields(
+    fields: Iterable[tuple[KeyPath, Any]], prefix: str, votes: VoteSet, file: ResolvedFile
+) -> Iterator[Explained]:
     """Yield each field, and after a range its corners; then the options that may be left out, and are."""
     native = votes.native(0)  # any power config id does: no field here shows it
     for at, value in fields:
@@ -146,7 +148,7 @@ def _fields(fields: Iterable[tuple[Path, Any]], prefix: str, votes: VoteSet, fil
             yield _explained(f"{prefix}.{name}", ("votes", name), None, native, file)._replace(part=True)
 
 
-def _explained(name: str, at: Path, value: Any, configs: tuple[NativeConfig, ...], file: ResolvedFile) -> Explained:
+def _explained(name: str, at: KeyPath, value: Any, configs: tuple[NativeConfig, ...], file: ResolvedFile) -> Explained:
     meaning = meaning_of(at)
     chain = tuple(filter(None, (_statement(document, at) for document in file.documents)))
     voted = value is not None and meaning.native
@@ -155,7 +157,7 @@ def _explained(name: str, at: Path, value: Any, configs: tuple[NativeConfig, ...
     return Explained(name, spell(value), meaning, chain, native, numbers)
 
 
-def _statement(document: Document, at: Path) -> Statement | None:
+def _statement(document: Document, at: KeyPath) -> Statement | None:
     """Return what a file says of a field, or of a whole that the field is part of; None where it says nothing."""
     value: Any = document.tree
     for depth, key in enumerate(at):
@@ -167,7 +169,7 @@ def _statement(document: Document, at: Path) -> Statement | None:
     return _at(document, at, value)
 
 
-def _at(document: Document, at: Path, value: Any) -> Statement:
+def _at(document: Document, at: KeyPath, value: Any) -> Statement:
     return Statement(document.place(at), _spelt(value), not isinstance(value, dict))
 
 

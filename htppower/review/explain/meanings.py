@@ -11,7 +11,7 @@ from htppower.votes.options import VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 _PROFILES = 'QNN HTP backend, "QNN HTP Backend Extensions", perf_profile'
 _OURS = "htppower's own; the vendor's documentation names no such field"
@@ -33,7 +33,7 @@ class Meaning(NamedTuple):
     rules: tuple[str, ...] = ()
 
 
-def _of_votes() -> Iterator[tuple[Path, Meaning]]:
+def _of_votes() -> Iterator[tuple[KeyPath, Meaning]]:
     for about in VOTE_OPTIONS.values():
         own = tuple(name for name in about.native_fields if name != "contextId")
         yield ("votes", about.field), Meaning(about.does, about.section, own)
@@ -43,7 +43,7 @@ def _of_votes() -> Iterator[tuple[Path, Meaning]]:
                 yield ("votes", about.field, field.name), Meaning(field.does, about.section, native)
 
 
-_MEANINGS: Mapping[Path, Meaning] = MappingProxyType(
+_MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
     {
         ("profile",): Meaning("The profile's name, by which hosts ask for it.", _PROFILES),
         ("state",): Meaning("The power state's name, by which profiles relax to it.", _PROFILES),
@@ -77,7 +77,7 @@ OF_LIMITS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def meaning_of(at: Path) -> Meaning:
+def meaning_of(at: KeyPath) -> Meaning:
     """Return what a field means, by the keys that lead to it in a file."""
     if at in _MEANINGS:
         return _MEANINGS[at]._replace(rules=rules_on(at))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from htppower.profiles.fields import LIMITS, UNSET
+from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 _UNSET = {"const": UNSET}
@@ -40,7 +40,7 @@ def of_a_profile() -> list[dict[str, Any]]:
 
 def _bus_at_the_top(hvx: str) -> dict[str, Any]:
     highest = {"const": _HVX[hvx]}
-    limits = {"type": "object", "properties": dict.fromkeys(LIMITS, highest)}
+    limits = {"type": "object", "properties": dict.fromkeys(CORNER_KEYS, highest)}
     return {hvx: {"type": "object", "properties": {"bus": {"anyOf": [highest, limits]}}}}
 
 

@@ -9,13 +9,13 @@ from htppower.rules.rule import Breach, Family, Rule
 from htppower.rules.table import RULES
 
 if TYPE_CHECKING:
-    from htppower.errors import Finding, Path
+    from htppower.errors import Finding, KeyPath
 
 _QUESTION = "a reviewer's question"
 _POLLING = (("votes", "rpc_polling_time_us"), ("votes", "adaptive_polling_time_us"))
 
 
-def _review(rule_id: str, says: str, source: str = _QUESTION, *, fields: tuple[Path, ...] = ()) -> Rule:
+def _review(rule_id: str, says: str, source: str = _QUESTION, *, fields: tuple[KeyPath, ...] = ()) -> Rule:
     return Rule(rule_id, says, Breach.WARNING, source, fields=fields, family=Family.REVIEW)
 
 
@@ -71,7 +71,7 @@ def expected(finding: Finding) -> str:
     return "" if finding.left_out else CATALOGUE[finding.rule].says
 
 
-def rules_on(*fields: Path) -> tuple[str, ...]:
+def rules_on(*fields: KeyPath) -> tuple[str, ...]:
     """Return the ids of the rules on any of some fields, by the keys that lead to each in a file."""
     wanted = set(fields)
     return tuple(rule.id for rule in CATALOGUE.values() if not wanted.isdisjoint(rule.fields))

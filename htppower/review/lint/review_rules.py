@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path as FilePath
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import PowerState, Profile
     from htppower.review.file_selection import Source
     from htppower.votes.vote_set import VoteSet
@@ -42,13 +42,13 @@ class Shelf(NamedTuple):
         table: the profiles of the vendor's table, from highest performance to lowest.
     """
 
-    stated: dict[Path, str]
+    stated: dict[KeyPath, str]
     table: tuple[Profile, ...]
 
     @classmethod
     def of(cls, profiles: Iterable[Profile]) -> Shelf:
         """Return the shelf of these profiles; of two with one name the first counts."""
-        stated: dict[Path, str] = {}
+        stated: dict[KeyPath, str] = {}
         named: dict[str, Profile] = {}
         for profile in profiles:
             named.setdefault(profile.name, profile)
@@ -173,13 +173,13 @@ def polling_left_on(state: PowerState) -> Iterator[Finding]:
             yield Finding("REV-4", ("votes", name), f"{state.name} leaves polling on: {name} {value}", f"{name}: 0")
 
 
-def _written(votes: VoteSet, at: Path) -> Path:
+def _written(votes: VoteSet, at: KeyPath) -> KeyPath:
     """Return the field of a vote, in the form in which it is cast."""
     if at[0] != "votes" or not at[1:]:
         return at
     return ("votes", votes.voted_field(BY_FIELD[at[1]].option), *at[2:])
 
 
-def _value(votes: VoteSet, at: Path) -> object:
+def _value(votes: VoteSet, at: KeyPath) -> object:
     """Return the value of a vote field, None where it is unset."""
     return value_at(votes, _written(votes, at)[1:])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path as FilePath
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
     from htppower.profiles.strict_yaml import Document
     from htppower.rules.platforms import Platform
@@ -78,10 +78,10 @@ class Expectation:
         degraded: the rules for which votes of the profile are left out.
     """
 
-    at: Path
+    at: KeyPath
     at_us: int
     state: str | None
-    votes: dict[Path, Any] | None
+    votes: dict[KeyPath, Any] | None
     calls: int | None
     sent: tuple[str, ...] | None
     degraded: tuple[str, ...] | None
@@ -122,7 +122,7 @@ class VoteTest:
     document: Document
 
 
-def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: Path) -> Timeline:
+def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: KeyPath) -> Timeline:
     """Return the moments of a sequence.
 
     At one time, phases of earlier steps end before later steps begin.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from htppower.errors import Path, Place
+    from htppower.errors import KeyPath, Place
     from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
     from htppower.review.vote_tests.runner import CaseRun, Seen
 
@@ -33,7 +33,7 @@ class Difference:
         origin: where the value that was got is written in a profile or power state, or None.
     """
 
-    at: Path
+    at: KeyPath
     expected: str
     got: str
     place: Place
@@ -104,9 +104,9 @@ def _failures(test: VoteTest, case: VoteCase, where: Folders) -> Iterator[Failur
             yield Failure(case, expectation.at_us, seen, tuple(ordered))
 
 
-def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, Any]]:
+def _differing(expectation: Expectation, seen: Seen) -> dict[KeyPath, tuple[Any, Any]]:
     """Return what is not as expected, by the keys below the expectation: expected and got."""
-    pairs: dict[Path, tuple[Any, Any]] = {}
+    pairs: dict[KeyPath, tuple[Any, Any]] = {}
     for name in ("state", "calls", "sent", "degraded"):
         expected, got = getattr(expectation, name), getattr(seen, name)
         if expected is not None and _unordered(expected) != _unordered(got):
@@ -114,7 +114,7 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[Path, tuple[Any, An
     for at, expected in (expectation.votes or {}).items():
         got = value_at(seen.votes, at)
         if expected != got:
-            below_expectation: Path = ("votes", *at)
+            below_expectation: KeyPath = ("votes", *at)
             pairs[below_expectation] = expected, got
     return pairs
 
@@ -134,7 +134,7 @@ def spell_any(value: Any) -> str:
     return spell(value)
 
 
-def _origin(seen: Seen, at: Path, got: Any, where: Folders) -> Place | None:
+def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
     """Return where the value that is in force is written, if it is the profile's or that of its power state."""
     if at[0] != "votes" or got is None:
         return None

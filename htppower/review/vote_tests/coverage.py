@@ -24,7 +24,7 @@ from htppower.review.vote_tests.runner import run_case
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
-    from htppower.errors import Path, Place
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.profile import PowerState, Profile
     from htppower.review.vote_tests.cases import VoteCase
     from htppower.review.vote_tests.runner import CaseRun
@@ -49,7 +49,7 @@ class Look(enum.Enum):
 class Field:
     """A field of a file: the keys that lead to it, its value as it is spelt, where it is written, who looks at it."""
 
-    at: Path
+    at: KeyPath
     value: str
     place: Place | None
     look: Look
@@ -104,7 +104,7 @@ def _of_profile(profile: Profile, cases: Iterable[_Unchanged]) -> Coverage:
     own = [case for case in cases if any(_is_same(profile, used) for used in case.case.profiles)]
     cast = any(case.reaches(State.RAISED, (profile.name,)) for case in own)
 
-    def changes(at: Path) -> Iterator[_Change]:
+    def changes(at: KeyPath) -> Iterator[_Change]:
         for mutant in profile_mutants(profile, at):
             yield lambda used, mutant=mutant: mutant if _is_same(profile, used) else used  # type: ignore[misc]
 
@@ -119,7 +119,7 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
     names = {used.name for case in own for used in case.case.profiles if _relaxes_to(used, state)}
     cast = any(case.reaches(State.LOWERED, names) for case in own)
 
-    def changes(at: Path) -> Iterator[_Change]:
+    def changes(at: KeyPath) -> Iterator[_Change]:
         for mutant in state_mutants(state, at):
             yield lambda used, mutant=mutant: relaxing_to(used, mutant) if _relaxes_to(used, state) else used  # type: ignore[misc]
 

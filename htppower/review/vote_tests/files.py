@@ -21,7 +21,7 @@ from htppower.rules.platforms import Platform, platform_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.profiles.discovery import Folders
     from htppower.profiles.profile import PowerState, Profile
     from htppower.profiles.strict_yaml import Document
@@ -174,7 +174,7 @@ class _Maker:
         self._home, self._where = _home(document.path, folders)
         self._loaded: dict[str, Profile | None] = {}
 
-    def case(self, test: VoteTestFields, case: CaseFields, at: Path) -> VoteCase | None:
+    def case(self, test: VoteTestFields, case: CaseFields, at: KeyPath) -> VoteCase | None:
         """Return a case, or None where something is wrong with it."""
         own_profile, own_platform = case.profile is not None, case.platform is not None
         profile_at = (*at, "profile") if own_profile else ("profile",)
@@ -195,7 +195,7 @@ class _Maker:
             return None
         return VoteCase(case.case, profile, platform, line.moments, line.end_us, tuple(expectations))
 
-    def _profile(self, name: str, at: Path) -> Profile | None:
+    def _profile(self, name: str, at: KeyPath) -> Profile | None:
         """Return a profile: the one beside the test, or else as everywhere."""
         if name not in self._loaded:
             self._loaded[name] = None
@@ -213,7 +213,7 @@ class _Maker:
         beside = (file for file in yaml_files(self._home) if file.stem == name)
         return next(beside, None) or self._where.find(name, "profile")
 
-    def _note_profile(self, name: str, error: ProfileError, at: Path) -> None:
+    def _note_profile(self, name: str, error: ProfileError, at: KeyPath) -> None:
         """Note what is wrong with a profile: in its own file, or, where it is not found, where it is named."""
         for problem in error.problems:
             if problem.line:
@@ -222,7 +222,7 @@ class _Maker:
                 said = problem.message if problem.rule == "NAME-1" else f"{shortened(name)!r}: {problem.message}"
                 self.note([Finding(problem.rule, at, said, problem.hint)])
 
-    def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: Path) -> None:
+    def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: KeyPath) -> None:
         """Note the rules that refuse a profile on this platform."""
         planner = Planner(platform, strict=False)
         for profile in filter(None, profiles):
@@ -239,7 +239,7 @@ class _Maker:
         self.problems.update(dict.fromkeys(map(self._document.located, findings)))
 
 
-def _expectation(expect: ExpectFields, at: Path) -> Expectation:
+def _expectation(expect: ExpectFields, at: KeyPath) -> Expectation:
     votes = None if expect.votes is None else expect.votes.fields
     return Expectation(at, expect.at_us, expect.state, votes, expect.calls, expect.sent, expect.degraded)
 

@@ -26,7 +26,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 _SVS, _NOM = VoltageRange.at(VoltageCorner.SVS), VoltageRange.at(VoltageCorner.NOM)
 _MAX = VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER)
@@ -49,7 +49,7 @@ _OF_HVX: Mapping[str, tuple[Any, ...]] = {
     "core_perf_mode": (ClkPerfMode.HIGH, ClkPerfMode.LOW),
     "bus_perf_mode": (ClkPerfMode.HIGH, ClkPerfMode.LOW),
 }
-_VALUES: Mapping[Path, tuple[Any, ...]] = {
+_VALUES: Mapping[KeyPath, tuple[Any, ...]] = {
     ("dcvs_v3",): (_LOW, HVX_REMOVED),
     ("dcvs_v3", "bus"): (_SVS, _NOM, _MAX),
     ("dcvs_v3", "core"): (_SVS, _NOM),
@@ -78,7 +78,7 @@ _STATES = tuple(
 )
 
 
-def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
+def profile_mutants(profile: Profile, at: KeyPath) -> Iterator[Profile]:
     """Yield the profile with another value in one field of ``profile_fields``, except ``relax.lowering``.
 
     A rule may refuse it when it is used.
@@ -101,7 +101,7 @@ def profile_mutants(profile: Profile, at: Path) -> Iterator[Profile]:
             yield attrs.evolve(profile, relax=attrs.evolve(relax, **changed))
 
 
-def state_mutants(state: PowerState, at: Path) -> Iterator[PowerState]:
+def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
     """Yield the power state with another value in one field; a rule may refuse it when it is used."""
     votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
     for other in votes:
@@ -125,7 +125,7 @@ def _other_times(time_us: int) -> tuple[int, ...]:
     return (time_us + 1, *sorted({time_us - 1, 0} if time_us else ()))
 
 
-def _other_votes(votes: VoteSet, at: Path) -> Iterator[VoteSet]:
+def _other_votes(votes: VoteSet, at: KeyPath) -> Iterator[VoteSet]:
     own: Any = votes if len(at) == 1 else getattr(votes, at[0])
     for value in _VALUES[at]:
         if value != getattr(own, at[-1]):

@@ -9,7 +9,7 @@ from htppower.profiles.fields import spell, vote_fields
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
     from htppower.review.vote_tests.compare import Difference, Failure
 
 
@@ -21,7 +21,7 @@ def vote_diff(failure: Failure) -> Iterator[str]:
     differing = [each for each in failure.differences if each.at[0] == "votes"]
     if not differing:
         return
-    told: set[Path] = set()
+    told: set[KeyPath] = set()
     got = list(vote_fields(failure.seen.votes))
     for at, value in got:
         meant = [each for each in differing if _is_same(each.at, at)]
@@ -30,7 +30,7 @@ def vote_diff(failure: Failure) -> Iterator[str]:
     yield from _expected(differing, told)
 
 
-def _expected(differences: list[Difference], told: set[Path]) -> Iterator[str]:
+def _expected(differences: list[Difference], told: set[KeyPath]) -> Iterator[str]:
     """Yield what was expected, each thing once."""
     for each in differences:
         if each.at not in told:
@@ -38,11 +38,11 @@ def _expected(differences: list[Difference], told: set[Path]) -> Iterator[str]:
             yield f"- {_name(each.at)}: {each.expected}"
 
 
-def _is_same(expected: Path, got: Path) -> bool:
+def _is_same(expected: KeyPath, got: KeyPath) -> bool:
     """Return whether one of two fields is the other, or holds it."""
     length = min(len(expected), len(got))
     return expected[:length] == got[:length]
 
 
-def _name(at: Path) -> str:
+def _name(at: KeyPath) -> str:
     return ".".join(at[1:]) or at[0]

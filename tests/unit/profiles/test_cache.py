@@ -142,8 +142,8 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, monkey
     profiles = ProfileCache([folder])
     read_text = strict_yaml._read_text
 
-    def changing(path: Path, name: str) -> str:
-        text = read_text(path, name)
+    def changing(path: Path, name: str, given: bytes | None) -> str:
+        text = read_text(path, name, given)
         if path.name == "base.yaml":
             rewrite(path, "One", "Two")
         return text

@@ -19,7 +19,7 @@ from htppower.votes.corners import ClkPerfMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.errors import Path
+    from htppower.errors import KeyPath
 
 BREACHES = {
     "DCVS-1": "error",
@@ -88,7 +88,7 @@ def voting(**votes: Any) -> Case:
     return Case(VoteSet(**votes))
 
 
-BROKEN: list[tuple[str, Case, list[Path]]] = [
+BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
     ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=9)), [SLEEP]),
     ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=65536)), [SLEEP]),
     ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=0)), [SLEEP]),
@@ -283,7 +283,7 @@ def test_every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() -> None:
 
 
 @pytest.mark.parametrize(("rule_id", "case", "at"), BROKEN)
-def test_a_breach_is_found_at_its_place(rule_id: str, case: Case, at: list[Path]) -> None:
+def test_a_breach_is_found_at_its_place(rule_id: str, case: Case, at: list[KeyPath]) -> None:
     """A case that breaks a rule has a finding of that rule at every place concerned, with a message."""
     found = check(case, [rule_id])
     assert [(finding.rule, finding.at) for finding in found] == [(rule_id, place) for place in at]
