@@ -5,6 +5,7 @@ They are the locks that a controller has without tests: locks of a test's own wo
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 import threading
@@ -28,13 +29,11 @@ def _make_lock(rank: Rank) -> Lock:
 def note_locks() -> None:
     """Note every lock that a controller makes from now on."""
     before = locks.make_lock
-    for module in (
-        testing,
-        locks,
-        *(
-            importlib.import_module(found.name)
-            for found in pkgutil.walk_packages(control.__path__, "htppower.control.")
-        ),
-    ):
+    modules = [testing, locks]
+    for found in pkgutil.walk_packages(control.__path__, "htppower.control."):
+        # What needs an optional package makes no locks where that is missing.
+        with contextlib.suppress(ImportError):
+            modules.append(importlib.import_module(found.name))
+    for module in modules:
         if getattr(module, "make_lock", None) is before:
             module.make_lock = _make_lock  # type: ignore[attr-defined]
