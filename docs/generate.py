@@ -8,6 +8,7 @@ A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -22,6 +23,7 @@ from docs import dashboard, review_parts, rule_parts
 from docs.docstrings import attributes
 from htppower import events
 from htppower.cli.main import main as command
+from htppower.cli.man_pages import man_pages
 from htppower.control import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
@@ -73,6 +75,7 @@ def main(arguments: list[str]) -> int:
         if made != text and arguments:
             stale.append(path.name)
         elif made != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(made, encoding="utf-8")
     if stale:
         sys.stderr.write(f"{', '.join(stale)}: not what the code says; run python -m docs.generate\n")
@@ -316,6 +319,7 @@ _PARTS: dict[str, Callable[[], str]] = {
 }
 # Made whole, whatever the file says now.
 _FILES: dict[str, Callable[[str], str]] = {
+    **{f"man/{name}": functools.partial(lambda text, _: text, text) for name, text in man_pages().items()},
     "monitoring/dashboard.json": lambda _: dashboard.text(),
     "burst.svg": lambda _: f"{_run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }

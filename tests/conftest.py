@@ -28,6 +28,17 @@ settings.load_profile("htppower")
 for name in ("NO_COLOR", "FORCE_COLOR"):
     os.environ.pop(name, None)
 
+
+@pytest.fixture(scope="session", autouse=True)
+def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the statuses that commands serve apart from those of whoever runs the tests."""
+    folder = tmp_path_factory.mktemp("run")
+    folder.chmod(0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        yield
+
+
 # A shell without job control starts what is put in the background with these ignored, and every child inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # The groups of options, in the order in which help shows them; those of no group come last.
-WHAT = "What"
+WHAT = "Main options"
 DRY_RUN = "Dry run"
 DEVICE = "Device"
 OUTPUT = "Output"

@@ -287,8 +287,12 @@ class VoteController(ContextManager):
             self._events.lost,
         )
 
-    def serve_status(self, path: str | os.PathLike[str]) -> StatusFile:
+    def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:
         """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
+
+        Args:
+            path: the file; None for one in the runtime folder of the user, where ``htppower status`` finds it by
+                itself, and which is removed when it is closed.
 
         Returns:
             The file, to ``close``, or to use as a context manager; closing the controller closes it, too.
@@ -298,10 +302,10 @@ class VoteController(ContextManager):
             SessionClosed: the controller is closed.
             ValueError: there is something of that name that is no file.
         """
-        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
+        from htppower.control.status.status_file import serve  # noqa: PLC0415 - few hosts pay for it
 
         self._registry.require_open()
-        return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
+        return serve(path, self.status, self._subscribe, self._time, self._status_files)
 
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.

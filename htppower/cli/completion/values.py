@@ -47,6 +47,11 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
     return _beginning(dict.fromkeys((*ends, *whole)), incomplete)
 
 
+def files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete files."""
+    return _or_files((), incomplete)
+
+
 def socs(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the SoCs, by part number."""
     from htppower.rules.socs import SOCS  # noqa: PLC0415 - as above

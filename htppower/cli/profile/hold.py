@@ -77,9 +77,18 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         if not holding.command:
             until = "until Ctrl-C" if holding.seconds is None else f"for {holding.seconds:g} s"
             _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
+        _serve_status(controller)
         if not backend_is.hardware:
             _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
+
+
+def _serve_status(controller: VoteController) -> None:
+    """Let ``htppower status`` list this process; that it can't must not keep the command from running."""
+    try:
+        controller.serve_status()
+    except (OSError, ValueError) as error:
+        _print_error(f"htppower status does not list this process: {error}")
 
 
 def _without_process_settings(profile: Profile) -> Profile:

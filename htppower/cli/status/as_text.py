@@ -8,31 +8,33 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
+from htppower.cli.status.painted import painted
+from htppower.cli.status.sessions import share_up
 from htppower.control.status.process_identity import Life
-from htppower.errors import printable
 from htppower.events import State
 from htppower.review.durations import duration, rough_duration
 from htppower.review.layout import WIDTH, labelled
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.cli.status.document import Seen
 
 _LABEL = 11
+_WITH_STATES = ("state", "states")
 _NO_WISH_US = 65535
 # While a session is up the file is written every second; a busy machine may be late.
 _LATE_US = 5_000_000
 
 
-def as_text(seen: Seen, width: int = WIDTH) -> str:
-    """Return a status; control characters in it are escaped."""
+def as_text(seen: Seen, width: int = WIDTH, strips: Mapping[int, str] | None = None) -> str:
+    """Return a status, styled; ``strips`` are what the sessions did of late, by their numbers."""
     document = seen.document
     owners = {session["number"]: session["owner"] for session in document["sessions"]}
     blocks = [
         _head(seen),
-        *(_session(session, seen) for session in document["sessions"]),
+        *(_session(session, seen, strips or {}) for session in document["sessions"]),
         *(_core(core, owners) for core in document["cores"]),
         _settings(document["settings"], owners),
     ]
@@ -44,7 +46,8 @@ Line = tuple[str, str]
 
 def _wrapped(lines: Iterable[Line], width: int) -> Iterator[str]:
     for label, text in lines:
-        yield from labelled(label, printable(text), width, _LABEL)
+        lines = labelled(label, text, width, _LABEL)
+        yield from map(painted, lines) if label.strip() in _WITH_STATES else lines
 
 
 def _head(seen: Seen) -> list[Line]:
@@ -106,7 +109,7 @@ def _is_late(seen: Seen) -> bool:
     return up and running and seen.age_us > _LATE_US
 
 
-def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
+def _session(session: dict[str, Any], seen: Seen, strips: Mapping[int, str]) -> list[Line]:
     time_us = seen.time_us
     why = "" if session["cause"] is None else f": {session['cause']}"
     since = f"{session['state']} for {rough_duration(time_us - session['since_us'])}{why}"
@@ -126,6 +129,9 @@ def _session(session: dict[str, Any], seen: Seen) -> list[Line]:
     ]
     times = session["time_in_state_us"]
     lines.append(("  states", ", ".join(f"{state} {rough_duration(lasted_us)}" for state, lasted_us in times.items())))
+    lines.append(("  share", share_up(session)))
+    if session["number"] in strips:
+        lines.append(("  timeline", strips[session["number"]]))
     return lines
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Ten thousand sessions on two cores each take 40 MB.
 _LARGEST = 200_000_000
-_SERVED = "name a file that a host writes with controller.serve_status(path)"
+_SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
 class StatusUnreadable(HtpPowerError):  # noqa: N818 - reads as what it is

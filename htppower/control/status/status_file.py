@@ -37,6 +37,31 @@ PERIOD_US = 1_000_000
 LONGEST_WRITE_S = 1.0
 
 
+def serve(
+    path: str | os.PathLike[str] | None,
+    status: Callable[[], ControllerStatus],
+    subscribe: Callable[[Callable[[Event], object], Wants], Callable[[], None]],
+    time: Time,
+    companions: Companions,
+) -> StatusFile:
+    """Return the file of a controller; without a path one in the runtime folder of the user, removed when closed.
+
+    Raises:
+        OSError, SessionClosed, ValueError: as ``StatusFile``.
+    """
+    if path is not None:
+        return StatusFile(path, status, subscribe, time, companions)
+    from htppower.control.status.runtime_folder import reserved_file  # noqa: PLC0415 - only where none is named
+
+    place = reserved_file()
+    try:
+        return StatusFile(place, status, subscribe, time, companions, removed=True)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            place.unlink()
+        raise
+
+
 class StatusFile(ContextManager):
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
@@ -50,6 +75,7 @@ class StatusFile(ContextManager):
         subscribe: calls a subscriber with the events that it wants; returns what ends that.
         time: clock and alarms.
         companions: close it with its controller.
+        removed: remove the file when it is closed, instead of marking it as closed.
 
     Raises:
         OSError: the file can't be written.
@@ -64,11 +90,14 @@ class StatusFile(ContextManager):
         subscribe: Callable[[Callable[[Event], object], Wants], Callable[[], None]],
         time: Time,
         companions: Companions,
+        *,
+        removed: bool = False,
     ) -> None:
         self._path = Path(path)
         # The process may change its folder. A link in the last part is not followed: anybody may have put it there.
         text = os.path.abspath(path)  # noqa: PTH100 - as the text that os.replace takes
         self._target = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
+        self._removed = removed
         self._status = status
         self._time = time
         # The first protects what follows; under the other a file is written, one after the other.
@@ -98,6 +127,11 @@ class StatusFile(ContextManager):
             self._arm()
 
     @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
     def closed(self) -> bool:
         """Whether nothing is written any more."""
         return self._closed
@@ -113,7 +147,7 @@ class StatusFile(ContextManager):
         self._end_calls()
         # Taken here, not on the worker: the caller may hold what a status waits for.
         last = self._status()
-        self._worker.post(lambda: self._write(last, closed=True))
+        self._worker.post(self._remove if self._removed else lambda: self._write(last, closed=True))
         self._worker.flush(LONGEST_WRITE_S)
         self._worker.close()
 
@@ -160,6 +194,10 @@ class StatusFile(ContextManager):
         self._write(now, closed=False)
         if _moves(now):
             self._arm()
+
+    def _remove(self) -> None:
+        with self._writing, contextlib.suppress(OSError):
+            os.unlink(self._target)  # noqa: PTH108 - as the texts that os takes
 
     def _write(self, status: ControllerStatus, *, closed: bool) -> None:
         try:

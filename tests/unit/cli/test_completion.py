@@ -1,0 +1,72 @@
+"""What a shell completes, asked for as a shell does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from htppower.cli.completion.command import SHELLS
+from htppower.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+def completed(*words: str) -> list[str]:
+    """Return what is offered for the last word; for files the kind alone."""
+    *before, incomplete = words
+    items = ShellComplete(main, {}, "htppower", "_HTPPOWER_COMPLETE").get_completions(before, incomplete)
+    return [item.value if item.type == "plain" else f"<{item.type}>" for item in items]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("pro",), ["profile"]),
+        (("profile", "bur"), ["burst"]),
+        (("show", "rel"), ["relaxed", "released"]),
+        (("profile", "./m"), ["<file>"]),
+        (("explain", "SUS-"), ["SUS-1", "SUS-2", "SUS-3"]),
+        (("explain", "1300"), ["13000", "13001", "13002", "13003", "13004", "13005", "13006"]),
+        (("explain", "TURBO_P"), ["TURBO_PLUS"]),
+        (("explain", "burst", "dcvs"), ["dcvs_enable"]),
+        (("explain", "burst", "relax.af"), ["relax.after_init_us", "relax.after_inference_us"]),
+        (("explain", "relaxed", "relax."), []),
+        (("explain", "no such", "core"), []),
+        (("profile", "burst", "--soc", "sm87"), ["SM8750", "SM8735"]),
+        (("lint", "--arch", "V7"), ["V73", "V75", "V79"]),
+        (("profile", "burst", "--platform", "q"), ["qnx"]),
+        (("lint", "--output", "sa"), ["sarif="]),
+        (("profile", "burst", "--", ""), []),
+        (("status", ""), ["<file>"]),
+        (("nonsense", ""), []),
+    ],
+)
+def test_what_can_stand_there_is_offered(words: tuple[str, ...], offered: list[str]) -> None:
+    """Profiles, power states, fields, rules, codes, corners, SoCs and forms are offered where they can stand."""
+    said = completed(*words)
+    if words[0] == "nonsense":
+        assert "<file>" not in said
+    else:
+        assert said == offered
+
+
+def test_profiles_of_named_folders_are_offered(tmp_path: Path) -> None:
+    """A folder that is named before is looked at, too; a wrong file in it, or a wrong folder, makes no noise."""
+    (tmp_path / "camera.yaml").write_text("profile: camera\nextends: burst\n", encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text("profile: [\n", encoding="utf-8")
+    assert completed("profile", "--profiles", str(tmp_path), "cam") == ["camera"]
+    assert completed("explain", "--profiles", str(tmp_path), "broken", "c") == []
+    assert "core" in completed("explain", "--profiles", str(tmp_path), "camera", "co")
+    assert completed("profile", "--profiles", str(tmp_path / "none"), "bur") == ["burst"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_of_each_shell_is_printed(command: Command, shell: str) -> None:
+    """The script calls the command by the variable that it looks at."""
+    assert f"_HTPPOWER_COMPLETE={shell}_complete" in command.output("completion", shell)
+    assert command.run("completion", "tcsh").exit_code == 2

@@ -1,0 +1,178 @@
+"""``htppower status`` without a path: every controller of this user that serves one, and what it did of late."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import Bench
+
+from htppower.cli.status.command import Overview
+from htppower.cli.status.document import Seen
+from htppower.cli.status.history import COLUMNS, Histories, now_of
+from htppower.cli.status.served import find_served, overview
+from htppower.control.status.process_identity import Life
+from htppower.review.layout import shown_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from command import Command
+
+S = 1_000_000
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """Yield a controller in virtual time that serves its status in a runtime folder of its own."""
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    made = Bench.make()
+    yield made
+    made.controller.close()
+
+
+def test_without_any_it_is_said_who_serves_one(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty list is no error, and says how to come into it."""
+    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (tmp_path / "none",))
+    assert "controller.serve_status()" in command.output("status")
+    assert json.loads(command.output("status", "--format", "json")) == {"format_version": 1, "statuses": []}
+
+
+def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
+    """Each is told with its process, its sessions, their states and for how much of the time they were up."""
+    camera = bench.controller.session("burst", owner="camera")
+    other = Bench.make()
+    with camera.inference():
+        bench.time.advance_us(3 * S)
+    bench.time.advance_us(S)
+    files = [bench.controller.serve_status(), other.controller.serve_status()]
+    said = command.output("status", columns=200)
+    assert said.count(f"process      {os.getpid()}") == 2
+    # The file is some milliseconds old, which count; of a busy machine's, more.
+    assert re.search(r"session 1    camera: LOWERED for (\d{3} ms|\d\.\d s), burst; up \d\d% of \d\.\d s", said)
+    assert "sessions     none is open" in said
+    listed = json.loads(command.output("status", "--format", "json"))["statuses"]
+    assert {each["path"] for each in listed} == {str(file.path) for file in files}
+    assert listed[0]["status"]["seen"]["process"] == "running"
+    whole = command.output("status", str(os.getpid()))
+    assert "session 1    camera" in whole
+    assert re.search(r"share      up \d\d% of \d\.\d s", whole)
+    other.controller.close()
+    assert command.output("status").count("process ") == 1
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
+    """No line of the list or of one status is wider than the terminal, whatever owners are called."""
+    bench.controller.session("burst", owner="an owner with a name that is far longer than any terminal is wide " * 3)
+    bench.controller.serve_status()
+    for arguments in (("status",), ("status", str(os.getpid()))):
+        lines = command.output(*arguments, columns=width).splitlines()
+        assert max(map(shown_width, lines)) <= width
+
+
+def test_what_can_not_be_read_is_named(command: Command, bench: Bench) -> None:
+    """A file that holds no status is named, and the others are listed."""
+    folder = bench.controller.serve_status().path.parent
+    (folder / "1-1.json").write_text("[]", encoding="ascii")
+    (folder / "2-1.json").write_text("", encoding="ascii")
+    said = command.output("status", columns=400)
+    assert f"unreadable   {folder / '1-1.json'} is no status of htppower" in said
+    assert "2-1.json" not in said
+    assert f"process      {os.getpid()}" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="owners of POSIX")
+def test_what_others_may_write_is_passed_over(command: Command, bench: Bench) -> None:
+    """A folder in which another user could have put a status is not read."""
+    bench.controller.serve_status().path.parent.chmod(0o777)
+    assert "none " in command.output("status")
+
+
+def test_watching_on_a_pipe_prints_what_changed(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each change is printed once; nothing is where nothing changed."""
+    bench.controller.serve_status()
+    watch = Overview("text", terminal=False)
+    watch.look(0)
+    assert "none is open" in capsys.readouterr().out
+    watch.look(10)
+    assert capsys.readouterr().out == ""
+    bench.controller.session("burst", owner="camera")
+    bench.time.advance_us(2 * S)
+    watch.look(20)
+    assert "camera: UNVOTED" in capsys.readouterr().out
+
+
+def test_watching_a_terminal_has_colours_and_a_timeline(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States are in colour, and each session has a strip of what it did."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with bench.controller.session("burst").inference():
+        bench.controller.serve_status()
+        Overview("text", terminal=True).look(0)
+    drawn = capsys.readouterr().out
+    assert "\x1b[31mRAISED\x1b[0m" in drawn
+    assert f"last {COLUMNS} s" in drawn
+
+
+def _view(time_us: int, raised_us: int, state: str, age_us: int = 0) -> Seen:
+    session: dict[str, Any] = {"number": 1, "state": state, "time_in_state_us": {"RAISED": raised_us, "LOWERED": 0}}
+    document = {"sessions": [session], "time_us": time_us, "closed": False}
+    return Seen(document, age_us, Life.RUNNING)
+
+
+def _strip(histories: Histories, now_us: int) -> str:
+    return histories.strip(("x", 1), now_us).split("|")[1]
+
+
+def test_the_timeline_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column is a second: full where it was raised for all of it, empty where for none, a dot where unknown."""
+    monkeypatch.setattr("sys.stdout", type("Utf8", (), {"encoding": "utf-8"}))
+    histories = Histories()
+    assert set(_strip(histories, 0)) == {"\u00b7"}
+    histories.see("x", _view(10 * S, 5 * S, "RAISED"))
+    histories.see("x", _view(12 * S, 7 * S, "LOWERED"))
+    histories.see("x", _view(13 * S, 7 * S + S // 2, "LOWERED"))
+    histories.see("x", _view(14 * S, 7 * S + S // 2, "LOWERED"))
+    strip = _strip(histories, 14 * S)
+    assert strip.startswith("\u00b7" * (COLUMNS - 4))
+    assert strip[-4:] == "\u2588\u2588\u2584 "
+    assert _strip(histories, 16 * S)[-6:-2] == strip[-4:]
+
+
+def test_what_nobody_wrote_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds after the last writing are not known: what a session does meanwhile is drawn once it is written."""
+    monkeypatch.setattr("sys.stdout", type("Ascii", (), {"encoding": "ascii"}))
+    histories = Histories()
+    histories.see("x", _view(9 * S, 0, "RAISED"))
+    late = _view(10 * S, S, "RAISED", age_us=3 * S)
+    histories.see("x", late)
+    assert _strip(histories, now_of(late))[-5:] == "?@???"
+    histories.see("x", _view(13 * S, 1 * S, "LOWERED"))
+    assert _strip(histories, 13 * S)[-5:] == "?@   "
+
+
+def test_a_new_controller_in_an_old_file_begins_anew() -> None:
+    """Where the times go back, what was before is forgotten, and nothing fails."""
+    histories = Histories()
+    histories.see("x", _view(100 * S, 50 * S, "RAISED"))
+    histories.see("x", _view(1 * S, 0, "LOWERED"))
+    histories.see("x", _view(3 * S, S, "LOWERED"))
+    assert len(_strip(histories, 3 * S)) == COLUMNS
+
+
+def test_a_list_of_nothing_has_a_width() -> None:
+    """The list is a text of its own, too."""
+    assert max(map(len, overview((), 60).splitlines())) <= 60
+    assert isinstance(find_served(datetime.datetime.now(datetime.timezone.utc)), tuple)
