@@ -9,7 +9,7 @@ import click
 from htppower.review.layout import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -35,8 +35,9 @@ class HelpFormatter(click.HelpFormatter):
         told = (wrapped(f"{lead}{paragraph}", self.width) for paragraph in paragraphs)
         self.write("\n\n".join("\n".join(lines) for lines in told) + "\n")
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write names with their meanings beside them; below one that is too long."""
+        rows = tuple(rows)
         widest = max((len(name) for name, _ in rows if len(name) <= col_max), default=0)
         margin = self.current_indent + widest + col_spacing
         for name, meaning in rows:

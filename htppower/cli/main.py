@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.cli.help import WIDEST, Context, write_commands, write_example
 from htppower.cli.terminal import echo
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
-from htppower.review.layout import terminal_width
+from htppower.review.layout import terminal_width, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,12 +127,23 @@ def _safe_usage_errors() -> Iterator[None]:
 
 
 def _explain(error: HtpPowerError) -> str:
-    if isinstance(error, ProfileError):
-        return str(error)  # each line begins with a place to jump to
-    from htppower.errors import BackendUnavailable  # noqa: PLC0415 - only for an error
+    """Return an error, and what tells more of it; on a terminal wrapped, elsewhere with each problem in a line."""
+    from htppower.errors import BackendUnavailable, VoteRejected  # noqa: PLC0415 - only for an error
+    from htppower.review.explain.subjects import is_subject  # noqa: PLC0415 - as above
 
-    reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
-    return f"htppower: {error}{reason}"
+    more: dict[object, None] = {}
+    if isinstance(error, ProfileError):
+        said = str(error)  # each line begins with a place to jump to
+        more = dict.fromkeys(problem.rule for problem in error.problems)
+    else:
+        reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
+        said = f"htppower: {error}{reason}"
+        if isinstance(error, VoteRejected) and is_subject(str(error.code)):
+            more = {error.code: None}
+    lines = [*said.split("\n"), *(f"why: htppower explain {subject}" for subject in more)]
+    if sys.stderr is not None and sys.stderr.isatty():
+        lines = [part for line in lines for part in wrapped(line, terminal_width(), "  ")]
+    return "\n".join(lines)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

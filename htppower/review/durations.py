@@ -40,7 +40,7 @@ def parse_duration(text: str, bare: str | None = None) -> int:
     if unit not in _US or not (whole + part).isdecimal() or not (whole + part).isascii():
         raise ValueError(f"{text!r} is no duration; write 5ms, 300us or 1s")
     scaled = int(whole + part) * _US[unit]
-    duration_us, rest = divmod(scaled, 10 ** len(part))
+    duration_us, rest = divmod(scaled, int(10 ** len(part)))
     if rest:
         raise ValueError(f"{text!r} is no whole number of us")
     return duration_us

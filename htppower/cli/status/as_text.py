@@ -46,8 +46,8 @@ Line = tuple[str, str]
 
 def _wrapped(lines: Iterable[Line], width: int) -> Iterator[str]:
     for label, text in lines:
-        lines = labelled(label, text, width, _LABEL)
-        yield from map(painted, lines) if label.strip() in _WITH_STATES else lines
+        told = labelled(label, text, width, _LABEL)
+        yield from map(painted, told) if label.strip() in _WITH_STATES else told
 
 
 def _head(seen: Seen) -> list[Line]:

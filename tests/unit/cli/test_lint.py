@@ -78,6 +78,7 @@ def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> 
     assert [line.partition(": ")[0] for line in result.stderr.splitlines()] == [
         str(tmp_path / "one"),
         str(tmp_path / "two.yaml"),
+        "why",
     ]
 
 

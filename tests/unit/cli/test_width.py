@@ -15,7 +15,6 @@ from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.layout import shown_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from command import Command
@@ -35,7 +34,7 @@ HELP = ((), *((name,) for name in main.list_commands(click.Context(main))))
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with two sides to compare, as the current one."""
     write_sides(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -60,18 +60,22 @@ def test_a_folder_of_somebody_else_is_not_used(run: Path, tmp_path: Path, monkey
     monkeypatch.setattr(runtime_folder, "runtime_folders", lambda: (run / "htppower",))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
-    for plant in (
-        lambda place: place.mkdir() or place.chmod(0o777),
-        lambda place: place.symlink_to(elsewhere),
-        lambda place: place.write_text(""),
-    ):
-        plant(run / "htppower")
+    place = run / "htppower"
+    for plant in ("folder", "link", "file"):
+        if plant == "folder":
+            place.mkdir()
+            place.chmod(0o777)
+        elif plant == "link":
+            place.symlink_to(elsewhere)
+        else:
+            place.write_text("", encoding="ascii")
         with pytest.raises(OSError, match="htppower"):
             reserved_file()
         assert not list(elsewhere.iterdir())
-        (run / "htppower").rmdir() if (run / "htppower").is_dir() and not (run / "htppower").is_symlink() else (
-            run / "htppower"
-        ).unlink()
+        if plant == "folder":
+            place.rmdir()
+        else:
+            place.unlink()
 
 
 def test_the_owner_of_a_folder_counts(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
