@@ -27,7 +27,7 @@ _GAP = "  "
 _BENEATH = "    "
 _NARROWEST_PROSE = 24
 # A word that is too long is broken behind one of these, at best of the first.
-_JOINTS = ("/\\", ",;:=_.-|)")
+_JOINTS = (" ", "/\\", ",;:=_.-|)")
 
 
 def terminal_width() -> int:
@@ -92,7 +92,7 @@ def flowed(parts: Sequence[str], width: int, lead: str = "", indent: str = "", g
         start = indent if lines else lead
         while shown_width(grown) > width:
             place = _joint(grown, len(start), width)
-            lines.append(grown[:place])
+            lines.append(grown[:place].rstrip())
             start = indent
             grown = f"{indent}{grown[place:]}"
         line, begun = grown, grown != start or begun

@@ -15,6 +15,7 @@ from checkout import ROOT
 from once import once
 
 import htppower
+from htppower.cli.man_pages import man_pages
 from htppower.profiles.profile import SHIPPED_PROFILES
 
 TOP = {"htppower", "profiles", "tests", "docs"}
@@ -97,7 +98,7 @@ def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -
 
 
 def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
-    """Every profile, state, the typing marker and the plugin's entry are in the wheel, and neither tests nor docs."""
+    """Every profile, state, man page, the typing marker and the plugin's entry are in the wheel, not tests and docs."""
     with zipfile.ZipFile(dists["wheel"]) as wheel:
         names = set(wheel.namelist())
         (entries,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
@@ -108,7 +109,9 @@ def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path
     assert "htppower/shipped_profiles/tests/burst.yaml" in names
     assert "htppower/shipped_profiles/schemas/profile.json" in names
     assert "htppower/py.typed" in names
-    assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"htppower"}
+    data = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
+    assert data == {f"share/man/man1/{page}" for page in man_pages()}
+    assert {name.split("/")[0] for name in names if "dist-info" not in name and ".data/" not in name} == {"htppower"}
 
 
 def test_importing_loads_no_native_library_and_starts_nothing() -> None:

@@ -51,6 +51,12 @@ def test_a_word_is_broken_only_where_it_must_be() -> None:
     assert wrapped("x" * 25, 10, "  ") == ["x" * 10, "  " + "x" * 8, "  " + "x" * 7]
 
 
+def test_a_part_that_is_too_long_is_broken_between_words() -> None:
+    """Parts are kept whole where they fit; one that never does is broken at a space, not at a hyphen in it."""
+    assert flowed(["a", "one -> two"], 8) == ["a", "one ->", "two"]
+    assert flowed(["one -> two", "b"], 10) == ["one -> two", "b"]
+
+
 def test_what_does_not_fit_a_table_stands_beneath() -> None:
     """The first columns that fit stay; what follows is told below with its heading, and prose without one."""
     rows = [("burst", "TURBO", "relaxed", "Highest clocks, kept up."), ("none", "-", "-", "No votes.")]
