@@ -168,9 +168,9 @@ class World:
         if self.controller._closer._calls.under_way:
             yield f"{when}, a call counts as under way"
         raised = {number for number, record in registry.sessions.items() if record.state is State.RAISED}
-        for option, wishes in self.controller._settings._wishes.items():
-            if option is Option.RPC_POLLING_TIME and any(wishes[value] - raised for value in wishes if value):
-                yield f"{when}, a session that is not raised asks for {option.name}"
+        for wish, numbers in self.controller._settings._wishes.items():
+            if wish.get(Option.RPC_POLLING_TIME) and numbers - raised:
+                yield f"{when}, a session that is not raised asks for polling: {wish}"
         alarms = self.time.alarms - self.kept - bool(raised)
         if alarms > 0:
             yield f"{when}, {alarms} alarms are armed that nobody needs"
