@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from terminal import CTRL_C, Terminal
+from terminal import Terminal
 
 from htppower.cli.man_pages import man_pages
 
@@ -78,11 +78,8 @@ def test_zsh(environment: Mapping[str, str], tmp_path: Path) -> None:
     terminal.until(lambda: b"SUP-" in terminal.read())
     terminal.press(b"\t")
     terminal.until(lambda: b"SUP-3" in terminal.read())
-    prompts = terminal.read().count(b"ready>")
-    terminal.press(CTRL_C)
-    terminal.until(lambda: terminal.read().count(b"ready>") > prompts)
-    terminal.press(b"exit\n")
-    terminal.wait()
+    terminal.hang_up()
+    os.waitpid(terminal.shell, 0)
 
 
 @pytest.mark.parametrize("name", ["htppower.1", "htppower-profile.1"])
