@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import sys
 from typing import TYPE_CHECKING
 
 from htppower.errors import HtpPowerError
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
+
+
+def in_closed_generator() -> bool:
+    """Return whether a generator is being closed that calls this: then the collector may be what closes it."""
+    return isinstance(sys.exc_info()[1], GeneratorExit)
 
 
 class ContextManager(abc.ABC):

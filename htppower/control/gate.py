@@ -284,7 +284,7 @@ class Gate:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self.lock = make_lock(Rank.GATE)
         self.open = True
-        # An alarm that never rings, so that none is armed again.
+        # The gate itself stands for an alarm that never rings, so that none is armed again.
         self.alarm, self.alarm_us, self.covered = self, 0, True
 
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
@@ -358,7 +358,7 @@ class Gate:
 
     def _disarm(self) -> None:
         self.covered = False
-        if self.alarm is not None:
+        if self.alarm is not None and self.alarm is not self:
             self.time.cancel(self.alarm)
             self.alarm = None
 

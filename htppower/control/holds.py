@@ -6,7 +6,7 @@ import abc
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import ContextManager, in_closed_generator
 from htppower.errors import VoteRejected
 from htppower.events import HoldEnd
 
@@ -83,10 +83,15 @@ class Hold(_Handle):
     def release(self) -> None:
         """End the hold. Releasing twice is fine.
 
+        In a generator that is being closed it ends soon after, on another thread: the collector may close it anywhere.
+
         Raises:
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
                 hold has ended nevertheless.
         """
+        if in_closed_generator():
+            self._leave_soon()
+            return
         try:
             self._end(quiet=False)
         except VoteRejected:
@@ -136,6 +141,9 @@ class Cap(_Handle):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
+        if in_closed_generator():
+            self._leave_soon()
+            return
         try:
             self._end(quiet=True)
         except BaseException:

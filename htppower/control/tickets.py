@@ -8,8 +8,9 @@ import logging
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.context_manager import in_closed_generator
 from htppower.control.phases import Inference
-from htppower.errors import PhaseMisuse
+from htppower.errors import PhaseMisuse, VoteRejected
 
 if TYPE_CHECKING:
     from htppower.control.phases import Phases
@@ -54,15 +55,24 @@ class Ticket:
     def end(self) -> None:
         """End the inference, from any thread. Ending twice is fine, also by two threads, and after the timeout.
 
+        In a generator that is being closed it ends soon after, on another thread: the collector may close it anywhere.
+
         Raises:
             VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
         """
+        if in_closed_generator():
+            self._session.gate.time.call_soon(self._end_quietly)
+            return
         # A second end finds no token; one that is told so has changed nothing.
         with contextlib.suppress(PhaseMisuse):
             try:
                 self._inference.__exit__(None, None, None)
             finally:
                 self._forget()
+
+    def _end_quietly(self) -> None:
+        with contextlib.suppress(VoteRejected):
+            self.end()
 
     def _expire(self) -> None:
         with self._session.gate.lock:

@@ -85,7 +85,7 @@ def test_what_changes_is_said_without_failing(
     assert (done.returncode, done.stderr) == (0, "")
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert "`300000` | `2000000`" in summary
-    assert "time raised: 345000 us -> 2045000 us (+1700000 us)" in summary
+    assert "time raised: 345 ms -> 2.045 s (+1.7 s)" in summary
     assert (tmp_path / "clone" / "profiles.html").read_text(encoding="utf-8").count("<svg") == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import tempfile
 from pathlib import Path
@@ -108,3 +109,43 @@ def test_the_votes_of_a_collected_inference_come_down() -> None:
     gc.collect()
     bench.time.advance_us(300_000)
     assert session.state is State.LOWERED
+
+
+@pytest.mark.parametrize(
+    ("begin", "ended"),
+    [
+        (lambda bench, session: session.begin().end, lambda bench, session: session.in_flight == 0),
+        (
+            lambda bench, session: session.hold("balanced", reason="test", timeout_us=10**9).release,
+            lambda bench, session: not session._record.holds,
+        ),
+        (
+            lambda bench, session: bench.controller.cap("balanced", reason="test").lift,
+            lambda bench, session: not bench.controller.caps,
+        ),
+    ],
+    ids=["ticket", "hold", "cap"],
+)
+def test_what_a_collected_generator_ends_by_hand_ends_soon(
+    bench: Bench, begin: Callable[..., Callable[[], None]], ended: Callable[..., bool]
+) -> None:
+    """Its ``finally`` runs while the thread holds every lock: nothing is settled there; it is when time moves on."""
+    session = bench.controller.session("burst")
+    end = begin(bench, session)
+
+    @contextlib.contextmanager
+    def by_hand() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            end()
+
+    gc.disable()
+    try:
+        dropped_in_a_cycle(by_hand())
+        collect_under_locks(session, bench)
+        assert not ended(bench, session)
+    finally:
+        gc.enable()
+    bench.time.advance_us(0)
+    assert ended(bench, session)
