@@ -126,6 +126,8 @@ def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:
 
 def _standard_input() -> bytes:
     """Return what stands there, up to a byte more than any file may have."""
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input: it is closed")
     return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
 
 

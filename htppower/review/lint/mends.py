@@ -77,7 +77,10 @@ def mend(lint: Lint) -> tuple[dict[FilePath, bytes], tuple[Mend, ...]]:
 def _mends(path: FilePath, report: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
     """Return what may be mended in a file, in the order of its text."""
     findings = [found for found in report.findings if found.path == str(path)]
-    if path == STDIN or not findings:
+    # What may not be quoted is not changed either: a link may lead out of the folders being used. What has no lines is
+    # no file, or too large for a profile.
+    quotable = report.lines.get(str(path))
+    if path == STDIN or not findings or quotable is None or not quotable.lines:
         return []
     _, text = _read(path, texts)
     scalars = dict(_scalars(text))

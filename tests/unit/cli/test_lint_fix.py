@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -141,6 +143,39 @@ def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, m
     }
 
 
+NEEDLESS = "profile: cam\nextends: burst  # htppower: disable=REV-2 until=2999-01-01 because=needless\n"
+
+
+@pytest.mark.parametrize("named", ["prof", "prof/cam.yaml"])
+def test_nothing_is_written_through_a_link_that_leads_away(command: Command, folder: Path, named: str) -> None:
+    """A folder that is reviewed may come from anyone: a file outside of it stays as it is, and the finding is told."""
+    outside = folder / "outside"
+    (folder / "prof").mkdir()
+    outside.mkdir()
+    (outside / "cam.yaml").write_text(NEEDLESS, encoding="utf-8")
+    (folder / "prof" / "cam.yaml").symlink_to(outside / "cam.yaml")
+    result = command.run("lint", named, "--fix")
+    assert (result.exit_code, "SUP-3" in result.stdout, result.stderr) == (1, True, "")
+    assert (outside / "cam.yaml").read_text(encoding="utf-8") == NEEDLESS
+
+
+def test_a_link_within_the_folder_is_followed(command: Command, folder: Path) -> None:
+    """The file behind it is mended, and the link stays one."""
+    (folder / "drafts").mkdir()
+    (folder / "drafts" / "cam.yaml").write_text(NEEDLESS, encoding="utf-8")
+    (folder / "cam.yaml").symlink_to("drafts/cam.yaml")
+    assert command.run("lint", ".", "--fix").exit_code == 0
+    assert (folder / "cam.yaml").is_symlink()
+    assert (folder / "drafts" / "cam.yaml").read_text(encoding="utf-8") == "profile: cam\nextends: burst\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_is_not_waited_for(command: Command, folder: Path) -> None:
+    """What is no file is told as such, and never opened to be mended."""
+    os.mkfifo(folder / "cam.yaml")
+    assert rules(command, "cam.yaml", "--fix") == ["FILE-1"]
+
+
 WORDS = st.sampled_from(
     ["yes", "No", "'1'", '"true"', "1_0", "+5", "0x10", "010", "5 ms", "2.0", "turbo", "!!int 5", "unset", "~", "[a]"]
 )
@@ -183,6 +218,13 @@ def test_the_standard_input_is_linted_as_a_file_of_this_folder(folder: Path) -> 
 def test_anything_on_the_standard_input_is_told(text: str) -> None:
     """What is no YAML, too large or empty is a finding as in a file."""
     assert re.match(r"-:\d+:\d+: error (YAML|FILE)-\d ", lint_of(text))
+
+
+def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one, Python has no stream at all."""
+    monkeypatch.setattr("htppower.cli.lint.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
+    result = command.run("lint", "-")
+    assert (result.exit_code, "Error: there is no standard input" in result.stderr) == (2, True)
 
 
 def test_the_standard_input_is_not_mended(command: Command) -> None:
