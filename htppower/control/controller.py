@@ -147,7 +147,12 @@ class VoteController(ContextManager):
         self._ending: Lock = threading.RLock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        self._process_exit.begin(handle_sigterm=handle_sigterm)
+        try:
+            self._process_exit.begin(handle_sigterm=handle_sigterm)
+        except BaseException:
+            # Nobody gets this controller: a filter of warnings may have made an error of one.
+            self.close()
+            raise
 
     def session(
         self,

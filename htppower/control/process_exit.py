@@ -47,10 +47,12 @@ class ProcessExit:
 
     def begin(self, *, handle_sigterm: bool) -> None:
         """Bind, and warn whoever makes the controller where SIGTERM should be handled and can't be."""
-        if handle_sigterm and not termination.TERMINATION.add(self) and os.name != "nt":
-            warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
+        taken = not handle_sigterm or termination.TERMINATION.add(self)
         atexit.register(self._close_at_exit)
         call_in_forked_children(ProcessExit._forked, self)
+        if not taken and os.name != "nt":
+            # Last, since a filter of warnings may make an error of it.
+            warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
 
     def end(self) -> None:
         """Unbind: the controller is closed."""

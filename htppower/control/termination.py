@@ -5,10 +5,13 @@ so is a signal that is ignored. A host may come to the default action later. Ser
 import an application, and when they have shut down they give the signal back to the system and raise it again, which
 would kill the process with its votes up. So while a controller is open ``signal.signal`` is replaced by a function that
 does the same, but for one thing: where it is told to set the default action of these signals, it sets the handler.
+Others replace that function, too, and put back what they found, in any order: so the handler itself is set by the
+function beneath (``_signal``), and each controller sees whether its own replacement is still in the place.
 """
 
 from __future__ import annotations
 
+import _signal
 import _thread
 import atexit
 import contextlib
@@ -57,8 +60,10 @@ class Termination:
         self._bound: dict[int, weakref.ref[Bound]] = {}
         # Taken by who opens and closes controllers, never by the handler.
         self._lock = threading.RLock()
-        self._set_handler: Any = None
+        # What stands in the place of signal.signal, what stood there before, and all that ever did.
         self._replacement: Any = None
+        self._before: Any = None
+        self._made: weakref.WeakSet[Any] = weakref.WeakSet()
         # Whether a thread is closing the controllers; the signal of which the process is to die once they are closed at
         # exit, or 0; and whether that has begun.
         self._ending = False
@@ -71,6 +76,7 @@ class Termination:
         That is so outside the main thread, in a subinterpreter, and where the handler is not Python's.
         """
         with self._lock:
+            self._bound = {key: held for key, held in self._bound.items() if held() is not None}
             self._bound[id(bound)] = weakref.ref(bound)
             self._begin()
             taken = [self._take(number) for number in SIGNALS]
@@ -92,7 +98,7 @@ class Termination:
         if self._ending or (self._put_off and self._exiting):
             return
         if self._put_off or not self._all():
-            self._signal()(number, signal.SIG_DFL)
+            _signal.signal(number, _signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
         self._ending = True
@@ -112,45 +118,46 @@ class Termination:
     def _all(self) -> list[Bound]:
         return [bound for reference in tuple(self._bound.values()) if (bound := reference()) is not None]
 
-    def _signal(self) -> Any:
-        """Return the function ``signal.signal`` as it was."""
-        return signal.signal if self._set_handler is None else self._set_handler
-
     def _take(self, number: int) -> bool:
         handler = signal.getsignal(number)
         if handler != signal.SIG_DFL:
             return handler is not None
         try:
-            self._signal()(number, self)
+            _signal.signal(number, self)
         except ValueError:
             return False
         return True
 
     def _begin(self) -> None:
-        if self._replacement is not None:
+        before: Any = signal.signal
+        if before is self._replacement:
             return
-        before = signal.signal
+        # Whoever replaced the function meanwhile may have put back one of these, which has ended since.
+        while before in self._made:
+            before = before.__wrapped__
 
         @functools.wraps(before)
         def replacement(signalnum: int, handler: Any) -> Any:
             default = signalnum in SIGNALS and handler == signal.SIG_DFL
             return before(signalnum, self if default and (self._ending or self._all()) else handler)
 
-        # The first to be registered runs last at exit: the controllers are closed by then.
-        atexit.register(self._die)
+        if self._replacement is None:
+            # The first to be registered runs last at exit: the controllers are closed by then.
+            atexit.register(self._die)
+        self._made.add(replacement)
         signal.signal = replacement
-        self._set_handler, self._replacement = before, replacement
+        self._before, self._replacement = before, replacement
 
     def _end(self) -> None:
         atexit.unregister(self._die)
         # Whoever replaced the function after that keeps calling this one, which does nothing of its own any more.
         if signal.signal is self._replacement:
-            signal.signal = self._set_handler
+            signal.signal = self._before
         for number in SIGNALS:
             handler: object = signal.getsignal(number)
             if handler is self and threading.current_thread() is threading.main_thread():
-                self._signal()(number, signal.SIG_DFL)
-        self._set_handler = self._replacement = None
+                _signal.signal(number, _signal.SIG_DFL)
+        self._before = self._replacement = None
 
     def _close_all(self, number: int) -> None:
         try:

@@ -7,6 +7,7 @@ import signal
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -115,3 +116,63 @@ def test_a_controller_made_on_a_thread_is_closed_by_a_handler_that_is_set_later(
     assert signal.getsignal(signal.SIGTERM) is TERMINATION
     made[0].close()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_replacement_that_somebody_undoes_is_made_again() -> None:
+    """Others replace the function, too, and put back what they found, while a controller is open: the next one sees."""
+    with _controller():
+        signal.signal = _SIGNAL
+        with _controller():
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            assert signal.getsignal(signal.SIGTERM) is TERMINATION
+
+
+def test_the_handler_is_taken_also_where_the_function_is_a_mock() -> None:
+    """A test of the host's may have replaced it by one that does nothing."""
+    with mock.patch("signal.signal"), _controller():
+        assert _handlers() == {TERMINATION}
+    with mock.patch("signal.signal"):
+        first = _controller()
+    with _controller():
+        assert _handlers() == {TERMINATION}
+    first.close()
+    assert _handlers() == {signal.SIG_DFL}
+
+
+def test_replacements_do_not_pile_up() -> None:
+    """Who wraps the function of an open controller, and puts it back after that is closed, makes no chain of them."""
+    depths = []
+    for _ in range(3):
+        with _controller():
+            found = signal.signal
+            signal.signal = lambda number, handler, found=found: found(number, handler)  # type: ignore[assignment]
+        signal.signal = found
+        depths.append(_depth(found))
+    assert len(set(depths)) == 1
+    signal.signal = _SIGNAL
+
+
+def _depth(function: Any) -> int:
+    depth = 0
+    while hasattr(function, "__wrapped__"):
+        function, depth = function.__wrapped__, depth + 1
+    return depth
+
+
+def test_a_warning_made_an_error_leaves_nothing_behind() -> None:
+    """Nobody gets the controller then, so it is closed, and nothing stands in the place of the function."""
+    raised: list[BaseException] = []
+
+    def make() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                _controller()
+            except RuntimeWarning as error:
+                raised.append(error)
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    assert len(raised) == 1
+    assert signal.signal is _SIGNAL
