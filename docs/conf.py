@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import htppower
@@ -15,7 +17,9 @@ author = "The htppower authors"
 release = htppower.__version__
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "docs.command_line", "docs.picture"]
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["deflist"]

@@ -35,6 +35,16 @@ _STYLE = """
 .sm .line { fill: none; stroke: var(--sm-stroke); stroke-width: 1.8; }
 .sm .head { fill: var(--sm-stroke); }
 .sm g { --sm-stroke: var(--sm-ink); }
+.sm .code { font-family: ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; font-size: 12.5px; }
+.sm .axis { stroke: var(--sm-faint); stroke-width: 1; }
+.sm .guide { stroke: var(--sm-faint); stroke-width: 1; stroke-dasharray: 2 4; }
+.sm .busy { fill: var(--sm-faint); }
+.sm .level { fill: none; stroke: var(--sm-stroke); stroke-width: 2.4; }
+.sm .kept { fill: var(--sm-stroke); fill-opacity: 0.16; }
+.sm .bad { fill: var(--sm-lose); fill-opacity: 0.22; stroke: var(--sm-lose); }
+.sm .onbad { font-size: 12.5px; font-weight: 600; }
+.sm .pill { fill: var(--sm-box); stroke: var(--sm-stroke); stroke-width: 2; }
+.sm .pilled { font-size: 13px; font-weight: 600; }
 .sm g.raise, .sm g.revise { --sm-stroke: var(--sm-raise); }
 .sm g.lower { --sm-stroke: var(--sm-lower); }
 .sm g.lose { --sm-stroke: var(--sm-lose); }
@@ -54,6 +64,22 @@ def opening(name: str, width: int, height: int, title: str, description: str) ->
     yield f'<desc id="{name}-desc">{escape(description)}</desc>'
     yield f"<style>{_STYLE}</style>"
     yield f'<rect class="ground" width="{width}" height="{height}"/>'
+
+
+def draw_text(x: float, y: float, text: str, kind: str = "note", anchor: str = "start") -> str:
+    """Draw a text at its baseline; the kind is a class of the style."""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def draw_box(x: float, y: float, width: float, height: float, kind: str = "box") -> str:
+    """Draw a rectangle; the kind is a class of the style."""
+    return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6"/>'
+
+
+def draw_steps(points: Sequence[Point], kind: str = "level") -> str:
+    """Draw a line that keeps its height until the next point."""
+    (x, y), *rest = points
+    return f'<path class="{kind}" d="M{x:g},{y:g}{"".join(f"H{at:g}V{height:g}" for at, height in rest)}"/>'
 
 
 def draw_line(points: Sequence[Point], *, curved: bool = False) -> Iterator[str]:

@@ -43,7 +43,7 @@ _SECTIONS = {
     },
 }
 _COMMANDS = {name: module for section in _SECTIONS.values() for name, module in section.items()}
-_EXAMPLE = "htppower profile burst --dry-run"
+EXAMPLE = "htppower profile burst --dry-run"
 
 
 class _Commands(click.Group):
@@ -64,7 +64,7 @@ class _Commands(click.Group):
         write_commands(self.sections(ctx).items(), formatter)
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_example(_EXAMPLE, formatter)
+        write_example(EXAMPLE, formatter)
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the commands of each section, each with the first sentence of its help."""

@@ -1,0 +1,129 @@
+"""Draw the way of one vote, from its line of YAML to the native call: ``docs/vote_path.svg``.
+
+python -m docs.vote_path            write the picture
+python -m docs.vote_path --check    exit 1 where the picture is not what the code does
+
+The line and the native fields are read from the shipped profile and from a recorded run, so none of them can go stale.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+import htppower
+from docs.drawing import draw_box, draw_line, draw_text, main, opening
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.profiles.discovery import shipped_folder
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PICTURE = Path(__file__).parent / "vote_path.svg"
+
+_WIDTH, _HEIGHT = 700, 664
+_LEFT, _BOX_WIDTH, _BOX_HEIGHT = 24, 400, 76
+_TOP, _STEP = 24, 108
+_SIDE_X = _LEFT + _BOX_WIDTH + 28
+_FIELD, _NATIVE, _PROFILE = "sleep_latency_us", "sleepLatency", "burst"
+
+
+@attrs.frozen
+class Stage:
+    """One stage of the way.
+
+    Attributes:
+        file: which file of the package has it.
+        does: what it does, in few words.
+        vote: how the vote looks there.
+        beside: what else comes in there, in lines.
+    """
+
+    file: str
+    does: str
+    vote: str
+    beside: tuple[str, ...] = ()
+
+
+def stages() -> tuple[Stage, ...]:
+    """Return the stages, with what the shipped profile says and what a raise sends.
+
+    Raises:
+        ValueError: a stage names a file that the package does not have.
+    """
+    lines = (shipped_folder() / f"{_PROFILE}.yaml").read_text(encoding="utf-8").splitlines()
+    (number,) = (number for number, line in enumerate(lines, start=1) if line.strip().startswith(f"{_FIELD}:"))
+    votes = htppower.load_profile(_PROFILE).votes
+    if votes.dcvs_v3 is None:
+        raise ValueError(f"{_PROFILE} has no HVX vote")
+    value = votes.dcvs_v3.sleep_latency_us
+    recorder = RecordingBackend(SimulatedHtp(arch=75), time=(time := VirtualTime()))
+    with htppower.VoteController(recorder, time=time, handle_sigterm=False) as controller:
+        with controller.session(_PROFILE).inference():
+            raised = recorder.calls[-1]
+    sent = raised.config("DCVS_V3").fields[_NATIVE]
+    made = (
+        Stage(f"profiles/{_PROFILE}.yaml", f"line {number}", lines[number - 1].strip()),
+        Stage("profiles/loading.py", "a file becomes a Profile", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
+        Stage(
+            "control/plans.py",
+            "a Profile becomes a Plan",
+            "plan.raised.dcvs_v3 = the same votes",
+            ("left out: what", "the platform lacks"),
+        ),
+        Stage(
+            "control/stepper.py",
+            "what should be, and the step to it",
+            "Step(raise, plan.raised)",
+            ("comes in: phases, holds,", "caps, timers, restarts"),
+        ),
+        Stage(
+            "control/executor.py",
+            "the difference from the ledger",
+            f"DcvsV3({_FIELD}={value}, ...)",
+            ("left out: what is in force", "comes in: settings of", "the whole process"),
+        ),
+        Stage(
+            "backends/qnn/htp.py",
+            "votes become native structs",
+            f"setPowerConfig({raised.power_config_id}, [{{{_NATIVE}: {sent}, ...}}, ...])",
+            ("the vendor's library", "takes it, or says why not"),
+        ),
+    )
+    package = Path(htppower.__file__).parent
+    missing = [stage.file for stage in made[1:] if not (package / stage.file).is_file()]
+    if missing:
+        raise ValueError(f"no {', '.join(missing)} in the package")
+    return made
+
+
+def picture() -> str:
+    """Return the SVG."""
+    made = stages()
+    said = "; ".join(f"{stage.file}, {stage.does}: {stage.vote}" for stage in made)
+    head = opening("path", _WIDTH, _HEIGHT, f"The way of {_FIELD} of {_PROFILE} to the native call", f"{said}.")
+    parts = (part for place, stage in enumerate(made) for part in _draw(place, stage, last=place == len(made) - 1))
+    return "\n".join((*head, *parts, "</svg>", ""))
+
+
+def _draw(place: int, stage: Stage, *, last: bool) -> Iterator[str]:
+    y = _TOP + _STEP * place
+    yield f"<g>{draw_box(_LEFT, y, _BOX_WIDTH, _BOX_HEIGHT)}"
+    yield draw_text(_LEFT + 14, y + 23, stage.file, "label")
+    yield draw_text(_LEFT + 14, y + 42, stage.does)
+    yield draw_text(_LEFT + 14, y + 63, stage.vote, "code")
+    first = y + _BOX_HEIGHT / 2 - 8 * (len(stage.beside) - 1) + 4
+    for number, text in enumerate(stage.beside):
+        yield draw_text(_SIDE_X, first + 17 * number, text)
+    if not last:
+        x = _LEFT + 60
+        yield from draw_line(((x, y + _BOX_HEIGHT), (x, y + _STEP)))
+    yield "</g>"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], PICTURE, picture, __doc__))
