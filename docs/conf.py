@@ -19,7 +19,14 @@ version = release
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "docs.command_line", "docs.picture"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "docs.command_line",
+    "docs.picture",
+]
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["deflist"]
@@ -47,7 +54,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|TracerProvider)"),
-    (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place)"),
+    (r"py:.*", r"(Callable|Iterable|Mapping|Sequence|Literal|Self|TracebackType|Any|Place|KeyPath)"),
     (r"py:.*", r"(.*\.)?(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
 ]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-class Picture(Directive):
+class Picture(Directive):  # type: ignore[misc]  # docutils comes without types
     """Shows an SVG; its title and description are in the file."""
 
     required_arguments = 1

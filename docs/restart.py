@@ -36,8 +36,8 @@ _PILL_WIDTH, _PILL_HEIGHT = 108, 28
 def run() -> tuple[Event, ...]:
     """Return the calls and transitions that follow a restart.
 
-    The camera is in the middle of an inference, the tracker is only sustained, and the detector's raise is the call that
-    is told of the restart.
+    The camera is in the middle of an inference, the tracker is only sustained, and the raise of the detector is the
+    call that is told of the restart.
 
     Raises:
         ValueError: not every session is raised again.
@@ -66,7 +66,9 @@ def picture() -> str:
     height = _TOP + _STEP * (len(events) + 2) + 20
     said = "; ".join(map(_spell, events))
     title = "The DSP restarts, and every session is voted again"
-    head = opening("restart", _WIDTH, height, title, f"The next call, of the detector, is told of it. In order: {said}.")
+    head = opening(
+        "restart", _WIDTH, height, title, f"The next call, of the detector, is told of it. In order: {said}."
+    )
     rows = (part for place, event in enumerate(events, start=2) for part in _row(_TOP + _STEP * place, event))
     return "\n".join((*head, *_lanes(height), *_before(), *rows, "</svg>", ""))
 
@@ -97,7 +99,7 @@ def _before() -> Iterator[str]:
 
 
 def _row(y: float, event: Event) -> Iterator[str]:
-    x = _LANES[event.owner]
+    x = _LANES[event.owner or ""]
     if isinstance(event, Transition):
         yield _pill(x, y, event.dest)
     elif isinstance(event, CallMade):

@@ -87,8 +87,8 @@ def picture() -> str:
     raised, lowered = done.calls
     said = (
         f"{len(_INFERENCES_MS)} inferences cost one raise at {raised:g} ms and one lowering at {lowered:g} ms, "
-        f"{done.sustain:g} ms after the last one. The timer rings at {done.armed[0][1]:g} ms, finds that the deadline was "
-        f"moved, and is armed again for {done.armed[1][1]:g} ms."
+        f"{done.sustain:g} ms after the last one. The timer rings at {done.armed[0][1]:g} ms, finds that the deadline "
+        f"was moved, and is armed again for {done.armed[1][1]:g} ms."
     )
     head = opening("sustain", _WIDTH, _HEIGHT, "A burst of inferences, and its sustain time", said)
     return "\n".join((*head, *_phases(), *_clock(done), *_timer(done), *_calls(done), *_axis(), "</svg>", ""))

@@ -88,7 +88,8 @@ def picture() -> str:
     done = run()
     lines = {**done.votes, "core clock": done.core}
     said = "; ".join(
-        f"{name}: {', '.join(f'{_corner(target)} from {now} ms' for now, target in line)}" for name, line in lines.items()
+        f"{name}: {', '.join(f'{_corner(target)} from {now} ms' for now, target in line)}"
+        for name, line in lines.items()
     )
     title = "Two sessions on one core: the highest target is in force"
     head = opening("sessions", _WIDTH, _HEIGHT, title, f"{said}.")

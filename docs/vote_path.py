@@ -62,10 +62,12 @@ def stages() -> tuple[Stage, ...]:
         raise ValueError(f"{_PROFILE} has no HVX vote")
     value = votes.dcvs_v3.sleep_latency_us
     recorder = RecordingBackend(SimulatedHtp(arch=75), time=(time := VirtualTime()))
-    with htppower.VoteController(recorder, time=time, handle_sigterm=False) as controller:
-        with controller.session(_PROFILE).inference():
-            raised = recorder.calls[-1]
-    sent = raised.config("DCVS_V3").fields[_NATIVE]
+    controller = htppower.VoteController(recorder, time=time, handle_sigterm=False)
+    with controller, controller.session(_PROFILE).inference():
+        raised = recorder.calls[-1]
+    sent = raised.config("DCVS_V3")
+    if sent is None:
+        raise ValueError(f"the raise of {_PROFILE} sends no HVX vote")
     made = (
         Stage(f"profiles/{_PROFILE}.yaml", f"line {number}", lines[number - 1].strip()),
         Stage("profiles/loading.py", "a file becomes a Profile", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
@@ -90,7 +92,7 @@ def stages() -> tuple[Stage, ...]:
         Stage(
             "backends/qnn/htp.py",
             "votes become native structs",
-            f"setPowerConfig({raised.power_config_id}, [{{{_NATIVE}: {sent}, ...}}, ...])",
+            f"setPowerConfig({raised.power_config_id}, [{{{_NATIVE}: {sent.fields[_NATIVE]}, ...}}, ...])",
             ("the vendor's library", "takes it, or says why not"),
         ),
     )

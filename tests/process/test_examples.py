@@ -82,8 +82,17 @@ def test_generated_parts_are_up_to_date() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["state_machine", "locks"])
+def test_the_tutorial_can_be_followed() -> None:
+    """Each file, command and output of the tutorial is as the page says, in an empty folder; its set-up is README's."""
+    done = run("-m", "docs.tutorial", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+    first = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    blocks = [first.findall(path.read_text(encoding="utf-8"))[0] for path in (DOCS / "tutorial.md", ROOT / "README.md")]
+    assert blocks[0] == blocks[1]
+
+
+@pytest.mark.parametrize("name", ["locks", "restart", "state_machine", "sustain", "two_sessions", "vote_path"])
 def test_the_pictures_are_up_to_date(name: str) -> None:
-    """The committed pictures are what their programs draw from the transition table and from the ranks of locks."""
+    """The committed pictures are what their programs draw, from the code or from a run in virtual time."""
     done = run("-m", f"docs.{name}", "--check")
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,150 @@
+"""Do what ``docs/tutorial.md`` says, block by block, in an empty folder, and compare what is printed.
+
+python -m docs.tutorial            write what is printed into the page, where it differs and nothing is left out
+python -m docs.tutorial --check    exit 1 where something else is printed
+
+A block with a caption is a file. In one of ``console`` each line after ``$`` is a command, and what follows is what it
+prints; a line ``...`` stands for any lines. ``python host.py`` is left waiting for Enter, which is pressed when a block
+of ``text`` says what comes then. The blocks of ``sh`` install htppower and prepare the folder: here the folder is only
+prepared, and a test compares the first with the README's, which the checks run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = Path(__file__).parent / "tutorial.md"
+_ROOT = PAGE.parents[1]
+_BLOCK = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_CAPTION = re.compile(r":caption: (?P<name>.*)\n\n")
+_HOST = "python host.py"
+_WAITS = "press Enter\n"
+_TIMEOUT_S = 60
+# The host writes its status at most once a second; a reader looks again until it is there.
+_STATUS_S = 20
+
+
+class Walk:
+    """Walks through the page in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._host: subprocess.Popen[str] | None = None
+        tools = folder.parent / "bin"
+        tools.mkdir()
+        for name, words in (("python", ""), ("htppower", " -m htppower")):
+            (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n', encoding="utf-8")
+            (tools / name).chmod(0o755)
+        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+        plain = {"NO_COLOR": "1", "COLUMNS": "80", "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1", "PATH": path}
+        self._environment = {name: text for name, text in os.environ.items() if name != "FORCE_COLOR"} | plain
+
+    def block(self, kind: str, body: str) -> str:
+        """Do what a block says; return it with what is printed now."""
+        if caption := _CAPTION.match(body):
+            file = self._folder / caption["name"]
+            file.write_text(body[caption.end() :], encoding="utf-8")
+            return body
+        if kind == "console":
+            return "".join(self._command(*command) for command in _commands(body))
+        if kind == "text":
+            return _merged(body, self._press_enter())
+        if kind == "sh" and "mkdir" in body:
+            (self._folder / "my-profiles" / "tests").mkdir(parents=True)
+        return body
+
+    def end(self) -> None:
+        """Leave no host behind."""
+        if self._host is not None:
+            self._host.kill()
+            self._host.wait()
+
+    def _command(self, command: str, said: str) -> str:
+        if command == _HOST:
+            return f"$ {command}\n{_merged(said, self._start_host())}"
+        give_up = time.monotonic() + (_STATUS_S if self._host else 0)
+        while True:
+            printed, _ = self._popen(command).communicate(timeout=_TIMEOUT_S)
+            told = _merged(said, printed)
+            if told == said or time.monotonic() >= give_up:
+                return f"$ {command}\n{told}"
+
+    def _start_host(self) -> str:
+        self._host = self._popen(_HOST)
+        printed = ""
+        for line in self._host.stdout or ():
+            printed += line
+            if line.endswith(_WAITS):
+                break
+        return printed
+
+    def _press_enter(self) -> str:
+        if self._host is None:
+            return ""
+        printed, _ = self._host.communicate("\n", timeout=_TIMEOUT_S)
+        return printed
+
+    def _popen(self, command: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(  # noqa: S603 - the page is ours
+            ["/bin/sh", "-c", command if command != _HOST else f"exec {command}"],
+            cwd=self._folder, env=self._environment, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+
+def _commands(body: str) -> Iterator[tuple[str, str]]:
+    """Yield each command with what the page says it prints."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, _, said = part.partition("\n")
+        yield command, said
+
+
+def _merged(said: str, printed: str) -> str:
+    """Return what is said, where it fits what is printed; else what is printed."""
+    parts = (re.escape(part) for part in re.split(r"^\.\.\.\n", said, flags=re.MULTILINE))
+    return said if re.fullmatch("(?:.*\n)*?".join(parts), printed) else printed
+
+
+def walked(text: str) -> str:
+    """Return a page with what its commands print now."""
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base, "tutorial")
+        folder.mkdir()
+        walk = Walk(folder)
+        try:
+            return _BLOCK.sub(lambda block: f"```{block['kind']}\n{walk.block(block['kind'], block['body'])}```", text)
+        finally:
+            walk.end()
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or with ``--check`` compare it; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    text = PAGE.read_text(encoding="utf-8")
+    made = walked(text)
+    if made == text:
+        return 0
+    if not arguments:
+        PAGE.write_text(made, encoding="utf-8")
+        return 0
+    old, new = text.splitlines(), made.splitlines()
+    differs = next((number for number, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(old))
+    found = "\n".join(new[differs : differs + 12])
+    sys.stderr.write(f"{PAGE.name}:{differs + 1}: not what is printed now, which is:\n{found}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
