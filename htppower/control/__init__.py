@@ -3,15 +3,16 @@
 May import votes, errors, rules, events, profiles and backends; never subscribers, hosts, review or the command line.
 
 The way of a vote: ``claims`` and ``plans`` say what a session casts. ``phases`` count what runs on its ``gate``, which
-keeps the sustain time. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in by
-``session_updates`` what has changed, asks ``desired`` what the session should have and which step leads there, and has
-``session_transitions`` make it by the table of ``state_machine``. ``executor`` puts the settings of the process in by
-``process_settings``, takes out what is in force by ``ledger``, and sends the rest by ``native_calls``, on ids of
-``power_config_ids``. ``opener`` and ``closer`` open and close sessions. ``recovery`` and ``retry`` see to what fails,
-``interrupts`` to what Ctrl-C leaves, and ``heartbeat`` to what nobody tells of.
+keeps the sustain time. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what
+has changed, asks ``state_machine`` what the session should have and which step leads there, and has it make that.
+``executor`` puts the settings of the process in by ``process_settings``, takes out what is in force by ``ledger``, and
+sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`` tells the log and subscribers of it.
+
+Beside that way: ``lifetime`` opens and closes sessions. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
+leaves, and ``heartbeat`` to what nobody tells of.
 
 ``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap, a
 status file and the end of a controller have a lock of their own besides, which is taken before all of these.
 
-``process_exit`` binds a controller to the ends of its process, and ``termination`` takes the signals that end it.
+``termination`` binds a controller to the ends of its process, and takes the signals that end it.
 """

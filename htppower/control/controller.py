@@ -8,32 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
-from htppower.control import log
 from htppower.control.arguments import checked_cores, checked_part
 from htppower.control.claims import Claims
-from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import ContextManager
-from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
+from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus, log_event, log_wants
 from htppower.control.executor import Executor
 from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat, checked_heartbeat_us
 from htppower.control.holds import Cap
+from htppower.control.lifetime import Closer, Opener
 from htppower.control.locks import comes_free
 from htppower.control.native_calls import NativeCalls
-from htppower.control.opener import Opener
 from htppower.control.plans import Planner
 from htppower.control.power_config_ids import PowerConfigIds
-from htppower.control.process_exit import ProcessExit
 from htppower.control.process_settings import ProcessSettings
 from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
 from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
-from htppower.control.session_transitions import SessionTransitions
-from htppower.control.session_updates import SessionUpdates
+from htppower.control.state_machine import SessionTransitions
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.stepper import Stepper
+from htppower.control.termination import ProcessExit
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -103,7 +100,7 @@ class VoteController(ContextManager):
         self._description = self._backend.describe()
         planner = Planner(self._description.platform, strict=strict)
         self._events = EventBus(self._time)
-        self._events.add(log.log_event, log.wants)
+        self._events.add(log_event, log_wants)
         self._registry = Registry()
         self._settings = ProcessSettings(self._registry.lock, planner.missing)
         self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
@@ -121,8 +118,17 @@ class VoteController(ContextManager):
         executor = Executor(calls, ids, self._registry, self._settings, planner.missing, strict=strict)
         transitions = SessionTransitions(self._registry, executor, self._events, self._time)
         heartbeat = Heartbeat(self._registry, executor, transitions, self._recovery, self._time, self._if_free, beat_us)
-        updates = SessionUpdates(self._registry, self._settings, transitions, self._events, planner)
-        stepper = Stepper(self._registry, executor, transitions, updates, self._recovery, heartbeat, self._time)
+        stepper = Stepper(
+            self._registry,
+            self._settings,
+            planner,
+            self._events,
+            executor,
+            transitions,
+            self._recovery,
+            heartbeat,
+            self._time,
+        )
         self._reconciler = Reconciler(
             self._registry,
             stepper,

@@ -11,7 +11,7 @@ from htppower.control.ledger import NOTHING
 from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
-from htppower.events import Degradation, Trigger
+from htppower.events import Degradation
 from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -19,17 +19,12 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.desired import Step
     from htppower.control.native_calls import NativeCalls
     from htppower.control.power_config_ids import PowerConfigIds
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.votes.native import Option
-
-
-# Whoever makes these goes on only when the settings of the process are in force, too.
-_IN_TIME = frozenset({Trigger.RAISE, Trigger.REVISE})
 
 
 @attrs.frozen
@@ -75,12 +70,15 @@ class Executor:
         self._missing = missing
         self._strict = strict
 
-    def run(self, session: SessionRecord, step: Step) -> Outcome:
-        """Make the calls of a step."""
-        if step.votes is None:
+    def run(self, session: SessionRecord, votes: VoteSet | None, *, in_time: bool = False) -> Outcome:
+        """Cast votes, or, with None, give the ids back.
+
+        ``in_time``: whether to wait until the settings of the process are in force, too.
+        """
+        if votes is None:
             return self._give_back(session)
         try:
-            self._cast(session, step.votes, in_time=step.trigger in _IN_TIME)
+            self._cast(session, votes, in_time=in_time)
         except VoteRejected as error:
             return Outcome(without_frames(error))
         return DONE

@@ -15,7 +15,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from htppower.control.from_outside import is_from_outside
+from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.events import Cause, Phase
 

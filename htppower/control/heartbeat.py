@@ -14,7 +14,7 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.from_outside import is_from_outside
+from htppower.control.interrupts import is_from_outside
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
-    from htppower.control.session_transitions import SessionTransitions
+    from htppower.control.state_machine import SessionTransitions
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
@@ -72,6 +72,10 @@ class Heartbeat:
             tries again later, and clock and alarms.
         if_free: runs an action in a session's turn, unless another thread has it.
         heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
+
+    Attributes:
+        asleep: whether it is to be woken when a session is raised: nobody looks after that now, soon, or when the alarm
+            rings.
     """
 
     def __init__(
@@ -94,22 +98,22 @@ class Heartbeat:
         self._alarm: Any = None
         # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
         self._number = 0
-        # Whether somebody looks after what is raised: now, soon, or when the alarm rings.
-        self._looks = False
+        self.asleep = heartbeat_us > 0
 
-    def follow(self, session: SessionRecord) -> None:
-        """Take in that a session was settled: what is raised is looked after; without a session no alarm is armed.
+    def wake(self) -> None:
+        """Look after what is raised. The turn of a session is held: it waits for nothing, as arming an alarm may."""
+        # First: who looks at once may find nobody, and writes that.
+        self.asleep = False
+        self._time.call_soon(self._look)
 
-        The session's turn is held. It waits for nothing: arming an alarm may take a millisecond.
-        """
-        if session.state is State.RAISED:
-            if self._heartbeat_us and not self._looks:
-                # First: who looks at once may find nobody, and writes that.
-                self._looks = True
-                self._time.call_soon(self._look)
-        elif session.gone and not self._registry.sessions:
+    def rest(self) -> None:
+        """Take in that a session is gone: without one no alarm is armed."""
+        if not self._registry.sessions:
             with self._registry.lock:
-                self._disarm()
+                if self._alarm is not None:
+                    self._time.cancel(self._alarm)
+                    self._alarm = None
+                self.asleep = self._heartbeat_us > 0
 
     def _arm(self, at_us: int) -> None:
         """See to it that an alarm is armed; one that is armed already rings no later, but for moments."""
@@ -125,13 +129,7 @@ class Heartbeat:
                     # No thread can be started, as at the very end of a process; whoever raises next tries again.
                     _LOGGER.exception("no timer for the heartbeat")
                     return
-            self._looks = True
-
-    def _disarm(self) -> None:
-        if self._alarm is not None:
-            self._time.cancel(self._alarm)
-            self._alarm = None
-        self._looks = False
+            self.asleep = False
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
@@ -143,7 +141,7 @@ class Heartbeat:
     def _look(self) -> None:
         """Cast the votes again that are due, and see to it that somebody looks when the next are."""
         # First: a session that is raised from now on is either seen here, or asks for another look.
-        self._looks = False
+        self.asleep = True
         now_us = self._time.now_us
         try:
             dues_us = {each: due for each in self._registry.all() if (due := self._due_us(each)) is not None}

@@ -2,14 +2,14 @@
 
 A change of a gate, a claim or a plan is followed by settling its sessions. So it is made in a ``with`` block that notes
 which they are: where an exception passes, they are settled on another thread. Settling compares what should be with
-what is, so it does not matter how far the change had come. What an interrupted call has
-done, ``NativeCalls`` notes.
+what is, so it does not matter how far the change had come. What an interrupted call has done, ``NativeCalls`` notes.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+import signal
+from typing import TYPE_CHECKING, Any
 
 from htppower.errors import HtpPowerError
 
@@ -17,7 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
-    from htppower.control.session_record import SessionRecord
+
+def is_from_outside(error: BaseException) -> bool:
+    """Return whether a signal handler of the host's, such as a time limit, has raised an error.
+
+    So has ``PyThreadState_SetAsyncExc``, where the error has passed no function below the one that handles it.
+    """
+    below = error.__traceback__ and error.__traceback__.tb_next
+    if below is None:
+        return True
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    while below is not None:
+        if below.tb_frame.f_code in handlers:
+            return True
+        below = below.tb_next
+    return False
 
 
 class Watch:
@@ -33,9 +47,9 @@ class Watch:
 
     def __init__(
         self,
-        sessions: Iterable[SessionRecord],
+        sessions: Iterable[Any],
         call_soon: Callable[[Callable[[], object]], object],
-        settle: Callable[[SessionRecord], object],
+        settle: Callable[[Any], object],
     ) -> None:
         self._sessions = sessions
         self._call_soon = call_soon

@@ -5,9 +5,9 @@ from __future__ import annotations
 import _thread
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.from_outside import is_from_outside
-from htppower.control.history import LastCall
+from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import FairLock, Rank
+from htppower.control.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS

@@ -79,8 +79,8 @@ class Reconciler:
             VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
             SessionClosed: a phase begins on a session that is closed, or was closed meanwhile.
         """
-        error = None if session.gone else self._in_turn(session, cause, phase)
-        if cause in _BEGINNINGS:
+        error = None if session.state is State.DESTROYED else self._in_turn(session, cause, phase)
+        if (session.gate.closing or session.state is State.DESTROYED) and cause in _BEGINNINGS:
             self._registry.require_live(session)
         if error is not None:
             try:
@@ -159,7 +159,7 @@ class Reconciler:
         settle = self._stepper.settle
         with session.turn:
             error = settle(session, cause, phase, failures, reason=reason, only_if_changed=only_if_changed)
-        while self._stepper.restarted(error):
+        while error is not None and self._stepper.restarted(error):
             self.after_turn()
             with session.turn:
                 error = settle(session, Cause.LINK_LOST, phase, failures)
@@ -241,7 +241,8 @@ class Reconciler:
             self._known_missing = len(self._planner.missing)
             for session in self._registry.all():
                 self.settle_soon(session, Cause.RETRIED)
-        self._settle_queued()
+        if not self._recovery.calm:
+            self._settle_queued()
         self._events.deliver()
 
     def _settle_queued(self) -> None:

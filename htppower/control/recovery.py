@@ -1,14 +1,16 @@
 """Recovery: what follows when a call fails, tells of a lost link, or could not bring something down.
 
 It settles nothing itself: it notes who is to be settled, in a queue that is taken when a turn is given back, and sees
-to it that the back-off tries again what is left.
+to it that the back-off tries again what is left: one alarm for all, after 1, 2, 4, 8, 8, ... s.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Any
 
-from htppower.control.retry import FIRST_RETRY_US, Retry
+from htppower.control.interrupts import is_from_outside
+from htppower.errors import kept
 from htppower.events import Cause, State
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 
+_LOGGER = logging.getLogger("htppower")
 
+# A dead DSP may cost an inference no more than one failed call per second.
+FIRST_RETRY_US = 1_000_000
+LONGEST_RETRY_US = 8_000_000
 # A subsystem that restarts more often within a second, while sessions are being voted again, is left to the back-off.
 MOST_RESTARTS = 3
 # Every call of a host that is under way when the subsystem restarts tells of it, one after the other. What it tells
@@ -35,45 +41,61 @@ class Recovery:
     Args:
         registry, settings, time: the open sessions, the settings of the process, and clock and alarms.
         retry: called when the back-off's alarm rings.
+
+    Attributes:
+        calm: whether nothing is left to put right, so that nobody need ask. Where that is so, it may be
+            False for a while.
+        error: the call that failed last, None where nothing is left to retry.
     """
 
     def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
         self._registry = registry
         self._settings = settings
         self._time = time
-        self._retry_all = retry
-        self._retry = Retry(time, self._rang)
+        self._retry = retry
+        self.calm = True
+        self.error: VoteRejected | None = None
         # Whom to settle, and why; in the order of dictionaries, each once.
         self._queue: dict[SessionRecord, Cause] = {}
         # The sessions that lack votes, or that could not be brought down.
         self._lacking: dict[SessionRecord, None] = {}
-        self._restarts = 0
-        self._restarts_since_us = 0
+        self._restarts = self._restarts_since_us = 0
         # That which began when a call was told of a restart last.
         self._restart_epoch = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off.
         self._put_off = 0
+        self._delay_us = FIRST_RETRY_US
+        self._dead_until_us = 0
+        self._alarm: Any = None
+        # Tells the alarm that is armed from one that was cancelled when it had already begun to ring.
+        self._number = 0
+        self._stopped = False
 
     @property
     def waiting(self) -> bool:
         """Whether the DSP is dead and not to be called yet."""
-        return self._retry.waiting
-
-    @property
-    def error(self) -> VoteRejected | None:
-        """The call that failed last, None where nothing is left to retry."""
-        return self._retry.error
+        return self._dead_until_us > 0 and self._time.now_us < self._dead_until_us
 
     @property
     def gives_up(self) -> bool:
         """Whether a subsystem that has just restarted is left to the back-off, since it restarts again and again."""
         return self._restarts > MOST_RESTARTS
 
+    @property
+    def lacking(self) -> bool:
+        """Whether a session lacks votes, or could not be brought down."""
+        return bool(self._lacking)
+
+    @property
+    def left_over(self) -> bool:
+        """Whether ids are left to destroy, or settings of the process are not known to be as they should."""
+        return bool(self._settings.difference()) or bool(self._registry.orphans)
+
     def puts_off(self, cause: Cause) -> bool:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
-        return self._retry.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
+        return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
     def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
@@ -97,26 +119,30 @@ class Recovery:
             self._lost_us[error.code] = now_us
             self._lose_all(Cause.LINK_LOST)
             if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
-                self._retry.died(error)
+                if not self.waiting:
+                    self._disarm()
+                    self._dead_until_us = self._time.now_us + self._delay_us
+                self.failed(None, error)
                 return
             if error.code != SYSTEM_COMMUNICATION_FATAL:
                 self._restart_epoch = self._registry.epoch
                 if now_us - self._restarts_since_us >= FIRST_RETRY_US:
                     self._restarts, self._restarts_since_us = 0, now_us
                 self._restarts += epoch is not None and not earlier
-                self._retry.revived()
+                # It is there again, and may be called at once.
+                self._dead_until_us = 0
             if self.gives_up:
                 self._put_off = self._registry.epoch
-                self._retry.failed(error)
+                self.failed(None, error)
             else:
                 # What an exception such as Ctrl-C keeps from being settled at once is tried again.
-                self._retry.go_on()
+                self._go_on()
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         with self._registry.lock:
             self._lose_all(Cause.RETRIED)
-            self._retry.go_on()
+            self._go_on()
 
     def failed(self, session: SessionRecord | None, error: VoteRejected) -> None:
         """Take in that a call failed, so that a session lacks votes, or, with None, that something is not given back.
@@ -124,24 +150,31 @@ class Recovery:
         The back-off tries again.
         """
         with self._registry.lock:
+            self.calm = False
             if session is not None:
                 self._lacking[session] = None
-            self._retry.failed(error)
+            self.error = kept(error)
+            self._go_on()
 
     def lacks(self, session: SessionRecord) -> None:
         """Take in that a session is not where it should be: the DSP is dead, or an interrupt has passed."""
         with self._registry.lock:
+            self.calm = False
             self._lacking[session] = None
-            self._retry.go_on()
+            self._go_on()
 
     def done(self, session: SessionRecord) -> None:
         """Take in that a session is where it should be."""
-        if self._lacking or self._restarts or self._retry.pending:
-            with self._registry.lock:
-                self._lacking.pop(session, None)
-                self._end_if_done()
-                if self._restarts and not self._lost():
-                    self._restarts = 0
+        with self._registry.lock:
+            self._lacking.pop(session, None)
+            # A dead DSP is left alone until the retry, although nobody asks for anything.
+            if self._alarm is not None and not self.waiting and not self._is_left():
+                self._recovered()
+            if self._restarts and not self._lost():
+                self._restarts = 0
+            self.calm = not (
+                self._lacking or self._queue or self._restarts or self._alarm is not None or self._dead_until_us
+            )
 
     def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
@@ -154,51 +187,73 @@ class Recovery:
     def queue_again(self, queued: dict[SessionRecord, Cause]) -> None:
         """Put back who was taken and not settled."""
         with self._registry.lock:
+            self.calm = False
             self._queue = {**queued, **self._queue}
 
     def retried(self, error: VoteRejected | None) -> None:
         """Take in that everything was tried again: end the back-off where nothing is left, else go on with it."""
         with self._registry.lock:
             if not self._is_left():
-                self._retry.recovered()
+                self._recovered()
             elif error is not None:
-                self._retry.failed(error)
+                self.failed(None, error)
             else:
-                self._retry.go_on()
-
-    @property
-    def lacking(self) -> bool:
-        """Whether a session lacks votes, or could not be brought down."""
-        return bool(self._lacking)
-
-    @property
-    def left_over(self) -> bool:
-        """Whether ids are left to destroy, or settings of the process are not known to be as they should."""
-        return bool(self._settings.difference()) or bool(self._registry.orphans)
+                self._go_on()
 
     def stop(self) -> None:
         """Retry nothing from now on."""
         with self._registry.lock:
-            self._retry.close()
+            self._stopped = True
+            self._disarm()
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
-        self._retry.disown()
+        self._alarm = None
         self._queue = {}
         self._lacking = {}
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            if not self._retry.rang(number):
+            if self._alarm is None or number != self._number:
                 return
+            self.calm = False
+            self._alarm = None
+            self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
             for session in self._by_urgency(self._lacking):
                 self._queue.setdefault(session, Cause.RETRIED)
             # What comes of this one ends it; an exception such as Ctrl-C may keep that from being noted.
-            self._retry.go_on()
-        self._retry_all()
+            self._go_on()
+        self._retry()
+
+    def _go_on(self) -> None:
+        """See to it that a retry is coming."""
+        if self._alarm is None and not self._stopped:
+            self.calm = False
+            self._number += 1
+            number = self._number
+            try:
+                self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._rang(number))
+            except Exception as error:
+                if is_from_outside(error):
+                    raise
+                # No thread can be started, as at the very end of a process; the next failure tries again.
+                _LOGGER.exception("no timer for a retry")
+
+    def _recovered(self) -> None:
+        """Note that nothing is left to retry."""
+        self._delay_us = FIRST_RETRY_US
+        self._dead_until_us = 0
+        self.error = None
+        self._disarm()
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._time.cancel(self._alarm)
+            self._alarm = None
 
     def _lose_all(self, cause: Cause) -> None:
         """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""
+        self.calm = False
         self._registry.epoch += 1
         self._settings.forget()
         for session in self._by_urgency(self._registry.sessions.values()):
@@ -218,11 +273,6 @@ class Recovery:
             each.plan.raised and (each.epoch != epoch or each.casting or each.state is State.UNKNOWN)
             for each in self._registry.sessions.values()
         )
-
-    def _end_if_done(self) -> None:
-        # A dead DSP is left alone until the retry, although nobody asks for anything.
-        if self._retry.pending and not self._retry.waiting and not self._is_left():
-            self._retry.recovered()
 
     def _is_left(self) -> bool:
         return bool(self._lacking) or self.left_over

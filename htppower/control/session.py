@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 
     from htppower.control.claims import Claims
-    from htppower.control.closer import Closer
+    from htppower.control.lifetime import Closer
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time

@@ -1,25 +1,32 @@
-"""The steps of a session: from what is known of its votes to what it should have, one transition after the other."""
+"""The steps of a session: from what is known of its votes to what it should have, one transition after the other.
+
+Before and after them it takes in what has changed: lost links, ends of INIT, and what its profile comes to. Each of
+these compares what the session knows with what is, and may be done again: so nothing is lost where an exception such as
+Ctrl-C keeps it from being taken in at once.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.desired import Step, desired, next_step
-from htppower.events import State, Trigger
+from htppower.control.precedence import in_use
+from htppower.control.state_machine import Step, desired, next_step
+from htppower.events import Cause, ProfileChanged, State, Trigger
 from htppower.votes.native_codes import LINK_LOST
 
 if TYPE_CHECKING:
+    from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
     from htppower.control.heartbeat import Heartbeat
-    from htppower.control.plans import Plan
+    from htppower.control.plans import Plan, Planner
+    from htppower.control.process_settings import ProcessSettings
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
-    from htppower.control.session_transitions import SessionTransitions
-    from htppower.control.session_updates import SessionUpdates
+    from htppower.control.state_machine import SessionTransitions
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-    from htppower.events import Cause, Phase
+    from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
 # A session that is not where it should be after so many transitions never will be.
@@ -30,24 +37,30 @@ class Stepper:
     """Makes the transitions that a session needs. Its turn is held.
 
     Args:
-        registry, executor, transitions, updates, recovery, heartbeat, time: has the epoch, says what differs, makes
-            transitions, takes in what has changed, hears of failures, looks after what is raised, and gives the clock.
+        registry, settings, planner, events: has epoch and caps, may be lost at the end of INIT, makes of a profile what
+            a session casts on this platform, and is told.
+        executor, transitions, recovery, heartbeat, time: says what differs, makes transitions, hears of failures, looks
+            after what is raised, and gives the clock.
     """
 
     def __init__(
         self,
         registry: Registry,
+        settings: ProcessSettings,
+        planner: Planner,
+        events: EventBus,
         executor: Executor,
         transitions: SessionTransitions,
-        updates: SessionUpdates,
         recovery: Recovery,
         heartbeat: Heartbeat,
         time: Time,
     ) -> None:
         self._registry = registry
+        self._settings = settings
+        self._planner = planner
+        self._events = events
         self._executor = executor
         self._transitions = transitions
-        self._updates = updates
         self._recovery = recovery
         self._heartbeat = heartbeat
         self._time = time
@@ -72,14 +85,19 @@ class Stepper:
             reason: what for another profile is used.
             only_if_changed: whether to make none unless another profile is used.
         """
-        changes = self._updates.take_in_plan(session, cause, reason)
+        changes = self._take_in_plan(session, cause, reason)
         # Of one that was interrupted the plan may have changed before.
         raising = session.state is State.RAISED and not session.gate.open
         if only_if_changed and not changes and not raising:
             return None
         error = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
-            self._updates.take_in_inits(session)
+            self._take_in_inits(session)
+        if session.state is State.RAISED:
+            if self._heartbeat.asleep:
+                self._heartbeat.wake()
+        elif session.gone:
+            self._heartbeat.rest()
         return error
 
     def restarted(self, error: VoteRejected | None) -> bool:
@@ -98,18 +116,17 @@ class Stepper:
         cast: VoteSet | None = None
         for _ in range(MOST_STEPS):
             if session.casting or session.epoch != self._registry.epoch:
-                self._updates.take_in_losses(session, cause)
+                self._take_in_losses(session, cause)
             plan, closing = session.plan, session.gate.closing
             step = self._next_step(session, plan, cast, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
-                    self._recovery.done(session)
-                    self._heartbeat.follow(session)
+                    self._note_done(session)
                     return error
                 # The link was lost while its gate was opened.
                 session.gate.shut()
                 continue
-            if self._recovery.puts_off(cause) and not closing:
+            if not self._recovery.calm and self._recovery.puts_off(cause) and not closing:
                 self._recovery.lacks(session)
                 return self._recovery.error if plan.raised else None
             outcome = self._transitions.make(session, step, cause, phase)
@@ -118,15 +135,14 @@ class Stepper:
                 self._recovery.failed(None, failed)
             error = outcome.error
             if error is None:
-                self._recovery.done(session)
+                self._note_done(session)
                 for _, failed in outcome.not_given_back:
                     if self.restarted(failed):
                         return failed
                 if self._rests(session, step):
-                    self._heartbeat.follow(session)
                     return error
                 cast = step.votes
-                self._updates.take_in_plan(session, cause, None)
+                self._take_in_plan(session, cause, None)
                 continue
             if self.restarted(error):
                 return error
@@ -135,6 +151,11 @@ class Stepper:
                 return error
             failures.append(error)
         return error
+
+    def _note_done(self, session: SessionRecord) -> None:
+        """Note that a session is where it should be, where that was in question."""
+        if not self._recovery.calm:
+            self._recovery.done(session)
 
     def _rests(self, session: SessionRecord, step: Step) -> bool:
         """Return whether no other step can follow one that was made; open the gate of one that is raised and in use.
@@ -146,7 +167,7 @@ class Stepper:
         if step.votes is None:
             return session.gone
         # Who loses the link counts that first, and shuts the gates then.
-        opened = self._updates.has_own_plan(session) and session.gate.open_if_busy()
+        opened = self._has_own_plan(session) and session.gate.open_if_busy()
         return opened and session.epoch == self._registry.epoch
 
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None, *, close_now: bool) -> Step | None:
@@ -175,3 +196,62 @@ class Stepper:
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
             gate.set_open()
         return step
+
+    def _take_in_losses(self, session: SessionRecord, cause: Cause) -> None:
+        """Take in that the link was lost since a session was cast, or that a call of its was interrupted."""
+        # Read once: it may be lost again at any time.
+        epoch = self._registry.epoch
+        lost = session.epoch != epoch
+        if lost:
+            session.doubted = frozenset(session.ledgers)
+            session.forget()
+        if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
+            self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)
+        session.casting = False
+        session.epoch = epoch
+
+    def _take_in_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:
+        """Let a session cast what its profile, its holds, the caps and the platform come to; return whether it changes.
+
+        Its profile, in the place of its own, is told; what the library has refused as not on this platform is left out.
+        """
+        if self._has_own_plan(session) or session.gone or session.gate.closing:
+            return False
+        before = session.plan
+        with self._registry.lock:
+            chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
+            plan = self._planner.plan(chosen)
+        if plan is before or plan == before:
+            return False
+        if plan.profile == before.profile:
+            was_open = session.gate.open
+            session.follow(plan)
+            if was_open:
+                session.gate.set_open()
+        else:
+            self._transitions.tell_saves(session)
+            session.follow(plan)
+            session.history.saves_told = session.gate.begun
+            session.gate.end_sustain()
+            self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
+        self._transitions.tell_degradations(session, before.degradations)
+        return True
+
+    def _has_own_plan(self, session: SessionRecord) -> bool:
+        """Return whether a session's plan is that of its own profile, of which nothing takes the place."""
+        plan = session.plan
+        replaced = session.holds or self._registry.caps or session.decided_by
+        return plan.profile is session.own and plan.missing == len(self._planner.missing) and not replaced
+
+    def _take_in_inits(self, session: SessionRecord) -> None:
+        """Know no longer what is in force once an INIT has ended, so that the next raise sends everything.
+
+        Votes cast before a graph's context exists may be lost.
+        """
+        ended = session.gate.inits
+        session.forget()
+        self._settings.forget()
+        session.gate.shut()
+        if not session.plan.raised:
+            session.gate.set_open()
+        session.inits = ended

@@ -2,20 +2,24 @@
 
 A stream that does not come to its own end, be it closed, thrown into, failed or garbage collected, ends its inference
 on another thread: a generator may be collected anywhere, also where this thread holds a lock that ending needs.
+
+Under an idle timeout, the inference of a stream ends after a time in which its reader has a token and asks for no
+other. A reader that comes back begins it again, before the next token is made. The alarm is lazy: a token costs a lock
+and a clock read, and an alarm only where none is armed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.async_phases import AsyncInference
-from htppower.control.idle import watched_async_tokens, watched_tokens
 from htppower.control.phases import Inference
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
 
     from htppower.control.phases import Phases
 
@@ -139,3 +143,152 @@ def _async_stream(
         await inference.__aexit__(None, None, None)
 
     return voted
+
+
+class IdleTimeout:
+    """Ends the inference of a stream while its reader asks for nothing.
+
+    Args:
+        phases: those of the session.
+        inference: that of the stream.
+        timeout_us: for how long the reader may ask for nothing.
+    """
+
+    __slots__ = ("_armed", "_ended", "_inference", "_phases", "_since_us", "_timeout_us")
+
+    def __init__(self, phases: Phases, inference: Inference | AsyncInference, timeout_us: int) -> None:
+        self._phases = phases
+        self._inference = inference
+        self._timeout_us = timeout_us
+        # All protected by the lock of the gate: since when the reader has asked for nothing, whether an alarm is armed,
+        # and whether the inference was ended.
+        self._since_us: int | None = None
+        self._armed = False
+        self._ended = False
+
+    def token_given(self) -> None:
+        """Take in that the reader has a token, and has not asked for the next."""
+        gate = self._phases.gate
+        with gate.lock:
+            self._since_us = gate.time.now_us
+            if not self._armed and not self._phases.gone:
+                self._arm(self._since_us + self._timeout_us)
+
+    def token_wanted(self) -> bool:
+        """Take in that the reader asks for the next token; return whether the inference is to be begun again."""
+        with self._phases.gate.lock:
+            self._since_us = None
+            ended, self._ended = self._ended, False
+            return ended
+
+    def _arm(self, at_us: int) -> None:
+        # At the very end of a process no thread can be started; the session is closed there.
+        with contextlib.suppress(RuntimeError):
+            self._phases.gate.time.call_at(at_us, self._rang)
+            self._armed = True
+
+    def _rang(self) -> None:
+        gate = self._phases.gate
+        with gate.lock:
+            self._armed = False
+            if self._since_us is None:
+                return
+            due_us = self._since_us + self._timeout_us
+            if gate.time.now_us < due_us:
+                self._arm(due_us)
+                return
+            self._since_us = None
+            self._ended = True
+            token = self._inference.take()
+        if token is not None:
+            self._phases.end_inference(token)
+
+
+def watched_tokens(phases: Phases, inference: Inference, tokens: Iterable[Any], timeout_us: int | None) -> Any:
+    """Return the tokens of a stream, under an idle timeout if there is one."""
+    if timeout_us is None:
+        return tokens
+    return _Tokens(tokens, inference, IdleTimeout(phases, inference, timeout_us))
+
+
+def watched_async_tokens(
+    phases: Phases, inference: AsyncInference, tokens: AsyncIterable[Any], timeout_us: int | None
+) -> AsyncIterable[Any]:
+    """As ``watched_tokens``, for an asynchronous iterator."""
+    if timeout_us is None:
+        return tokens
+    return _AsyncTokens(tokens, inference, IdleTimeout(phases, inference, timeout_us))
+
+
+class _Tokens:
+    """The tokens of an iterator, each asked for and given under an idle timeout; the rest is passed on to it."""
+
+    def __init__(self, tokens: Iterable[Any], inference: Inference, idle: IdleTimeout) -> None:
+        self._tokens: Any = iter(tokens)
+        self._inference = inference
+        self._idle = idle
+
+    def __iter__(self) -> _Tokens:
+        return self
+
+    def __next__(self) -> Any:
+        return self._step(self._tokens.__next__)
+
+    def send(self, value: object) -> Any:
+        """Send a value in, as to a generator."""
+        return self._step(functools.partial(self._tokens.send, value))
+
+    def throw(self, error: BaseException, *further: Any) -> Any:
+        """Throw an exception in, as to a generator."""
+        if not hasattr(self._tokens, "throw"):
+            raise error
+        return self._step(functools.partial(self._tokens.throw, error, *further))
+
+    def close(self) -> None:
+        """Close the iterator, where that can be closed."""
+        if hasattr(self._tokens, "close"):
+            self._tokens.close()
+
+    def _step(self, ask: Callable[[], Any]) -> Any:
+        if self._idle.token_wanted():
+            self._inference.__enter__()
+        token = ask()
+        self._idle.token_given()
+        return token
+
+
+class _AsyncTokens:
+    """As ``_Tokens``, for an asynchronous iterator."""
+
+    def __init__(self, tokens: AsyncIterable[Any], inference: AsyncInference, idle: IdleTimeout) -> None:
+        self._tokens: Any = aiter(tokens)
+        self._inference = inference
+        self._idle = idle
+
+    def __aiter__(self) -> _AsyncTokens:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await self._step(self._tokens.__anext__)
+
+    async def asend(self, value: object) -> Any:
+        """Send a value in, as to an asynchronous generator."""
+        return await self._step(functools.partial(self._tokens.asend, value))
+
+    async def athrow(self, error: BaseException) -> Any:
+        """Throw an exception in, as to an asynchronous generator."""
+        if not hasattr(self._tokens, "athrow"):
+            raise error
+        return await self._step(functools.partial(self._tokens.athrow, error))
+
+    async def aclose(self) -> None:
+        """Close the iterator, where that can be closed."""
+        if hasattr(self._tokens, "aclose"):
+            await self._tokens.aclose()
+
+    async def _step(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+        if self._idle.token_wanted():
+            await self._inference.__aenter__()
+        token = await ask()
+        self._idle.token_given()
+        return token

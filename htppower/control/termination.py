@@ -1,12 +1,15 @@
-"""The signals that end a process, SIGTERM and SIGHUP: they close the controllers before the process dies of them.
+"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers, a fork disowns them in the child.
 
-The handler stands in the place of the default action, and nowhere else: a handler of the host's own is left alone, and
-so is a signal that is ignored. A host may come to the default action later. Servers take their own handler before they
-import an application, and when they have shut down they give the signal back to the system and raise it again, which
-would kill the process with its votes up. So while a controller is open ``signal.signal`` is replaced by a function that
-does the same, but for one thing: where it is told to set the default action of these signals, it sets the handler.
-Others replace that function, too, and put back what they found, in any order: so the handler itself is set by the
-function beneath (``_signal``), and each controller sees whether its own replacement is still in the place.
+SIGKILL is the driver's to clean up: it removes the votes of a process that is gone.
+
+The handler of the signals stands in the place of the default action, and nowhere else: a handler of the host's own is
+left alone, and so is a signal that is ignored. A host may come to the default action later. Servers take their own
+handler before they import an application, and when they have shut down they give the signal back to the system and
+raise it again, which would kill the process with its votes up. So while a controller is open ``signal.signal`` is
+replaced by a function that does the same, but for one thing: where it is told to set the default action of these
+signals, it sets the handler. Others replace that function, too, and put back what they found, in any order: so the
+handler itself is set by the function beneath (``_signal``), and each controller sees whether its own replacement is
+still in the place.
 """
 
 from __future__ import annotations
@@ -21,13 +24,15 @@ import os
 import signal
 import threading
 import time
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
 from htppower.backends.forks import call_in_forked_children
-from htppower.errors import CloseTimedOut
+from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 _LOGGER = logging.getLogger("htppower")
@@ -40,6 +45,10 @@ EXIT_TIMEOUT_S = 5.0
 TOGETHER_S = 2.0
 # The exit code of a process that died of signal N is 128 + N, as shells say it.
 _SIGNALED = 128
+_NOT_TAKEN = (
+    "SIGTERM will kill this process with its votes up: Python takes a signal in the main thread only. Make the"
+    " controller there, or close it yourself before the process ends and say so by handle_sigterm=False"
+)
 
 
 class Bound(Protocol):
@@ -215,3 +224,50 @@ def _give_back(number: int) -> None:
 # State of the module, since handlers are the process's.
 TERMINATION = Termination()
 call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001
+
+
+class ProcessExit:
+    """Binds a controller to its process, from ``begin`` until ``end``.
+
+    Args:
+        close: lowers and destroys everything within a time in seconds; called at interpreter exit.
+        end_process: likewise, on SIGTERM and SIGHUP.
+        disown: forgets everything without a native call; called in a forked child.
+    """
+
+    def __init__(
+        self,
+        close: Callable[[float], None],
+        end_process: Callable[[float], None],
+        disown: Callable[[], None],
+    ) -> None:
+        self._close = close
+        self._disown = disown
+        self.end_process = end_process
+
+    def begin(self, *, handle_sigterm: bool) -> None:
+        """Bind, and warn whoever makes the controller where SIGTERM should be handled and can't be."""
+        taken = not handle_sigterm or TERMINATION.add(self)
+        atexit.register(self._close_at_exit)
+        call_in_forked_children(ProcessExit._forked, self)
+        if not taken and os.name != "nt":
+            # Last, since a filter of warnings may make an error of it.
+            warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
+
+    def end(self) -> None:
+        """Unbind: the controller is closed."""
+        atexit.unregister(self._close_at_exit)
+        TERMINATION.remove(self)
+
+    def _close_at_exit(self) -> None:
+        TERMINATION.exit_begins()
+        # What failed is logged; raised here, it would only be printed with a traceback.
+        try:
+            self._close(EXIT_TIMEOUT_S)
+        except CloseTimedOut as error:
+            _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
+        except HtpPowerError:
+            pass
+
+    def _forked(self) -> None:
+        self._disown()

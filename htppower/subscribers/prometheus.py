@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.log import LOWERINGS
+from htppower.control.event_bus import LOWERINGS
 from htppower.events import (
     CallMade,
     CallsSaved,

@@ -13,10 +13,9 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
-    from htppower.control.history import LastCall, LastError
     from htppower.control.precedence import Claim
     from htppower.control.process_settings import ProcessSettings
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.session_record import LastCall, LastError, SessionRecord
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import ContextManager
-from htppower.control.new_file import put_in_place
+from htppower.control.status.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
 from htppower.events import State
 

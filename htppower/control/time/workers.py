@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from htppower.control.from_outside import is_from_outside
+from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 
 if TYPE_CHECKING:

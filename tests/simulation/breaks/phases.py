@@ -130,7 +130,7 @@ PHASES = (
     ),
     Mutation(
         "an alarm that rings at its deadline finds that it is not over: < as <=",
-        "desired.py",
+        "state_machine.py",
         "(now_us < use.deadline_us and",
         "(now_us <= use.deadline_us and",
     ),

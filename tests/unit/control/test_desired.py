@@ -9,10 +9,9 @@ import attrs
 import pytest
 
 from htppower import State, load_profile
-from htppower.control.desired import Step, desired, next_step
 from htppower.control.gate import Use
 from htppower.control.plans import Plan, Planner
-from htppower.control.state_machine import TRANSITIONS, TransitionTable
+from htppower.control.state_machine import TRANSITIONS, Step, TransitionTable, desired, next_step
 from htppower.events import Trigger
 from htppower.votes.vote_set import VoteSet
 

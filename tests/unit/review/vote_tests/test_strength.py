@@ -15,7 +15,7 @@ from htppower.control.phases import Phases
 from htppower.control.process_settings import _aggregated
 from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
-from htppower.control.session_updates import SessionUpdates
+from htppower.control.stepper import Stepper
 from htppower.events import Cause, Phase
 from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
@@ -76,7 +76,7 @@ def deinit_keeps_the_sustain(patch: Patch) -> None:
 
 def init_leaves_no_doubt(patch: Patch) -> None:
     """Votes from before a graph's context are taken to be in force."""
-    patch.setattr(SessionUpdates, "take_in_inits", lambda self, session: None)
+    patch.setattr(Stepper, "_take_in_inits", lambda self, session: None)
 
 
 def everything_is_sent(patch: Patch) -> None:
