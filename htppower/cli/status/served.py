@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,14 +45,13 @@ def find_served(now: datetime.datetime) -> tuple[Served, ...]:
     """
     found = []
     for folder in filter(is_own, runtime_folders()):
-        for path in sorted(folder.glob("*.json"), key=_age):
+        for path in folder.glob("*.json"):
             try:
                 found.append(Served(path, seen(read_status(path), now)))
             except StatusUnreadable as error:
-                # A controller that just begins has reserved its file, and one that ends has removed it.
-                if path.is_file() and path.stat().st_size:
+                if _holds_something(path):
                     found.append(Served(path, None, str(error)))
-    return tuple(found)
+    return tuple(sorted(found, key=_age))
 
 
 def file_of(name: str) -> Path:
@@ -125,8 +126,20 @@ def _session(session: dict[str, Any], view: Seen) -> str:
     return f"{owner}: {session['state']} for {since}, {session['profile']}{in_flight}; {share_up(session)}"
 
 
-def _age(path: Path) -> tuple[float, str]:
+def _holds_something(path: Path) -> bool:
+    """Return whether there is a file: a controller that begins has reserved an empty one, one that ends removes it."""
     try:
-        return path.stat().st_ctime, path.name
+        found = path.stat()
     except OSError:
-        return 0.0, path.name
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+
+
+def _age(served: Served) -> tuple[float, tuple[int, ...], Path]:
+    """Return what sorts by when the process was started, and then by the numbers in the name of the file.
+
+    Each writing makes a new file, of which the time says nothing. What can't be told comes last.
+    """
+    ticks = None if served.seen is None else served.seen.document["started_ticks"]
+    numbers = tuple(int(part) for part in served.path.stem.split("-") if part.isdecimal())
+    return math.inf if ticks is None else ticks, numbers, served.path

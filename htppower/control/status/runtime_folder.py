@@ -49,7 +49,7 @@ def is_own(folder: Path) -> bool:
 
 
 def reserved_file() -> Path:
-    """Return a new, empty file for a status of this process, readable for this user only.
+    """Return a new, empty file for a status of this process, in a folder into which this user only may write.
 
     Raises:
         OSError: there is no folder for it; with what is wrong with the last that was tried.

@@ -71,6 +71,21 @@ def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
     assert command.output("status").count("process ") == 1
 
 
+def test_the_oldest_process_comes_first(tmp_path: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever wrote last: a list that is watched keeps its order. A tenth controller comes after a ninth."""
+    with bench.controller.serve_status() as file:
+        document = json.loads(file.path.read_text(encoding="utf-8"))
+    folder = tmp_path / "several"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder,))
+    for name, ticks in (("30-1", 5), ("7-10", 9), ("7-9", 9), ("4-1", None)):
+        (folder / f"{name}.json").write_text(json.dumps({**document, "started_ticks": ticks}), encoding="utf-8")
+    (folder / "1-1.json").write_text("", encoding="utf-8")
+    (folder / "2-1.json").write_text("{", encoding="utf-8")
+    found = find_served(datetime.datetime.now(datetime.timezone.utc))
+    assert [each.path.stem for each in found] == ["30-1", "7-9", "7-10", "2-1", "4-1"]
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
     """No line of the list or of one status is wider than the terminal, whatever owners are called."""
