@@ -10,13 +10,13 @@ from htppower.cli.completion import values as completion
 from htppower.cli.help import Command
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
-from htppower.errors import printable
+from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.review.durations import duration
 from htppower.review.explain.explained import choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name
-from htppower.review.explain.subjects import subjects_of
+from htppower.review.explain.subjects import alike, subjects_of
 from htppower.review.explain.texts.rule_text import MINE
 from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
@@ -63,7 +63,7 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
         else:
             echo("\n\n".join("\n".join(_subject(each, width)) for each in subjects))
         return
-    fields = explained_by_name(name, Folders.of(folders))
+    fields = _fields(name, Folders.of(folders))
     whole = (each for each in fields if not each.part)
     chosen = with_rules_of_options(whole) if field is None else choose(fields, field)
     if form == "json":
@@ -71,6 +71,22 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
         return
     blocks = [_in_short(each, width) if field is None else _in_full(each, width) for each in chosen]
     echo("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
+    """Return the fields of a profile or power state.
+
+    Raises:
+        ProfileError: there is none; where the name looks like something else that is explained, the hint says so.
+    """
+    try:
+        return explained_by_name(name, folders)
+    except ProfileError as error:
+        hint = "" if error.rule != "NAME-1" or error.path != name or "did you mean" in error.hint else alike(name)
+        if not hint:
+            raise
+        said = f"{shortened(name)!r} is no profile, power state, rule, code or corner"
+        raise ProfileError([Finding.of_file(name, "NAME-1", said, hint)]) from None
 
 
 def _as_json(document: dict[str, Any]) -> str:

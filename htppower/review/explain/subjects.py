@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.profiles.did_you_mean import nearest
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
@@ -62,6 +63,18 @@ def corners() -> tuple[str, ...]:
 def is_subject(name: str) -> bool:
     """Return whether a name is that of a rule, in either case, of a code or of a corner."""
     return name.upper() in CATALOGUE or name in corners() or _code(name) is not None
+
+
+def alike(name: str) -> str:
+    """Return what to name instead of a name that nothing has; empty where it looks like no rule, code or corner."""
+    family = name.upper().rpartition("-")[0]
+    of_family = [rule for rule in CATALOGUE if family and rule.rpartition("-")[0] == family]
+    if of_family:
+        return f"one of {', '.join(of_family)}"
+    if name.removeprefix("-").isdecimal():
+        return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
+    near = nearest(name, (*rule_ids(), *codes(), *corners()))
+    return f"did you mean {near}?" if near else ""
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:

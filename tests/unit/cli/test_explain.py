@@ -56,6 +56,26 @@ def test_a_field_as_json(command: Command, mine: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("13010", "the codes are 0, 1000, "),
+        ("-1", "the codes are 0, 1000, "),
+        ("dcvs-99", "one of DCVS-1, DCVS-2, "),
+        ("turbo", "did you mean TURBO?"),
+        ("QNN_DEVICE_ERROR_INVALID_CONFI", "did you mean QNN_DEVICE_ERROR_INVALID_CONFIG?"),
+        ("brust", "did you mean burst?"),
+        ("nothing-like-it", "one of balanced, burst, "),
+        ("9" * 5000, "the codes are 0, "),
+        ("\u00b2", "one of balanced, burst, "),
+    ],
+)
+def test_what_nothing_is_called_is_met_by_the_nearest_of_its_kind(command: Command, name: str, hint: str) -> None:
+    """A code that is not known is no misspelt profile: the hint is of what was asked for."""
+    result = command.run("explain", "--", name)
+    assert (result.exit_code, f"({hint}" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("name", "fields"),
     [
         ("core", ["votes.dcvs_v3.core"]),
