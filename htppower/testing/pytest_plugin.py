@@ -22,6 +22,9 @@ _MARKERS = (
 )
 
 
+_EXAMPLES = {"simulated_htp": "arch=79", "vote_controller": 'on_error="raise"'}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tell pytest of the markers."""
     for line in _MARKERS:
@@ -83,5 +86,7 @@ def _arguments(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
     """Return what the markers of a test say, those of the test before those of its class and module."""
     found: dict[str, Any] = {}
     for mark in request.node.iter_markers(marker):
+        if mark.args:
+            pytest.fail(f"the marker {marker} takes arguments by name, such as {_EXAMPLES[marker]}", pytrace=False)
         found = {**mark.kwargs, **found}
     return found

@@ -67,6 +67,22 @@ def test_the_nearer_marker_wins(pytester: pytest.Pytester) -> None:
     ).assert_outcomes(passed=1)
 
 
+def test_an_argument_without_a_name_is_refused(pytester: pytest.Pytester) -> None:
+    """It would be left out silently, and the test would run on another HTP than it says."""
+    result = run(
+        pytester,
+        """
+        import pytest
+
+        @pytest.mark.simulated_htp(79)
+        def test_it(simulated_htp):
+            pass
+        """,
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*takes arguments by name, such as arch=79*"])
+
+
 def test_what_stays_in_force_fails_the_test(pytester: pytest.Pytester) -> None:
     """An id that is there after the controller was closed is an error of the test that left it."""
     result = run(
