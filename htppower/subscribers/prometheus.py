@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter as Sum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
@@ -83,6 +83,7 @@ class PrometheusMetrics:
         self._counted = _Counted()
         self._lock = threading.Lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
+        self._counted.begin(controller.status())
         # Registered first: where that fails, nothing stays subscribed.
         try:
             self._registry.register(self)
@@ -109,19 +110,19 @@ class PrometheusMetrics:
         """Return every metric for a scrape; takes one ``status()``."""
         # No lock of ours is held: the thread that delivers an event may hold the controller's.
         # The sums come before the status: a stay that ends in between is missing once, but never counted twice.
-        ended_us = self._counted.state_us()
+        sums = self._counted.sums()
         status = self._controller.status()
         yield from self._counted.collect()
-        yield from map(_family, self._of_controller(ended_us, status))
+        yield from map(_family, self._of_controller(sums, status))
         if self._per_session:
             yield from map(_family, session_samples(status))
 
     def _totals(self) -> Iterator[Sample]:
-        ended_us = self._counted.state_us()
-        return self._of_controller(ended_us, self._controller.status())
+        sums = self._counted.sums()
+        return self._of_controller(sums, self._controller.status())
 
-    def _of_controller(self, ended_us: Sum[State], status: ControllerStatus) -> Iterator[Sample]:
-        for sample in (_state_seconds(ended_us, status), *controller_samples(status)):
+    def _of_controller(self, sums: _Sums, status: ControllerStatus) -> Iterator[Sample]:
+        for sample in (_calls_saved(sums, status), _state_seconds(sums.state_us, status), *controller_samples(status)):
             yield self._never_falling(sample) if sample.rises else sample
 
     def _never_falling(self, sample: Sample) -> Sample:
@@ -136,19 +137,30 @@ class PrometheusMetrics:
             return attrs.evolve(sample, values=dict(highest))
 
 
+class _Sums(NamedTuple):
+    """What events have told of so far, to which a scrape adds what goes on.
+
+    Attributes:
+        state_us: the time in each state, over the stays that have ended.
+        saved: the calls saved, over all sessions ever.
+        saved_of: the calls saved of each open session that are in ``saved``, or came before the first event.
+    """
+
+    state_us: Sum[State]
+    saved: int
+    saved_of: Sum[int]
+
+
 class _Counted:
     """The subscriber: the metrics that are counted from events."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._state_us: Sum[State] = Sum()
+        self._sums = _Sums(Sum(), 0, Sum())
         # A registry of its own keeps the metrics in their order.
         self._registry = CollectorRegistry()
         self._calls = self._counter("calls", "Native calls that returned.", "function", "result")
         self._durations = self._histogram("call_duration_seconds", "Native calls.", _CALL_BUCKETS, "function")
-        self._saved = self._counter(
-            "calls_saved", "Calls that inferences did without; counted when the votes come down."
-        )
         self._transitions = self._counter("transitions", "Changes of a session's state.", "trigger", "cause")
         self._lateness = self._histogram(
             "lowering_lateness_seconds", "How late a timer lowered the votes.", _LATENESS_BUCKETS
@@ -175,7 +187,9 @@ class _Counted:
             self._recoveries.labels(str(event.cause)).inc()
             self._unknown.observe(event.unknown_us / _US)
         elif isinstance(event, CallsSaved):
-            self._saved.inc(event.calls)
+            with self._lock:
+                self._sums = self._sums._replace(saved=self._sums.saved + event.calls)
+                self._sums.saved_of[event.session] += event.calls
         elif isinstance(event, ProfileChanged):
             self._changes.labels(str(event.cause)).inc()
         elif isinstance(event, Degraded):
@@ -183,10 +197,15 @@ class _Counted:
         elif isinstance(event, ReleaseFailed):
             self._failures.labels("release").inc()
 
-    def state_us(self) -> Sum[State]:
-        """Return the time in each state, over the stays that have ended."""
+    def begin(self, status: ControllerStatus) -> None:
+        """Leave out what was saved before."""
         with self._lock:
-            return self._state_us.copy()
+            self._sums.saved_of.update({session.number: session.calls_saved for session in status.sessions})
+
+    def sums(self) -> _Sums:
+        """Return the sums so far."""
+        with self._lock:
+            return _Sums(self._sums.state_us.copy(), self._sums.saved, self._sums.saved_of.copy())
 
     def collect(self) -> Iterable[Metric]:
         """Return the metrics."""
@@ -201,11 +220,20 @@ class _Counted:
     def _change_state(self, event: Transition) -> None:
         self._transitions.labels(str(event.trigger), str(event.cause)).inc()
         with self._lock:
-            self._state_us[event.source] += event.lasted_us
+            self._sums.state_us[event.source] += event.lasted_us
+            if event.dest is State.DESTROYED:
+                self._sums.saved_of.pop(event.session, None)
         if event.late_us is not None:
             self._lateness.observe(event.late_us / _US)
         if event.trigger is Trigger.LOSE:
             self._failures.labels(_failure_kind(event)).inc()
+
+
+def _calls_saved(sums: _Sums, status: ControllerStatus) -> Sample:
+    """Return the calls saved over all sessions: what was told when votes came down, and what was saved since."""
+    since = sum(max(0, session.calls_saved - sums.saved_of[session.number]) for session in status.sessions)
+    meaning = "Calls that inferences did without, since the votes were up."
+    return Sample("htppower_calls_saved_total", meaning, (), {(): float(sums.saved + since)})
 
 
 def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:

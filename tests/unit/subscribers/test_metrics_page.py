@@ -11,7 +11,7 @@ from checkout import ROOT
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from htppower.subscribers import opentelemetry
-from htppower.subscribers.prometheus import PrometheusMetrics, _state_seconds
+from htppower.subscribers.prometheus import PrometheusMetrics, _calls_saved, _state_seconds
 from htppower.subscribers.snapshot import controller_samples, session_samples
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def test_the_tables_have_every_metric_with_type_labels_and_unit(bench: Bench) ->
     }
     status = bench.controller.status()
     for sample in (
-        _state_seconds(metrics._counted.state_us(), status),
+        _calls_saved(metrics._counted.sums(), status),
+        _state_seconds(metrics._counted.sums().state_us, status),
         *controller_samples(status),
         *session_samples(status),
     ):

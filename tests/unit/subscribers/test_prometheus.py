@@ -124,19 +124,45 @@ def test_metrics_that_come_late_know_what_is_open() -> None:
 
 
 def test_saved_and_sent_calls(bench: Bench, scraped: Scraped) -> None:
-    """Three inferences in a window save two pairs of calls: at once by session, in the total once votes are down."""
+    """Three inferences in a window save two pairs of calls, of the session and in total, at once and for good.
+
+    A host that is busy within one long stay looks idle otherwise: nothing else changes there.
+    """
     session = bench.controller.session("burst")
     for _ in range(3):
         bench.infer(session)
     named = {"session": "1", "owner": ""}
     assert scraped("htppower_session_calls_saved_total", **named) == 4
     assert scraped("htppower_session_calls_sent_total", **named) == 2
-    assert scraped("htppower_calls_saved_total") == 0
+    assert scraped("htppower_calls_saved_total") == 4
     bench.time.advance_us(300_000)
     assert scraped("htppower_calls_saved_total") == 4
-    assert scraped("htppower_lowering_lateness_seconds_count") == 1
+    bench.infer(session)
+    bench.infer(session)
+    assert scraped("htppower_calls_saved_total") == 6
+    session.close()
+    assert scraped("htppower_calls_saved_total") == 6
+    other = bench.controller.session("burst")
+    bench.infer(other)
+    bench.infer(other)
+    assert scraped("htppower_calls_saved_total") == 8
+    bench.time.advance_us(300_000)
+    assert scraped("htppower_lowering_lateness_seconds_count") == 2
     assert scraped("htppower_lowering_lateness_seconds_sum") == 0
-    assert scraped("htppower_transitions_total", trigger="lower", cause="sustain expired") == 1
+    assert scraped("htppower_transitions_total", trigger="lower", cause="sustain expired") == 2
+
+
+def test_calls_saved_before_are_not_counted() -> None:
+    """Subscribed within a stay, the total begins at 0."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    for _ in range(3):
+        bench.infer(session)
+    scraped = Scraped(bench)
+    assert scraped("htppower_calls_saved_total") == 0
+    bench.infer(session)
+    assert scraped("htppower_calls_saved_total") == 2
+    scraped.metrics.close()
 
 
 def test_a_lowering_that_is_late_is_measured(bench: Bench, scraped: Scraped) -> None:
