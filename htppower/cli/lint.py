@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
-from htppower.cli.terminal import echo
+from htppower.cli.terminal import echo, is_terminal
 from htppower.errors import printable
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.review.lint.formats import NAMES, render
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
     from htppower.review.lint.report import LintReport
     from htppower.rules.platforms import Platform
+
+
+# A scheme, and the characters of RFC 3986.
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
@@ -95,7 +100,8 @@ def command(
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
-    terminal = sys.stdout is not None and sys.stdout.isatty()
+    _refuse_no_uri(help_uri)
+    terminal = is_terminal()
     files = tuple(path for path in paths if path != str(STDIN))
     texts = {STDIN: _standard_input()} if len(files) < len(paths) else {}
 
@@ -112,6 +118,13 @@ def command(
         print_document(text, form)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
+
+
+def _refuse_no_uri(help_uri: str | None) -> None:
+    """Refuse what SARIF does not allow: whoever uploads the report learns of it late, and without the option's name."""
+    if help_uri and not re.fullmatch(_URI, help_uri.replace("{rule}", "RULE")):
+        said = f"{help_uri!r} is no URI: name a page such as https://example.com/rules/{{rule}}"
+        raise click.BadParameter(said, param_hint="'--help-uri'")
 
 
 def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:

@@ -33,12 +33,12 @@ def wants_colour() -> bool | None:
 def in_colour(*, err: bool = False) -> bool:
     """Return whether the standard output, or the standard error, is written in colour."""
     wanted = wants_colour()
-    return _is_terminal(err=err) if wanted is None else wanted
+    return is_terminal(err=err) if wanted is None else wanted
 
 
 def is_screen() -> bool:
     """Return whether the standard output is a terminal that can move its cursor."""
-    return _is_terminal() and os.environ.get("TERM", "").lower() not in _DUMB
+    return is_terminal() and os.environ.get("TERM", "").lower() not in _DUMB
 
 
 def shown(text: str, *, err: bool = False) -> str:
@@ -61,6 +61,7 @@ def echo_markup(text: str, *, nl: bool = True) -> None:
     click.echo(safe_markup(text).encode(), nl=nl)
 
 
-def _is_terminal(*, err: bool = False) -> bool:
+def is_terminal(*, err: bool = False) -> bool:
+    """Return whether the standard output, or the standard error, is a terminal."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from htppower.profiles.discovery import shipped_folder
 from htppower.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -107,3 +108,10 @@ def test_sarif_has_help_and_a_uri_on_demand(command: Command, tmp_path: Path, mo
     assert {str(rule["helpUri"]) for rule in named} == {f"https://example.org/power#{rule}" for rule in CATALOGUE}
     monkeypatch.setenv("HTPPOWER_HELP_URI", "https://example.org/rules")
     assert {rule["helpUri"] for rule in rules()} == {"https://example.org/rules"}
+
+
+@pytest.mark.parametrize("uri", ["rules.html", "https://example.org/my rules", "https://x/{name}", "https://x/\n"])
+def test_a_help_uri_that_sarif_forbids_is_refused(command: Command, uri: str) -> None:
+    """Whoever uploads the report would learn of it late, and without the option's name."""
+    result = command.run("lint", str(shipped_folder()), "--format", "sarif", "--help-uri", uri)
+    assert (result.exit_code, "'--help-uri'" in result.stderr, result.stdout) == (2, True, "")
