@@ -16,10 +16,9 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
+from checkout import ROOT, load_page_code
 from prometheus_client import CollectorRegistry, start_http_server
 
-from docs.dashboard import PANELS
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.subscribers.prometheus import PrometheusMetrics
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from htppower import Session
 
 PROMETHEUS, PROMTOOL = shutil.which("prometheus"), shutil.which("promtool")
+PANELS = load_page_code("dashboard.py").PANELS
 MONITORING = ROOT / "docs" / "monitoring"
 # Far more than anything here takes, on a busy machine, too.
 LONG_S = 90.0

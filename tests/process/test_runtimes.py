@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from checkout import load_page_code
 
 from htppower import State
 
@@ -23,7 +24,7 @@ VOCABULARY = 16
 def recipe(name: str, runtime: str) -> Any:
     """Return the module of a recipe; skip where its runtime is not installed."""
     pytest.importorskip(runtime, reason=f"{runtime} is not installed", exc_type=ImportError)
-    return importlib.import_module(f"docs.examples.{name}")
+    return load_page_code(f"examples/{name}.py")
 
 
 def doubling() -> bytes:
