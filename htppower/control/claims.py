@@ -12,6 +12,8 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.control.precedence import Claim, in_use
 from htppower.control.side_by_side import run_side_by_side
 from htppower.errors import HtpPowerError
@@ -19,6 +21,7 @@ from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEn
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
@@ -31,35 +34,25 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
+@attrs.define(eq=False)
 class Claims:
     """The holds of all sessions and the caps. The registry's lock protects them; the profiles follow without it.
 
     Args:
-        registry, reconciler, planner, events, time: the open sessions, what changes plans, makes them, is told, and
-            gives clock and alarms.
         profiles: reads the profiles of names and paths.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        reconciler: Reconciler,
-        planner: Planner,
-        profiles: ProfileCache,
-        events: EventBus,
-        time: Time,
-    ) -> None:
-        self.profiles = profiles
-        self._registry = registry
-        self._reconciler = reconciler
-        self._planner = planner
-        self._events = events
-        self._time = time
-        self._numbers = itertools.count(1)
-        # What ends a hold after its timeout, by the number of its claim.
-        self._alarms: dict[int, Any] = {}
-        # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
-        self._watches: dict[int, weakref.ref[Any]] = {}
+    _registry: Registry
+    _reconciler: Reconciler
+    _planner: Planner
+    profiles: ProfileCache
+    _events: EventBus
+    _time: Time
+    _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
+    # What ends a hold after its timeout, by the number of its claim.
+    _alarms: dict[int, Any] = attrs.field(init=False, factory=dict)
+    # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
+    _watches: dict[int, weakref.ref[Any]] = attrs.field(init=False, factory=dict)
 
     def check(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile, loaded and found to be usable on this platform.

@@ -44,31 +44,21 @@ class Outcome:
 DONE = Outcome()
 
 
+@attrs.define(eq=False)
 class Executor:
     """Sends what differs between what is known and what a session should have. A session's turn is held.
 
     Args:
-        calls, ids, registry, settings: makes calls, creates and destroys ids, has the epoch, and what the process asks.
         missing: where to note the options that the library refuses as not on this platform.
         strict: take no 13002 or 13004 as "this platform does not have it".
     """
 
-    def __init__(
-        self,
-        calls: NativeCalls,
-        ids: PowerConfigIds,
-        registry: Registry,
-        settings: ProcessSettings,
-        missing: dict[Option, Degradation],
-        *,
-        strict: bool,
-    ) -> None:
-        self._calls = calls
-        self._ids = ids
-        self._registry = registry
-        self._settings = settings
-        self._missing = missing
-        self._strict = strict
+    _calls: NativeCalls
+    _ids: PowerConfigIds
+    _registry: Registry
+    _settings: ProcessSettings
+    _missing: dict[Option, Degradation]
+    _strict: bool = attrs.field(kw_only=True)
 
     def run(self, session: SessionRecord, votes: VoteSet | None, *, in_time: bool = False) -> Outcome:
         """Cast votes, or, with None, give the ids back.
@@ -182,7 +172,8 @@ class Executor:
             self._send(session, core_id, votes, asks=asks)
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
-        own = session.ledgers[core_id].difference(votes.where_absent(*list(self._missing)))
+        ledger, missing = session.ledgers[core_id], list(self._missing)
+        own = ledger.difference(votes.where_absent(*missing) if missing else votes)
         if asks and self._settings.difference() and self._sent_with_settings(session, core_id, own):
             return
         if own:

@@ -14,6 +14,8 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.control.interrupts import is_from_outside
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
@@ -50,11 +52,7 @@ def checked_heartbeat_us(heartbeat_us: int) -> int:
 def due_us(state: State, called_us: int, heartbeat_us: int, *, unsettled: bool) -> int | None:
     """Return when the votes of a session are to be cast again; None where none are raised, or soon changed.
 
-    Args:
-        state: the session's.
-        called_us: when its last native call returned.
-        heartbeat_us: how long it may make none.
-        unsettled: whether it is being closed, or has yet to take in that its votes were lost.
+    ``unsettled``: whether it is being closed, or has yet to take in that its votes were lost.
     """
     return called_us + heartbeat_us if state is State.RAISED and not unsettled else None
 
@@ -64,12 +62,11 @@ def next_look_us(dues_us: Iterable[int], now_us: int, heartbeat_us: int) -> int 
     return min((due if due > now_us else now_us + heartbeat_us for due in dues_us), default=None)
 
 
+@attrs.define(eq=False)
 class Heartbeat:
     """The alarm, and the votes that it casts. The registry's lock protects the alarm.
 
     Args:
-        registry, executor, transitions, recovery, time: the open sessions, what makes calls, takes in that one failed,
-            tries again later, and clock and alarms.
         if_free: runs an action in a session's turn, unless another thread has it.
         heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
 
@@ -78,27 +75,20 @@ class Heartbeat:
             rings.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        executor: Executor,
-        transitions: SessionTransitions,
-        recovery: Recovery,
-        time: Time,
-        if_free: Callable[[SessionRecord, Callable[[], object]], None],
-        heartbeat_us: int,
-    ) -> None:
-        self._registry = registry
-        self._executor = executor
-        self._transitions = transitions
-        self._recovery = recovery
-        self._time = time
-        self._if_free = if_free
-        self._heartbeat_us = heartbeat_us
-        self._alarm: Any = None
-        # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
-        self._number = 0
-        self.asleep = heartbeat_us > 0
+    _registry: Registry
+    _executor: Executor
+    _transitions: SessionTransitions
+    _recovery: Recovery
+    _time: Time
+    _if_free: Callable[[SessionRecord, Callable[[], object]], None]
+    _heartbeat_us: int
+    _alarm: Any = attrs.field(init=False, default=None)
+    # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
+    _number: int = attrs.field(init=False, default=0)
+    asleep: bool = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.asleep = self._heartbeat_us > 0
 
     def wake(self) -> None:
         """Look after what is raised. The turn of a session is held: it waits for nothing, as arming an alarm may."""

@@ -11,6 +11,8 @@ import threading
 import time as clock
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.control.recovery import MOST_RESTARTS
 from htppower.control.side_by_side import run_side_by_side
 from htppower.errors import CloseTimedOut, VoteRejected, without_frames
@@ -37,33 +39,18 @@ if TYPE_CHECKING:
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
+@attrs.define(eq=False)
 class Opener:
-    """Opens sessions.
+    """Opens sessions."""
 
-    Args:
-        registry, ids, executor, transitions, recovery, stepper, reconciler, events: has those that are open, creates
-            ids, gives them back, takes in that there are none, tries again, knows a restart, settles others, is told.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        ids: PowerConfigIds,
-        executor: Executor,
-        transitions: SessionTransitions,
-        recovery: Recovery,
-        stepper: Stepper,
-        reconciler: Reconciler,
-        events: EventBus,
-    ) -> None:
-        self._registry = registry
-        self._ids = ids
-        self._executor = executor
-        self._transitions = transitions
-        self._recovery = recovery
-        self._stepper = stepper
-        self._reconciler = reconciler
-        self._events = events
+    _registry: Registry
+    _ids: PowerConfigIds
+    _executor: Executor
+    _transitions: SessionTransitions
+    _recovery: Recovery
+    _stepper: Stepper
+    _reconciler: Reconciler
+    _events: EventBus
 
     def open(self, session: SessionRecord) -> None:
         """Create a session's ids, take it in, and let it follow the caps that were set and lifted meanwhile.
@@ -141,19 +128,14 @@ class Opener:
             self._recovery.failed(None, failed)
 
 
+@attrs.define(eq=False)
 class Closer:
-    """Closes sessions, and what is left of a controller after them.
+    """Closes sessions, and what is left of a controller after them."""
 
-    Args:
-        claims, reconciler, calls, time: ends the holds of sessions, brings them down, knows which calls hang, and gives
-            the threads.
-    """
-
-    def __init__(self, claims: Claims, reconciler: Reconciler, calls: NativeCalls, time: Time) -> None:
-        self._claims = claims
-        self._reconciler = reconciler
-        self._calls = calls
-        self._time = time
+    _claims: Claims
+    _reconciler: Reconciler
+    _calls: NativeCalls
+    _time: Time
 
     def close(self, session: SessionRecord, timeout_s: float | None) -> None:
         """Close a session.

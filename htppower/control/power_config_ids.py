@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import LINK_LOST
@@ -20,16 +22,12 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
 
 
+@attrs.define(eq=False)
 class PowerConfigIds:
-    """Creates and destroys ids.
+    """Creates and destroys ids."""
 
-    Args:
-        calls, registry: makes the calls, and has the orphans.
-    """
-
-    def __init__(self, calls: NativeCalls, registry: Registry) -> None:
-        self._calls = calls
-        self._registry = registry
+    _calls: NativeCalls
+    _registry: Registry
 
     def create(self, session: SessionRecord, core_id: int) -> None:
         """Create the id of a core, where the session has none. Its turn is held.

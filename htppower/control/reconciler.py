@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.control.interrupts import Watch
 from htppower.control.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
@@ -34,39 +36,25 @@ if TYPE_CHECKING:
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN})
 
 
+@attrs.define(eq=False)
 class Reconciler:
     """Settles sessions.
 
     Args:
-        registry, stepper, executor, ids, recovery, events, time: the open sessions, what settles one in its turn, sends
-            settings and destroys ids that are left, what is left to put right, who is told, and alarms and threads.
         planner: knows what the platform was found to lack.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        stepper: Stepper,
-        executor: Executor,
-        ids: PowerConfigIds,
-        recovery: Recovery,
-        events: EventBus,
-        time: Time,
-        planner: Planner,
-        *,
-        raises: bool,
-    ) -> None:
-        self._planner = planner
-        self._known_missing = len(planner.missing)
-        self._registry = registry
-        self._stepper = stepper
-        self._executor = executor
-        self._ids = ids
-        self._recovery = recovery
-        self._events = events
-        self._time = time
-        self._raises = raises
+    _registry: Registry
+    _stepper: Stepper
+    _executor: Executor
+    _ids: PowerConfigIds
+    _recovery: Recovery
+    _events: EventBus
+    _time: Time
+    _planner: Planner
+    _raises: bool = attrs.field(kw_only=True)
+    _known_missing: int = attrs.field(init=False, default=0)
 
     def watch(self, *sessions: SessionRecord) -> Watch:
         """Return a ``with`` block for what changes sessions: one that an interrupt leaves is settled soon."""

@@ -119,15 +119,7 @@ class Step(NamedTuple):
 
 
 def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -> State:
-    """Return the state that a session should be in.
-
-    Args:
-        use: what is made of it.
-        plan: what it casts.
-        state: the state that it is in.
-        has_ids: whether it has power config ids.
-        now_us: the time, on the clock of the use's deadline.
-    """
+    """Return the state that a session should be in; ``now_us`` is on the clock of the deadline of its use."""
     if state is State.DESTROYED:
         return state
     if use.closing:
@@ -144,12 +136,7 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
 def next_step(target: State, plan: Plan, state: State, *, has_ids: bool, differs: bool) -> Step | None:
     """Return the transition that brings a session nearer to its target, None where it is there.
 
-    Args:
-        target: the state that it should be in.
-        plan: what it casts.
-        state: the state that it is in.
-        has_ids: whether it has power config ids.
-        differs: whether the raised votes are not known to be in force.
+    ``differs``: whether the raised votes are not known to be in force.
     """
     if target is State.RAISED:
         if state is State.RAISED:
@@ -163,19 +150,15 @@ def next_step(target: State, plan: Plan, state: State, *, has_ids: bool, differs
     return None if state is State.DESTROYED else Step(Trigger.DESTROY)
 
 
+@attrs.define(eq=False)
 class SessionTransitions:
-    """Makes the transitions that the reconciler asks for. The session's turn is held.
+    """Makes the transitions that the reconciler asks for. The session's turn is held."""
 
-    Args:
-        registry, executor, events, time: what a destroyed session leaves, makes calls, is told, and gives the clock.
-    """
-
-    def __init__(self, registry: Registry, executor: Executor, events: EventBus, time: Time) -> None:
-        self._registry = registry
-        self._executor = executor
-        self._events = events
-        self._time = time
-        self._table = TransitionTable()
+    _registry: Registry
+    _executor: Executor
+    _events: EventBus
+    _time: Time
+    _table: TransitionTable = attrs.field(init=False, factory=TransitionTable)
 
     def make(self, session: SessionRecord, step: Step, cause: Cause, phase: Phase | None) -> Outcome:
         """Make the calls of a step, then change the state; where a call fails the session is lost."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.control.precedence import in_use
 from htppower.control.state_machine import Step, desired, next_step
 from htppower.events import Cause, ProfileChanged, State, Trigger
@@ -33,37 +35,19 @@ if TYPE_CHECKING:
 MOST_STEPS = 16
 
 
+@attrs.define(eq=False)
 class Stepper:
-    """Makes the transitions that a session needs. Its turn is held.
+    """Makes the transitions that a session needs. Its turn is held."""
 
-    Args:
-        registry, settings, planner, events: has epoch and caps, may be lost at the end of INIT, makes of a profile what
-            a session casts on this platform, and is told.
-        executor, transitions, recovery, heartbeat, time: says what differs, makes transitions, hears of failures, looks
-            after what is raised, and gives the clock.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        settings: ProcessSettings,
-        planner: Planner,
-        events: EventBus,
-        executor: Executor,
-        transitions: SessionTransitions,
-        recovery: Recovery,
-        heartbeat: Heartbeat,
-        time: Time,
-    ) -> None:
-        self._registry = registry
-        self._settings = settings
-        self._planner = planner
-        self._events = events
-        self._executor = executor
-        self._transitions = transitions
-        self._recovery = recovery
-        self._heartbeat = heartbeat
-        self._time = time
+    _registry: Registry
+    _settings: ProcessSettings
+    _planner: Planner
+    _events: EventBus
+    _executor: Executor
+    _transitions: SessionTransitions
+    _recovery: Recovery
+    _heartbeat: Heartbeat
+    _time: Time
 
     def settle(
         self,

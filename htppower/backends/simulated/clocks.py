@@ -13,7 +13,7 @@ import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,9 +70,10 @@ class ProcessSettings:
 
     def after(self, config: NativeConfig) -> ProcessSettings:
         """Return the settings after a vote; FastRPC ignores a control latency of 0."""
-        about = VOTE_OPTIONS.get(Option(config.number))
-        if about is None or not about.process_wide:
+        option = Option(config.number)
+        if option not in PROCESS_WIDE:
             return self
+        about = VOTE_OPTIONS[option]
         value = config.fields[about.member]
         is_vote = value or about.taken_back is not None
         return attrs.evolve(self, **{about.field: value}) if is_vote else self
