@@ -30,7 +30,7 @@ extensions = [
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["deflist"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 
 html_theme = "furo"
 html_title = f"htppower {release}"

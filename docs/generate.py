@@ -9,6 +9,7 @@ A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import re
 import shutil
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from click.testing import CliRunner
 
 from docs import dashboard, review_parts, rule_parts
@@ -33,6 +35,7 @@ from htppower.profiles.discovery import Folders, shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import examine_power_state, load_profile, profile_names
+from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
@@ -40,6 +43,7 @@ from htppower.rules.case import Applied
 from htppower.rules.file_rules import FILE_RULES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
 if TYPE_CHECKING:
     import enum
@@ -208,6 +212,28 @@ def _causes() -> str:
     return ", ".join(f"`{cause}`" for cause in events.Cause)
 
 
+def _events() -> str:
+    """Return every kind of event with when it happens, and the fields that it adds."""
+    common = {field.name for field in attrs.fields(events.Event)}
+    rows = []
+    # The class before attrs gave it slots may still be there: the later one of a name counts.
+    for kind in {kind.__name__: kind for kind in events.Event.__subclasses__()}.values():
+        said = (inspect.getdoc(kind) or "").partition("\n\n")[0]
+        own = _code(*(field.name for field in attrs.fields(kind) if field.name not in common))
+        rows.append((f"`{kind.__name__}`", " ".join(said.replace("``", "`").split()).rstrip("."), own))
+    return _table(("Event", "When", "Fields of its own"), rows)
+
+
+def _codes() -> str:
+    """Return the native codes with when they come and what to do, as errors and ``htppower explain`` say it."""
+    rows = []
+    for code in known_codes():
+        if code != SUCCESS:
+            name = code_name(code).partition("_ERROR_")[2]
+            rows.append((f"**{code}** `{name}`", CODE_TEXTS[code].why, f"{what_to_do(code)}"))
+    return _table(("Code", "When", "What to do"), rows)
+
+
 def _attributes(kind: type[Any]) -> str:
     """Return a class's fields with what its docstring says of each."""
     return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in attributes(kind)])
@@ -299,6 +325,8 @@ _PARTS: dict[str, Callable[[], str]] = {
     "states": _states,
     "transitions": _transitions,
     "causes": _causes,
+    "codes": _codes,
+    "events": _events,
     "controller-status": lambda: _attributes(ControllerStatus),
     "session-status": lambda: _attributes(SessionStatus),
     "core-status": lambda: _attributes(CoreStatus),
