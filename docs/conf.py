@@ -32,6 +32,9 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
+# Quotes and dashes of options stay as they are typed.
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"htppower {release}"
 html_static_path = ["_static"]
