@@ -6,6 +6,7 @@ sphinx-click lists the options of a command in one list. Ours stand in groups, a
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # The options that every command has: they are told once, by the page.
 _EVERYWHERE = frozenset({"help", "version"})
 
@@ -71,7 +73,7 @@ def _epilog(_app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text with what reStructuredText would take for markup escaped."""
+    """Return a text with what reStructuredText would take for markup escaped, and its options as code."""
     for mark in ("\\", "*", "`", "|", "_"):
         text = text.replace(mark, f"\\{mark}")
-    return text
+    return _OPTION.sub(r"``\g<0>``", text)

@@ -6,12 +6,16 @@ import re
 from typing import Any
 
 import attrs
+import click
 import pytest
 import yaml
 from checkout import ROOT
 from ranked_locks import OVER_CALLS
 
+from docs import command_line
 from htppower import events
+from htppower.cli import main as entry
+from htppower.cli.help import Command
 from htppower.control.locks import Rank
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
@@ -178,3 +182,53 @@ def test_how_to_install_is_said_in_one_place() -> None:
     texts = {*DOCS.rglob("*.md"), ROOT / "README.md"} - {DOCS / "install.md"}
     assert not [text for text in texts if by_name.search(text.read_text(encoding="utf-8"))]
     assert "not published yet" in (DOCS / "install.md").read_text(encoding="utf-8")
+
+
+def test_every_page_is_in_a_table_of_contents_of_one_of_the_four_kinds() -> None:
+    """Each page stands once under Tutorial, How-to, Reference or Explanation of the index, and nothing else does."""
+    trees = re.findall(r"```\{toctree\}\n:hidden:\n:caption: (.*)\n\n((?:\w+\n)+)```", read("index.md"))
+    assert [caption for caption, _ in trees] == ["Tutorial", "How-to", "Reference", "Explanation"]
+    listed = [page for _, pages in trees for page in pages.split()]
+    assert sorted(listed) == sorted(page.stem for page in DOCS.glob("*.md") if page.stem != "index")
+
+
+@pytest.mark.parametrize("picture", sorted(path.name for path in DOCS.glob("*.svg")))
+def test_each_picture_says_what_it_shows(picture: str) -> None:
+    """A picture has a title and a description for who can't see it, and stands in a page."""
+    drawn = read(picture)
+    labelled = re.search(r'aria-labelledby="([^"]+)"', drawn)
+    assert labelled
+    for name in labelled[1].split():
+        (said,) = re.findall(rf'<(?:title|desc) id="{name}">([^<]+)<', drawn)
+        assert said.strip()
+    assert any(f"{{picture}} {picture}\n" in page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+
+
+def test_the_glossary_has_the_words_in_their_order() -> None:
+    """Each word stands once, in the order of the alphabet, with what it means."""
+    terms = re.findall(r"^(\S.*)\n  \S", read("glossary.md").partition("```{glossary}\n")[2], re.MULTILINE)
+    assert len(terms) > 30
+    assert terms == sorted(set(terms), key=str.lower)
+
+
+def test_the_page_of_commands_has_the_options_of_the_help() -> None:
+    """What sphinx-click is handed for a command is its help: the groups, each option with its meaning, the example."""
+    shown: dict[str, Any] = {}
+    command_line.setup(type("App", (), {"connect": staticmethod(shown.__setitem__)})())
+    with click.Context(entry.main, info_name="htppower") as parent:
+        for name in entry.main.list_commands(parent):
+            command = entry.main.get_command(parent, name)
+            assert isinstance(command, Command)
+            ctx = click.Context(command, info_name=name, parent=parent)
+            lines: list[str] = []
+            shown["sphinx-click-process-options"](None, ctx, lines)
+            groups = {
+                title: [names for names, _ in records if not names.endswith("--help")]
+                for title, records in command.option_groups(ctx).items()
+            }
+            options = [line.removeprefix(".. option:: ") for line in lines if line.startswith("..")]
+            titles = [line.strip("*") for line in lines if line.startswith("**")]
+            assert options == [names for records in groups.values() for names in records]
+            assert titles == [title for title, records in groups.items() if records]
+            shown["sphinx-click-process-epilog"](None, ctx, lines)
+            assert f"   {command.example}" in lines
