@@ -22,6 +22,21 @@ def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
     return _whole(device_id, "device_id is", "a whole number from 0"), cores
 
 
+def checked_timeout_us(name: str, timeout_us: Any) -> int | None:
+    """Return a timeout as a whole number, or None for none.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is below 1 us.
+    """
+    if timeout_us is None:
+        return None
+    number = _whole(timeout_us, f"{name} is", "a whole number of us, or None for no timeout")
+    if number < 1:
+        raise ValueError(f"{name} is {number}: 1 or more, or None for no timeout")
+    return number
+
+
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
     """Refuse what lacks the functions of a backend or a time.
 

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
+from htppower.control.arguments import checked_timeout_us
 from htppower.control.async_phases import AsyncInference
 from htppower.control.context_manager import ContextManager
 from htppower.control.holds import Hold
@@ -147,6 +148,7 @@ class Session(ContextManager):
 
         Raises:
             VoteRejected, SessionClosed: as ``inference``; the inference has then not begun.
+            TypeError: a timeout that is no whole number.
             ValueError: a timeout below 1 us.
         """
         return Ticket(self._record, self._phases, checked_timeout_us("timeout_us", timeout_us))
@@ -186,9 +188,10 @@ class Session(ContextManager):
                 timeout a reader that goes away keeps the votes up until the generator is closed or collected.
 
         Raises:
+            TypeError: a timeout that is no whole number.
             ValueError: a timeout below 1 us.
         """
-        checked_timeout_us("idle_timeout_us", idle_timeout_us)
+        idle_timeout_us = checked_timeout_us("idle_timeout_us", idle_timeout_us)
         if isinstance(tokens, AsyncIterable):
             return vote_on_async_stream(self._phases, tokens, idle_timeout_us)
         return vote_on_stream(self._phases, tokens, idle_timeout_us)
@@ -242,11 +245,11 @@ class Session(ContextManager):
             SessionClosed: the session is closed, or is being closed.
             VoteRejected: its votes failed and the controller has ``on_error="raise"``; the hold has then not begun.
             ValueError: no reason, or a timeout below 1 us.
-            TypeError: the owner can't be referred to weakly.
+            TypeError: the owner can't be referred to weakly, or the timeout is no whole number.
         """
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError("reason is empty: say what the hold is for, as status and events are to show it")
-        checked_timeout_us("timeout_us", timeout_us)
+        timeout_us = checked_timeout_us("timeout_us", timeout_us)
         if owner is not None:
             weakref.ref(owner)
         claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
@@ -285,17 +288,6 @@ class Session(ContextManager):
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""
         return repr(self._record)
-
-
-def checked_timeout_us(name: str, timeout_us: int | None) -> int | None:
-    """Return a timeout that can be one.
-
-    Raises:
-        ValueError: it is below 1 us.
-    """
-    if timeout_us is not None and timeout_us < 1:
-        raise ValueError(f"{name} is {timeout_us}: 1 or more, or None for no timeout")
-    return timeout_us
 
 
 def run_soon(session: Session, action: Callable[[], object]) -> None:

@@ -133,3 +133,18 @@ def test_a_profile_that_is_not_there_is_no_type(bench: Bench) -> None:
     """A text is a name, whatever it holds."""
     with pytest.raises(ProfileError, match="NAME-1"):
         bench.controller.session("")
+
+
+@pytest.mark.parametrize("wrong", [1.5, True, "5ms", float("nan")])
+def test_a_timeout_that_is_no_whole_number(bench: Bench, wrong: Any) -> None:
+    """Of a ticket, of a stream and of a hold: it is refused at once, and nothing has begun."""
+    session = bench.controller.session("burst")
+    begun: list[Callable[[], object]] = [
+        lambda: session.begin(timeout_us=wrong),
+        lambda: session.stream([1], idle_timeout_us=wrong),
+        lambda: session.hold("balanced", reason="a test", timeout_us=wrong),
+    ]
+    for begin in begun:
+        with pytest.raises(TypeError, match=r"timeout_us is .*: a whole number of us, or None for no timeout"):
+            begin()
+    assert (session.in_flight, bench.controller.status().sessions[0].holds) == (0, ())
