@@ -55,6 +55,7 @@ Wants = Callable[[type[Event], Mapping[str, Any]], bool]
 _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
 
 
+@attrs.define(eq=False)
 class Subscription:
     """One subscriber, what it wants to be told, and what waits for it.
 
@@ -65,21 +66,20 @@ class Subscription:
         in_context: whether it is called in a copy of the context (``contextvars``) in which the event came about.
 
     Attributes:
-        in_context: likewise.
-        inline: whether it is called on the thread that delivers.
         lost: how many events were not delivered, because too many waited already.
     """
 
-    def __init__(
-        self, subscriber: Callable[[Event], object], wants: Wants, worker: Worker, *, in_context: bool = False
-    ) -> None:
-        self.inline = worker.inline
-        self.in_context = in_context
-        self._subscriber = subscriber
-        self._wants = wants
-        self._worker = worker
-        self._lost_told = 0
-        self.lost = 0
+    _subscriber: Callable[[Event], object]
+    _wants: Wants
+    _worker: Worker
+    in_context: bool = False
+    lost: int = attrs.field(init=False, default=0)
+    _lost_told: int = attrs.field(init=False, default=0)
+
+    @property
+    def inline(self) -> bool:
+        """Whether it is called on the thread that delivers."""
+        return self._worker.inline
 
     def wants(self, kind: type[Event], details: Mapping[str, Any]) -> bool:
         """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""

@@ -30,11 +30,8 @@ _LOGGER = logging.getLogger("htppower")
 class Token:
     """Stands for one phase that runs.
 
-    Args:
-        home: where it is put when no inference holds it.
-
     Attributes:
-        home: likewise.
+        home: where it is put when no inference holds it.
         watch: the reference by which the gate is told that it is gone. The collector clears that first: what it runs
             may give the token back nevertheless.
         waited: whether the inference that holds it has waited for a call when it began.

@@ -141,7 +141,7 @@ class Heartbeat:
                 self._arm(look_us)
             for session, due in dues_us.items():
                 if due <= now_us:
-                    self._beat(session)
+                    self._if_free(session, functools.partial(self._cast_again, session))
         except BaseException:
             self._arm(now_us + self._heartbeat_us)
             raise
@@ -151,10 +151,6 @@ class Heartbeat:
         called_us = history.since_us if history.last_call is None else history.last_call.time_us
         unsettled = session.gate.closing or session.epoch != self._registry.epoch
         return due_us(session.state, called_us, self._heartbeat_us, unsettled=unsettled)
-
-    def _beat(self, session: SessionRecord) -> None:
-        """Cast the votes of a session again, unless another thread has its turn: that makes a call, or has made one."""
-        self._if_free(session, functools.partial(self._cast_again, session))
 
     def _cast_again(self, session: SessionRecord) -> None:
         due = self._due_us(session)

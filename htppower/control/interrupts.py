@@ -11,6 +11,8 @@ import functools
 import signal
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def is_from_outside(error: BaseException) -> bool:
     return False
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class Watch:
     """The context manager of a change.
 
@@ -43,17 +46,9 @@ class Watch:
         settle: settles a session.
     """
 
-    __slots__ = ("_call_soon", "_sessions", "_settle")
-
-    def __init__(
-        self,
-        sessions: Iterable[Any],
-        call_soon: Callable[[Callable[[], object]], object],
-        settle: Callable[[Any], object],
-    ) -> None:
-        self._sessions = sessions
-        self._call_soon = call_soon
-        self._settle = settle
+    _sessions: Iterable[Any]
+    _call_soon: Callable[[Callable[[], object]], object]
+    _settle: Callable[[Any], object]
 
     def __enter__(self) -> None:
         """Begin the change."""

@@ -28,6 +28,8 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
+import attrs
+
 from htppower.backends.forks import call_in_forked_children
 from htppower.errors import CloseTimedOut, HtpPowerError
 
@@ -226,6 +228,7 @@ TERMINATION = Termination()
 call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001
 
 
+@attrs.define(eq=False)
 class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 
@@ -235,15 +238,9 @@ class ProcessExit:
         disown: forgets everything without a native call; called in a forked child.
     """
 
-    def __init__(
-        self,
-        close: Callable[[float], None],
-        end_process: Callable[[float], None],
-        disown: Callable[[], None],
-    ) -> None:
-        self._close = close
-        self._disown = disown
-        self.end_process = end_process
+    _close: Callable[[float], None]
+    end_process: Callable[[float], None]
+    _disown: Callable[[], None]
 
     def begin(self, *, handle_sigterm: bool) -> None:
         """Bind, and warn whoever makes the controller where SIGTERM should be handled and can't be."""
