@@ -87,7 +87,10 @@ def _serve_status(controller: VoteController) -> None:
     """Let ``htppower status`` list this process; that it can't must not keep the command from running."""
     try:
         controller.serve_status()
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename} "
+        _print_error(f"htppower status does not list this process: {where}{error.strerror or error}")
+    except ValueError as error:
         _print_error(f"htppower status does not list this process: {error}")
 
 

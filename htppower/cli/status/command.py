@@ -149,10 +149,11 @@ class Watch:
         path = str(self._path)
         self._histories.see(path, view)
         numbers = [session["number"] for session in view.document["sessions"]]
-        strips = {number: self._histories.strip((path, number), now_of(view)) for number in numbers}
-        text = as_text(view, terminal_width(), strips)
+        width = terminal_width()
+        strips = {number: self._histories.strip((path, number), now_of(view), width) for number in numbers}
+        text = as_text(view, width, strips)
         if self._trouble is not None:
-            text = "\n".join((*wrapped(f"waiting: {self._trouble}", terminal_width()), text))
+            text = "\n".join((*wrapped(f"waiting: {self._trouble}", width), text))
         draw_screen(text, first=self._drawn_s is None)
 
 

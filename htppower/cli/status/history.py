@@ -18,6 +18,8 @@ _UNKNOWN = "\u00b7"
 _PLAIN_UNKNOWN = "?"
 _COLUMN_US = 1_000_000
 COLUMNS = 40
+# A narrow terminal has fewer: what stands beside a strip, its label and its length, takes this much.
+_BESIDE = len("  timeline   || last 40 s")
 
 # The file of a controller, and the number of a session.
 Key = tuple[str, int]
@@ -41,16 +43,20 @@ class Histories:
             key = (path, session["number"])
             self._note(key, view.document["time_us"], session["time_in_state_us"].get("RAISED", 0))
 
-    def strip(self, key: Key, now_us: int) -> str:
-        """Return a strip that ends now, a column a second; before the first writing and after the last a dot."""
+    def strip(self, key: Key, now_us: int, width: int = COLUMNS + _BESIDE) -> str:
+        """Return a strip that ends now, a column a second; before the first writing and after the last a dot.
+
+        With its label it fits a terminal of this width.
+        """
+        most = min(COLUMNS, width - _BESIDE)
         samples = self._seen.get(key)
         blocks, unknown = _letters()
         columns = []
-        for number in range(COLUMNS, 0, -1):
+        for number in range(most, 0, -1):
             begin_us, end_us = now_us - number * _COLUMN_US, now_us - (number - 1) * _COLUMN_US
             share = None if samples is None else _share(samples, begin_us, end_us)
             columns.append(unknown if share is None else blocks[round(share * (len(blocks) - 1))])
-        return f"|{''.join(columns)}| last {COLUMNS} s"
+        return f"|{''.join(columns)}| last {most} s"
 
     def _note(self, key: Key, time_us: int, raised_us: int) -> None:
         samples = self._seen.setdefault(key, deque())

@@ -67,7 +67,7 @@ def overview(found: tuple[Served, ...], width: int, histories: Histories | None 
     """Return each controller in a block, and each of its sessions in a line or two."""
     if not found:
         return "\n".join(labelled("none", NONE_SERVED, width, _LABEL))
-    blocks = (_block(each, histories) for each in found)
+    blocks = (_block(each, width, histories) for each in found)
     return "\n\n".join("\n".join(_lines(block, width)) for block in blocks)
 
 
@@ -77,7 +77,7 @@ def _lines(block: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
         yield from map(painted, lines) if label.startswith("session ") else lines
 
 
-def _block(served: Served, histories: Histories | None) -> Iterator[tuple[str, str]]:
+def _block(served: Served, width: int, histories: Histories | None) -> Iterator[tuple[str, str]]:
     if served.seen is None:
         yield "unreadable", served.problem
         return
@@ -88,7 +88,7 @@ def _block(served: Served, histories: Histories | None) -> Iterator[tuple[str, s
     for session in document["sessions"]:
         yield f"session {session['number']}", _session(session, view)
         if histories is not None:
-            yield "  timeline", histories.strip((str(served.path), session["number"]), now_of(view))
+            yield "  timeline", histories.strip((str(served.path), session["number"]), now_of(view), width)
     if not document["sessions"]:
         yield "sessions", "none is open"
     only = served.path.name == f"{document['pid']}-1.json"

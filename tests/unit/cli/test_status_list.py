@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bench import Bench
 
-from htppower.cli.status.command import Overview
-from htppower.cli.status.document import Seen
+from htppower.cli.status.command import Overview, Watch
+from htppower.cli.status.document import Seen, read_status
 from htppower.cli.status.history import COLUMNS, Histories, now_of
 from htppower.cli.status.served import find_served, overview
 from htppower.control.status.process_identity import Life
@@ -139,6 +139,23 @@ def test_watching_a_terminal_has_colours_and_a_timeline(
     drawn = capsys.readouterr().out
     assert "\x1b[31mRAISED\x1b[0m" in drawn
     assert f"last {COLUMNS} s" in drawn
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_timeline_is_as_long_as_a_narrow_terminal_allows(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """It stands in one line, and says for how long it goes back: the list, and one status."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", "100")
+    bench.controller.session("burst")
+    file = bench.controller.serve_status().path
+    Overview("text", terminal=True).look(0)
+    Watch(file, read_status(file), "text", terminal=True).look(0)
+    timelines = [line for line in capsys.readouterr().out.split("\n") if "timeline" in line]
+    assert len(timelines) == 2
+    for line in timelines:
+        assert re.search(rf"\|.{{{width - 25}}}\| last {width - 25} s", line)
 
 
 def _view(time_us: int, raised_us: int, state: str, age_us: int = 0) -> Seen:
