@@ -6,20 +6,23 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+# The largest uint32_t (createPowerConfigId in QnnHtpPerfInfrastructure.h).
+_MOST = 2**32 - 1
+
 
 def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
     """Return a device and its cores as whole numbers.
 
     Raises:
         TypeError: one is no whole number, or the cores are no list of them.
-        ValueError: no core, or one twice.
+        ValueError: no core, one twice, or a number that createPowerConfigId can't be given.
     """
     if isinstance(core_ids, (str, bytes)) or not isinstance(core_ids, Iterable):
         raise TypeError(f"core_ids is {core_ids!r}: a list of cores, such as (0,)")
-    cores = tuple(_whole(core, "core_ids has", "whole numbers from 0") for core in core_ids)
+    cores = tuple(_unsigned(core, "core_ids has", "whole numbers from 0") for core in core_ids)
     if not cores or len(set(cores)) < len(cores):
         raise ValueError(f"core_ids are {cores}: name at least one core, and none twice")
-    return _whole(device_id, "device_id is", "a whole number from 0"), cores
+    return _unsigned(device_id, "device_id is", "a whole number from 0"), cores
 
 
 def checked_timeout_us(name: str, timeout_us: Any) -> int | None:
@@ -46,6 +49,14 @@ def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> 
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
+
+
+def _unsigned(number: Any, says: str, wanted: str) -> int:
+    """Return the number of a device or a core; the call would have a larger one cut, and vote on another core."""
+    whole = _whole(number, says, wanted)
+    if not 0 <= whole <= _MOST:
+        raise ValueError(f"{says} {whole}: {wanted} to {_MOST}")
+    return whole
 
 
 def _whole(number: Any, says: str, wanted: str) -> int:

@@ -183,7 +183,7 @@ class VoteController(ContextManager):
                 the session opens as UNKNOWN instead.
             SessionClosed: the controller is closed.
             TypeError: the owner is no text, a device or core no whole number, or the profile none of those above.
-            ValueError: no core, or one twice.
+            ValueError: no core, one twice, or a number that is no uint32_t.
         """
         device_id, cores = checked_cores(device_id, core_ids)
         if owner is not None and not isinstance(owner, str):

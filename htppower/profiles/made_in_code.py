@@ -11,6 +11,7 @@ import attrs
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
 from htppower.profiles.file_format import LONGEST_SUSTAIN_US
+from htppower.profiles.profile import Lowering, PowerState, Relax
 from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -28,16 +29,30 @@ def wrong_values(profile: Profile) -> Iterator[Finding]:
 
     A range that a rule guards is left to the rule, once the value is a number at all.
     """
+    if not isinstance(profile.name, str):
+        yield _wrong_type(profile.name, ("profile",), "a text")
     yield from _wrong_votes(profile.votes, ("votes",))
     if profile.relax is not None:
-        yield from _wrong_votes(profile.relax.to.votes, ("relax", "to"))
-        for name in ("after_init_us", "after_inference_us"):
-            yield from _wrong_number(getattr(profile.relax, name), ("relax", name), _SUSTAIN)
+        yield from _wrong_relax(profile.relax)
+
+
+def _wrong_relax(relax: Any) -> Iterator[Finding]:
+    if type(relax) is not Relax:
+        yield _wrong_type(relax, ("relax",), "a Relax, or None")
+        return
+    if type(relax.to) is PowerState:
+        yield from _wrong_votes(relax.to.votes, ("relax", "to"))
+    else:
+        yield _wrong_type(relax.to, ("relax", "to"), "a PowerState")
+    for name in ("after_init_us", "after_inference_us"):
+        yield from _wrong_number(getattr(relax, name), ("relax", name), _SUSTAIN)
+    if type(relax.lowering) is not Lowering:
+        yield _wrong_type(relax.lowering, ("relax", "lowering"), "a Lowering")
 
 
 def _wrong_votes(votes: Any, at: KeyPath) -> Iterator[Finding]:
     if type(votes) is not VoteSet:
-        yield Finding("TYPE-1", at, f"{at[-1]} is {votes!r}", "a VoteSet")
+        yield _wrong_type(votes, at, "a VoteSet")
         return
     yield from _wrong_fields(votes, at)
 
@@ -54,14 +69,18 @@ def _wrong_fields(holder: Any, at: KeyPath) -> Iterator[Finding]:
         elif int in kinds:
             yield from _wrong_number(value, below, LIMITS.get((type(holder), field.name)))
         elif type(value) not in kinds:
-            yield Finding("TYPE-1", below, f"{field.name} is {value!r}", _wanted(kinds))
+            yield _wrong_type(value, below, _wanted(kinds))
 
 
 def _wrong_number(value: Any, at: KeyPath, limits: Limits | None) -> Iterator[Finding]:
     if isinstance(value, (bool, enum.Enum)) or not isinstance(value, numbers.Integral):
-        yield Finding("TYPE-1", at, f"{at[-1]} is {value!r}", "a whole number")
+        yield _wrong_type(value, at, "a whole number")
     elif limits is not None and not limits.rule and not limits.hold(int(value)):
         yield Finding("VALUE-1", at, f"{at[-1]} is {value}", str(limits))
+
+
+def _wrong_type(value: Any, at: KeyPath, wanted: str) -> Finding:
+    return Finding("TYPE-1", at, f"{at[-1]} is {value!r}", wanted)
 
 
 def _wanted(kinds: tuple[Any, ...]) -> str:

@@ -53,6 +53,16 @@ def test_a_session_of_a_wrong_device_or_core(bench: Bench, arguments: dict[str, 
     assert not bench.controller.status().sessions
 
 
+@pytest.mark.parametrize("number", [-1, 2**32, 2**40])
+def test_a_number_that_the_call_can_not_carry_is_refused(bench: Bench, number: int) -> None:
+    """In 32 bits 4294967296 is device 0, and the votes would be cast there."""
+    with pytest.raises(ValueError, match=f"device_id is {number}: a whole number from 0 to 4294967295"):
+        bench.controller.session("burst", device_id=number)
+    with pytest.raises(ValueError, match=f"core_ids has {number}: whole numbers from 0 to 4294967295"):
+        bench.controller.session("burst", core_ids=(0, number))
+    assert not bench.recorder.calls
+
+
 def test_whole_numbers_of_other_libraries_are_taken(bench: Bench) -> None:
     """What Python takes for an index is a number of a device or a core."""
     session = bench.controller.session("burst", device_id=Sevens(), core_ids=[Sevens()])  # type: ignore[arg-type, list-item]

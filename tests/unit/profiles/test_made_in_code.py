@@ -64,6 +64,10 @@ WRONG = [
     (with_relax(after_inference_us=-1), "VALUE-1: after_inference_us is -1"),
     (with_relax(after_inference_us=1.5), "TYPE-1: after_inference_us is 1.5"),
     (with_relax(after_init_us=10**10), "VALUE-1: after_init_us is 10000000000"),
+    (with_relax(to="relaxed"), "TYPE-1: to is 'relaxed'"),
+    (with_relax(lowering="background"), "TYPE-1: lowering is 'background'"),
+    (attrs.evolve(BURST, relax="relaxed"), "TYPE-1: relax is 'relaxed'"),  # type: ignore[arg-type] # as below
+    (attrs.evolve(BURST, name=5), "TYPE-1: profile is 5"),  # type: ignore[arg-type] # as below
     (attrs.evolve(BURST, votes=None), "TYPE-1: votes is None"),  # type: ignore[arg-type] # that is what is tested
 ]
 
