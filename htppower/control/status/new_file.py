@@ -21,8 +21,16 @@ def put_in_place(path: str | os.PathLike[str], data: bytes) -> int:
     always the same, so that no more than one stays behind where the process is killed meanwhile.
 
     Raises:
-        OSError: it can't be written; what was there is as it was.
+        OSError: it can't be written, with this path; what was there is as it was.
     """
+    try:
+        return _put(path, data)
+    except OSError as error:
+        # Nobody knows of the name under which it is made.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _put(path: str | os.PathLike[str], data: bytes) -> int:
     folder, name = os.path.split(os.fspath(path))
     made = os.path.join(folder, f".{name}.new")  # noqa: PTH118 - as the texts that os takes
     with contextlib.suppress(FileNotFoundError):

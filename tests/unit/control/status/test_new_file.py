@@ -47,3 +47,11 @@ def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
         file.seek(0, os.SEEK_END)
         file.write(b"er")
     assert path.read_bytes() == b"newer"
+
+
+def test_an_error_names_the_path_that_was_given(tmp_path: Path) -> None:
+    """Not the name under which the file is made, which nobody has named."""
+    path = tmp_path / "none" / "trace.json"
+    with pytest.raises(FileNotFoundError) as raised:
+        put_in_place(path, b"new")
+    assert raised.value.filename == str(path)
