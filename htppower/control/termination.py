@@ -14,7 +14,7 @@ still in the place.
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found] # signal's own part in C, of which typeshed does not know
 import _thread
 import atexit
 import contextlib

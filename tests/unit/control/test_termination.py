@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import threading
@@ -144,8 +145,8 @@ def test_replacements_do_not_pile_up() -> None:
     depths = []
     for _ in range(3):
         with _controller():
-            found = signal.signal
-            signal.signal = lambda number, handler, found=found: found(number, handler)  # type: ignore[assignment]
+            found: Any = signal.signal
+            signal.signal = functools.partial(found)
         signal.signal = found
         depths.append(_depth(found))
     assert len(set(depths)) == 1
