@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from click.testing import CliRunner
 
-from docs import dashboard, review_parts, rule_parts
+from docs import dashboard, metric_parts, review_parts, rule_parts
 from docs.docstrings import attributes
 from htppower import events
 from htppower.cli.main import main as command
@@ -343,6 +343,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     "test-camera-coverage": lambda: _console(
         "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
     ),
+    **metric_parts.PARTS,
     **review_parts.PARTS,
 }
 # Made whole, whatever the file says now.

@@ -160,7 +160,9 @@ class _Counted:
         # A registry of its own keeps the metrics in their order.
         self._registry = CollectorRegistry()
         self._calls = self._counter("calls", "Native calls that returned.", "function", "result")
-        self._durations = self._histogram("call_duration_seconds", "Native calls.", _CALL_BUCKETS, "function")
+        self._durations = self._histogram(
+            "call_duration_seconds", "How long native calls took.", _CALL_BUCKETS, "function"
+        )
         self._transitions = self._counter("transitions", "Changes of a session's state.", "trigger", "cause")
         self._lateness = self._histogram(
             "lowering_lateness_seconds", "How late a timer lowered the votes.", _LATENESS_BUCKETS

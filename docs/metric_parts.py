@@ -1,0 +1,61 @@
+"""The tables of metrics, out of what a scrape of a controller has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+import htppower
+from htppower.subscribers.prometheus import PrometheusMetrics
+from htppower.subscribers.snapshot import controller_samples, session_samples
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prometheus_client import Metric
+
+    from htppower.control.status.controller_status import ControllerStatus
+
+_OF_A_SESSION = "htppower_session_"
+
+
+def _families(*, of_sessions: bool) -> str:
+    """Return a row for each metric: its name, its type, its labels, and what it says of itself."""
+    registry = CollectorRegistry()
+    with htppower.VoteController("simulated", time=VirtualTime(), handle_sigterm=False) as controller:
+        controller.session("burst")
+        metrics = PrometheusMetrics(controller, registry)
+        labels = _labels(metrics, controller.status())
+        families = [(_name(family), family.type, family.documentation) for family in registry.collect()]
+        metrics.close()
+    rows = (
+        f"| `{name}` | {kind} | {', '.join(f'`{label}`' for label in labels[name])} | {said} |"
+        for name, kind, said in families
+        if name.startswith(_OF_A_SESSION) is of_sessions
+    )
+    return "\n".join(("| Metric | Type | Labels | What |", "| --- | --- | --- | --- |", *rows))
+
+
+def _name(family: Metric) -> str:
+    """Return the name under which a query finds a metric."""
+    return f"{family.name}_total" if family.type == "counter" else str(family.name)
+
+
+def _labels(metrics: PrometheusMetrics, status: ControllerStatus) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each metric, by its name."""
+    counted = vars(metrics._counted).values()  # noqa: SLF001 - a metric without a value shows its labels nowhere else
+    labels = {
+        _name(each.describe()[0]): tuple(each._labelnames)  # noqa: SLF001 - likewise
+        for each in counted
+        if isinstance(each, (Counter, Histogram))
+    }
+    samples = (*controller_samples(status), *session_samples(status))
+    return {"htppower_state_seconds_total": ("state",), "htppower_calls_saved_total": (), **labels} | {each.name: each.labels for each in samples}
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "metrics-of-all": lambda: _families(of_sessions=False),
+    "metrics-of-a-session": lambda: _families(of_sessions=True),
+}
