@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from click.testing import CliRunner
 
-from docs import dashboard, metric_parts, review_parts, rule_parts
+from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts
 from docs.docstrings import attributes
+from docs.tables import in_code, made_table
 from htppower import events
 from htppower.cli.main import main as command
 from htppower.cli.man_pages import man_pages
@@ -31,28 +32,23 @@ from htppower.control.status.controller_status import ControllerStatus, ProcessS
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
 from htppower.hosts.qnn_modes import MODES, provider_options
-from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.field_limits import tags
-from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.loading import examine_power_state, load_profile, profile_names
+from htppower.profiles.fields import spell, vote_fields
+from htppower.profiles.loading import profile_names
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied
 from htppower.rules.file_rules import FILE_RULES
-from htppower.votes.clock_votes import VoltageRange
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
 if TYPE_CHECKING:
-    import enum
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from htppower.profiles.profile import Profile
 
 DOCS = Path(__file__).parent
-_STATES = ("relaxed", "released", "extreme_released")
 _PART = re.compile(r"^% begin (?P<name>[\w-]+)\n.*?^% end (?P=name)$", re.MULTILINE | re.DOTALL)
 
 
@@ -86,65 +82,6 @@ def main(arguments: list[str]) -> int:
     return 1 if stale else 0
 
 
-def _profiles() -> str:
-    rows = []
-    for profile in map(load_profile, profile_names()):
-        fields = _fields(profile)
-        votes = bool(profile.votes)
-        rows.append(
-            (
-                f"`{profile.name}`",
-                f"`{fields['dcvs_v3.core']}`" if votes else "no votes",
-                fields["dcvs_v3.sleep_latency_us"] if votes else "",
-                fields["rpc_polling_time_us"] if votes else "",
-                f"`{fields['relax.to']}`" if votes else "",
-                fields["relax.after_inference_us"] if votes else "",
-            )
-        )
-    head = ("Profile", "Bus and core corners", "Sleep latency, us", "RPC polling, us", "Relaxes to", "Sustain, us")
-    return _table(head, rows)
-
-
-def _other_fields() -> str:
-    """Return the fields that the table of profiles leaves out, each value with the profiles that have it."""
-    shown = ("dcvs_v3.core", "dcvs_v3.sleep_latency_us", "rpc_polling_time_us", "relax.to", "relax.after_inference_us")
-    profiles = [profile for profile in map(load_profile, profile_names()) if profile.votes]
-    rows = []
-    for name in (name for name in _fields(profiles[0]) if name not in shown):
-        users: dict[str, list[str]] = {}
-        for profile in profiles:
-            fields = _fields(profile)
-            value = "the core corners" if fields[name] == fields.get("dcvs_v3.core") else f"`{fields[name]}`"
-            users.setdefault(value, []).append(f"`{profile.name}`")
-        commonest = max(users, key=lambda value: len(users[value]))
-        others = "; ".join(f"{value}: {', '.join(names)}" for value, names in users.items() if value != commonest)
-        rows.append((f"`{name}`", commonest, others or "none"))
-    return _table(("Field", "Value in the nine profiles with votes", "Except"), rows)
-
-
-def _power_states() -> str:
-    folders = Folders.of(())
-    states = [examine_power_state(folders.find(name, "state"), folders).accepted() for name in _STATES]
-    columns = [_spelt(vote_fields(state.votes)) for state in states]
-    rows = [(f"`{name}`", *(f"`{column[name]}`" for column in columns)) for name in columns[0]]
-    return _table(("Field", *(f"`{name}`" for name in _STATES)), rows)
-
-
-def _fields(profile: Profile) -> dict[str, str]:
-    """Return every field of a profile as it is spelt in the tables."""
-    return _spelt(profile_fields(profile))
-
-
-def _spelt(fields: Iterable[tuple[tuple[str, ...], Any]]) -> dict[str, str]:
-    return {".".join(at).removeprefix("votes."): _spell(value) for at, value in fields}
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, VoltageRange) and not value.min == value.target == value.max:
-        return f"{value.min.name} / {value.target.name} / {value.max.name}"
-    return spell(value)
-
-
 def _provider_balanced() -> str:
     made = provider_options("balanced")
     return "\n".join(("```text", str(made.options), *map(str, made.unexpressed), "```"))
@@ -158,7 +95,9 @@ def _provider_modes() -> str:
         shown = ("core", "dcvs_enable", "power_mode", "sleep_latency_us", "rpc_polling_time_us")
         cells = (fields[each].replace("unset", "no vote") for each in shown)
         rows.append((f"`{name}`", *(cells if votes else ("no votes", "", "", "", ""))))
-    return _table(("Mode", "Bus and core corners", "DCVS", "Power mode", "Sleep latency, us", "RPC polling, us"), rows)
+    return made_table(
+        ("Mode", "Bus and core corners", "DCVS", "Power mode", "Sleep latency, us", "RPC polling, us"), rows
+    )
 
 
 def _provider_options() -> str:
@@ -174,16 +113,18 @@ def _provider_options() -> str:
                 ", ".join(f"`{each.field[-1]}: {each.says}` ({each.instead})" for each in lost) or "nothing",
             )
         )
-    return _table(("Profile", "Options", "What they can't express, beside the relaxing (what the provider does)"), rows)
+    return made_table(
+        ("Profile", "Options", "What they can't express, beside the relaxing (what the provider does)"), rows
+    )
 
 
 def _rules() -> str:
     rows = [(f"`{rule.id}`", rule.says, rule.breach.value, rule.source) for rule in rules.RULES.values()]
-    return _table(("Id", "Rule", "What follows", "Source"), rows)
+    return made_table(("Id", "Rule", "What follows", "Source"), rows)
 
 
 def _file_rules() -> str:
-    return _table(("Id", "Rule"), [(f"`{rule.id}`", rule.says) for rule in FILE_RULES])
+    return made_table(("Id", "Rule"), [(f"`{rule.id}`", rule.says) for rule in FILE_RULES])
 
 
 def _validity() -> str:
@@ -193,11 +134,11 @@ def _validity() -> str:
         (words[row.hvx], words[row.hmx], default[row.pick_default], "valid" if row.valid else "invalid")
         for row in rules.HVX_HMX_VALIDITY
     ]
-    return _table(("HVX", "HMX", "Pick default", "So the id is"), rows)
+    return made_table(("HVX", "HMX", "Pick default", "So the id is"), rows)
 
 
 def _states() -> str:
-    return _table(("State", "Meaning"), [(f"`{state}`", said) for state, said in state_machine.MEANINGS.items()])
+    return made_table(("State", "Meaning"), [(f"`{state}`", said) for state, said in state_machine.MEANINGS.items()])
 
 
 def _transitions() -> str:
@@ -205,7 +146,7 @@ def _transitions() -> str:
         (f"`{row.trigger}`", ", ".join(f"`{state}`" for state in row.sources), f"`{row.dest}`", row.meaning)
         for row in state_machine.TRANSITIONS
     ]
-    return _table(("Transition", "From", "To", "What is done"), rows)
+    return made_table(("Transition", "From", "To", "What is done"), rows)
 
 
 def _causes() -> str:
@@ -219,9 +160,9 @@ def _events() -> str:
     # The class before attrs gave it slots may still be there: the later one of a name counts.
     for kind in {kind.__name__: kind for kind in events.Event.__subclasses__()}.values():
         said = (inspect.getdoc(kind) or "").partition("\n\n")[0]
-        own = _code(*(field.name for field in attrs.fields(kind) if field.name not in common))
+        own = in_code(*(field.name for field in attrs.fields(kind) if field.name not in common))
         rows.append((f"`{kind.__name__}`", " ".join(said.replace("``", "`").split()).rstrip("."), own))
-    return _table(("Event", "When", "Fields of its own"), rows)
+    return made_table(("Event", "When", "Fields of its own"), rows)
 
 
 def _codes() -> str:
@@ -231,16 +172,12 @@ def _codes() -> str:
         if code != SUCCESS:
             name = code_name(code).partition("_ERROR_")[2]
             rows.append((f"**{code}** `{name}`", CODE_TEXTS[code].why, f"{what_to_do(code)}"))
-    return _table(("Code", "When", "What to do"), rows)
+    return made_table(("Code", "When", "What to do"), rows)
 
 
 def _attributes(kind: type[Any]) -> str:
     """Return a class's fields with what its docstring says of each."""
-    return _table(("Field", "Meaning"), [(_code(*names), meaning) for names, meaning in attributes(kind)])
-
-
-def _words(kind: type[enum.Enum]) -> str:
-    return ", ".join(f"`{name}`" for name in kind.__members__)
+    return made_table(("Field", "Meaning"), [(in_code(*names), meaning) for names, meaning in attributes(kind)])
 
 
 def _run(*arguments: str) -> str:
@@ -279,11 +216,11 @@ def _steps() -> str:
         said = said_of_fields(kind)
         when = "yes" if "at_us" in said else "no"
         rows.append((f"`{tag}`", said_of(kind), said[tag], when))
-    return _table(("Step", "What happens", "Value", "`at_us`"), rows)
+    return made_table(("Step", "What happens", "Value", "`at_us`"), rows)
 
 
 def _expectations() -> str:
-    return _table(
+    return made_table(
         ("Field", "What is looked at"), [(f"`{name}`", said) for name, said in said_of_fields(ExpectFields).items()]
     )
 
@@ -296,24 +233,8 @@ def _json() -> str:
     return f"```json\n{json.dumps(report, indent=2)}\n```"
 
 
-def _code(*names: str) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 _CAMERA = str(DOCS / "examples" / "camera.yaml")
 _PARTS: dict[str, Callable[[], str]] = {
-    "profiles": _profiles,
-    "other-fields": _other_fields,
-    "power-states": _power_states,
-    "voltage-corners": lambda: _words(VoltageCorner),
-    "expanded-corners": lambda: _words(ExpandedCorner),
-    "power-modes": lambda: _words(PowerMode),
-    "perf-modes": lambda: _words(ClkPerfMode),
     "provider-balanced": _provider_balanced,
     "provider-modes": _provider_modes,
     "provider-options": _provider_options,
@@ -331,7 +252,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     "session-status": lambda: _attributes(SessionStatus),
     "core-status": lambda: _attributes(CoreStatus),
     "process-setting": lambda: _attributes(ProcessSetting),
-    "status-json": lambda: _table(("Field", "Meaning"), [(f"`{name}`", said) for name, said in described(STATUS)]),
+    "status-json": lambda: made_table(("Field", "Meaning"), [(f"`{name}`", said) for name, said in described(STATUS)]),
     "show-camera": lambda: _console("show", "camera.yaml", words=("show", _CAMERA)),
     "dry-run": lambda: _console("profile", "burst", "--dry-run"),
     "dry-run-qnx": lambda: _console("profile", "burst", "--dry-run", "--platform", "qnx", only="degraded"),
@@ -344,6 +265,7 @@ _PARTS: dict[str, Callable[[], str]] = {
         "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
     ),
     **metric_parts.PARTS,
+    **profile_parts.PARTS,
     **review_parts.PARTS,
 }
 # Made whole, whatever the file says now.

@@ -1,0 +1,117 @@
+"""The parts of the page on profiles: what the shipped ones say, and what the fields of a file are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from docs.tables import made_table
+from htppower.profiles.discovery import Folders
+from htppower.profiles.field_limits import wanted_of
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.file_format import ProfileFields, RelaxFields
+from htppower.profiles.loading import examine_power_state, load_profile, profile_names
+from htppower.review.json_schema.schema import said_of_fields
+from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.vote_set import LIMITS, VoteSet
+
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable, Iterable
+
+    from htppower.profiles.profile import Profile
+
+_STATES = ("relaxed", "released", "extreme_released")
+
+
+def _profiles() -> str:
+    rows = []
+    for profile in map(load_profile, profile_names()):
+        fields = _fields(profile)
+        votes = bool(profile.votes)
+        rows.append(
+            (
+                f"`{profile.name}`",
+                f"`{fields['dcvs_v3.core']}`" if votes else "no votes",
+                fields["dcvs_v3.sleep_latency_us"] if votes else "",
+                fields["rpc_polling_time_us"] if votes else "",
+                f"`{fields['relax.to']}`" if votes else "",
+                fields["relax.after_inference_us"] if votes else "",
+            )
+        )
+    head = ("Profile", "Bus and core corners", "Sleep latency, us", "RPC polling, us", "Relaxes to", "Sustain, us")
+    return made_table(head, rows)
+
+
+def _other_fields() -> str:
+    """Return the fields that the table of profiles leaves out, each value with the profiles that have it."""
+    shown = ("dcvs_v3.core", "dcvs_v3.sleep_latency_us", "rpc_polling_time_us", "relax.to", "relax.after_inference_us")
+    profiles = [profile for profile in map(load_profile, profile_names()) if profile.votes]
+    rows = []
+    for name in (name for name in _fields(profiles[0]) if name not in shown):
+        users: dict[str, list[str]] = {}
+        for profile in profiles:
+            fields = _fields(profile)
+            value = "the core corners" if fields[name] == fields.get("dcvs_v3.core") else f"`{fields[name]}`"
+            users.setdefault(value, []).append(f"`{profile.name}`")
+        commonest = max(users, key=lambda value: len(users[value]))
+        others = "; ".join(f"{value}: {', '.join(names)}" for value, names in users.items() if value != commonest)
+        rows.append((f"`{name}`", commonest, others or "none"))
+    return made_table(("Field", "Value in the nine profiles with votes", "Except"), rows)
+
+
+def _power_states() -> str:
+    folders = Folders.of(())
+    states = [examine_power_state(folders.find(name, "state"), folders).accepted() for name in _STATES]
+    columns = [_spelt(vote_fields(state.votes)) for state in states]
+    rows = [(f"`{name}`", *(f"`{column[name]}`" for column in columns)) for name in columns[0]]
+    return made_table(("Field", *(f"`{name}`" for name in _STATES)), rows)
+
+
+def _fields_of(kind: type[Any]) -> str:
+    """Return the fields of a class of a file, with what each does and its range."""
+    rows = []
+    said = said_of_fields(kind)
+    for field in attrs.fields(kind):
+        ruled = LIMITS.get((kind, field.name))
+        low_high = (ruled.low, ruled.high) if ruled else wanted_of(kind, field).limits
+        span = f"{low_high[0]} to {low_high[1]}{f' ({ruled.rule})' if ruled and ruled.rule else ''}" if low_high else ""
+        rows.append((f"`{field.name}`", said[field.name].rstrip("."), span))
+    return made_table(("Field", "What", "Range"), rows)
+
+
+def _fields(profile: Profile) -> dict[str, str]:
+    """Return every field of a profile as it is spelt in the tables."""
+    return _spelt(profile_fields(profile))
+
+
+def _spelt(fields: Iterable[tuple[tuple[str, ...], Any]]) -> dict[str, str]:
+    return {".".join(at).removeprefix("votes."): _spell(value) for at, value in fields}
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, VoltageRange) and not value.min == value.target == value.max:
+        return f"{value.min.name} / {value.target.name} / {value.max.name}"
+    return spell(value)
+
+
+def _words(kind: type[enum.Enum]) -> str:
+    return ", ".join(f"`{name}`" for name in kind.__members__)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "profiles": _profiles,
+    "other-fields": _other_fields,
+    "power-states": _power_states,
+    "fields-of-a-profile": lambda: _fields_of(ProfileFields),
+    "fields-of-votes": lambda: _fields_of(VoteSet),
+    "fields-of-dcvs-v3": lambda: _fields_of(DcvsV3),
+    "fields-of-dcvs-v3-exp": lambda: _fields_of(DcvsV3Exp),
+    "fields-of-relax": lambda: _fields_of(RelaxFields),
+    "voltage-corners": lambda: _words(VoltageCorner),
+    "expanded-corners": lambda: _words(ExpandedCorner),
+    "power-modes": lambda: _words(PowerMode),
+    "perf-modes": lambda: _words(ClkPerfMode),
+}
