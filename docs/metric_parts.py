@@ -52,7 +52,9 @@ def _labels(metrics: PrometheusMetrics, status: ControllerStatus) -> dict[str, t
         if isinstance(each, (Counter, Histogram))
     }
     samples = (*controller_samples(status), *session_samples(status))
-    return {"htppower_state_seconds_total": ("state",), "htppower_calls_saved_total": (), **labels} | {each.name: each.labels for each in samples}
+    return {"htppower_state_seconds_total": ("state",), "htppower_calls_saved_total": (), **labels} | {
+        each.name: each.labels for each in samples
+    }
 
 
 PARTS: dict[str, Callable[[], str]] = {
