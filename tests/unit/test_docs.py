@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ from checkout import ROOT
 from ranked_locks import OVER_CALLS
 
 from docs import command_line
-from htppower import events
+from htppower import control, events
 from htppower.cli import main as entry
 from htppower.cli.help import Command
 from htppower.control.locks import Rank
@@ -52,6 +53,21 @@ def test_the_picture_shows_every_state_and_transition() -> None:
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", read("state_machine.svg")))
     assert {state.value for state in events.State} <= words
     assert {trigger.value for trigger in events.Trigger} <= words
+
+
+def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> None:
+    """The files on the way are those that the docstring of the package names, and they are there."""
+    folder = PACKAGE / "control"
+    modules = {path.stem for path in folder.glob("*.py")}
+    said = (inspect.getdoc(control) or "").partition("The way of a vote:")[2].partition("\n\n")[0]
+    named = set(re.findall(r"``(\w+)``", said))
+    (drawn,) = re.findall(
+        r"^## The way of a vote\n.*?```text\n(.*?)```", read("state_machine.md"), re.DOTALL | re.MULTILINE
+    )
+    assert named <= modules
+    words = set(re.findall(r"\w+", drawn))
+    assert named <= words
+    assert {word for word in words if "_" in word} <= named
 
 
 def test_the_picture_of_the_locks_shows_each_in_its_order_and_what_is_held_over_calls() -> None:
