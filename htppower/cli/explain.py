@@ -13,8 +13,9 @@ from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
+from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.durations import duration
-from htppower.review.explain.explained import choose, with_rules_of_options
+from htppower.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name
 from htppower.review.explain.subjects import alike, subjects_of
 from htppower.review.explain.texts.rule_text import MINE
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 # The origin of a value that no file states.
 DEFAULT = "default"
+# Every profile has the same fields.
+ANY_PROFILE = "burst"
 # The native fields of the option that can't be taken back.
 LATENCY = ("rpcControlLatencyConfig",)
 
@@ -77,16 +80,29 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
     """Return the fields of a profile or power state.
 
     Raises:
-        ProfileError: there is none; where the name looks like something else that is explained, the hint says so.
+        ProfileError: there is none; where the name is a field, or looks like something else that is explained, the
+            hint says so.
     """
     try:
         return explained_by_name(name, folders)
     except ProfileError as error:
-        hint = "" if error.rule != "NAME-1" or error.path != name or "did you mean" in error.hint else alike(name)
-        if not hint:
+        if error.rule != "NAME-1" or error.path != name:
             raise
+        hint = error.hint
+        if _is_field(name):
+            hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
+        elif "did you mean" not in hint:
+            hint = alike(name) or f"the profiles are {', '.join(folders.names(SHIPPED_PROFILES))}"
         said = f"{shortened(name)!r} is no profile, power state, rule, code or corner"
         raise ProfileError([Finding.of_file(name, "NAME-1", said, hint)]) from None
+
+
+def _is_field(name: str) -> bool:
+    """Return whether profiles have a field of that name."""
+    try:
+        return bool(choose(explained_by_name(ANY_PROFILE, Folders.of(())), name))
+    except NoSuchField:
+        return False
 
 
 def _as_json(document: dict[str, Any]) -> str:
@@ -152,9 +168,12 @@ def _subject_as_dict(subject: Subject) -> dict[str, Any]:
 def _in_short(explained: Explained, width: int) -> Iterator[str]:
     where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
     yield from _head(explained, width, f" ({where})")
-    native = () if explained.native is None else _native(explained, explained.native)
-    for text in (", ".join(native), explained.meaning.does):
-        yield from (f"  {line}" for line in wrapped(text, width - 2, "  ") if line)
+    if explained.native is not None:
+        # A native field stands beside its number on one line, where that has room.
+        *most, last = _native(explained, explained.native)
+        parts = [line for each in (*(f"{each}," for each in most), last) for line in wrapped(each, width - 4)]
+        yield from flowed(parts, width, "  ", "    ", " ")
+    yield from (f"  {line}" for line in wrapped(explained.meaning.does, width - 2, "  "))
 
 
 def _in_full(explained: Explained, width: int) -> Iterator[str]:

@@ -64,13 +64,15 @@ def test_a_field_as_json(command: Command, mine: str) -> None:
         ("turbo", "did you mean TURBO?"),
         ("QNN_DEVICE_ERROR_INVALID_CONFI", "did you mean QNN_DEVICE_ERROR_INVALID_CONFIG?"),
         ("brust", "did you mean burst?"),
-        ("nothing-like-it", "one of balanced, burst, "),
+        ("nothing-like-it", "the profiles are burst, "),
         ("9" * 5000, "the codes are 0, "),
-        ("\u00b2", "one of balanced, burst, "),
+        ("\u00b2", "the profiles are burst, "),
+        ("core", "a field needs a profile: htppower explain burst core)"),
+        ("dcvs_v3.core.min", "a field needs a profile: htppower explain burst dcvs_v3.core.min)"),
     ],
 )
 def test_what_nothing_is_called_is_met_by_the_nearest_of_its_kind(command: Command, name: str, hint: str) -> None:
-    """A code that is not known is no misspelt profile: the hint is of what was asked for."""
+    """A code or a field is no misspelt profile: the hint is of what was asked for."""
     result = command.run("explain", "--", name)
     assert (result.exit_code, f"({hint}" in result.stderr) == (2, True)
 
@@ -267,6 +269,8 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
         (("brst",), "did you mean burst?"),
         (("burst", "slep_latency_us"), "did you mean sleep_latency_us?"),
         (("burst", "lowered.cor"), "no field"),
+        (("burst", "polling"), "did you mean votes.rpc_polling_time_us or votes.adaptive_polling_time_us?"),
+        (("burst", "sustain"), "leave it out to see all fields"),
         (("burst", ""), "no field"),
         ((str(wrong),), "wrong.yaml:3:1: KEY-1"),
         (("states/none.yaml",), "FILE-1"),
