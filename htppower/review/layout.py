@@ -21,6 +21,8 @@ _HEIGHT = 24
 # In less than this nothing can be laid out; a narrower terminal wraps by itself.
 NARROWEST = 40
 LABEL = 10
+# The system keeps the size of a terminal in 16 bits.
+_MOST_DIGITS = 5
 # What is left out of a table, and said nowhere else.
 NONE = "-"
 _GAP = "  "
@@ -32,9 +34,9 @@ _JOINTS = (" ", "/\\", ",;:=_.-|)")
 
 def terminal_width() -> int:
     """Return the width to print in: ``COLUMNS`` where it is set, that of the terminal, or 80 where there is none."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return max(NARROWEST, int(columns))
+    columns = _said("COLUMNS")
+    if columns:
+        return max(NARROWEST, columns)
     try:
         return max(NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH)
     except (AttributeError, OSError, ValueError):
@@ -43,13 +45,19 @@ def terminal_width() -> int:
 
 def terminal_height() -> int:
     """Return how many lines the terminal shows: ``LINES`` where it is set, or 24 where there is none."""
-    lines = os.environ.get("LINES", "")
-    if lines.isdecimal() and int(lines):
-        return int(lines)
+    lines = _said("LINES")
+    if lines:
+        return lines
     try:
         return os.get_terminal_size(sys.stdout.fileno()).lines or _HEIGHT
     except (AttributeError, OSError, ValueError):
         return _HEIGHT
+
+
+def _said(variable: str) -> int:
+    """Return the number in a variable of the environment; 0 where there is none that a terminal can have."""
+    said = os.environ.get(variable, "")
+    return int(said) if said.isdecimal() and len(said) <= _MOST_DIGITS else 0
 
 
 def shown_width(text: str) -> int:

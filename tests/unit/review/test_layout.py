@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.review.layout import aligned, flowed, labelled, shown_width, table, terminal_width, wrapped
+from htppower.review.layout import (
+    aligned,
+    flowed,
+    labelled,
+    shown_width,
+    table,
+    terminal_height,
+    terminal_width,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     import pytest
@@ -85,3 +94,14 @@ def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     for columns, width in (("132", 132), ("", 80), ("0", 80), ("many", 80), ("7", 40)):
         monkeypatch.setenv("COLUMNS", columns)
         assert terminal_width() == width
+
+
+def test_a_width_that_no_terminal_has_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of 5000 digits Python makes no number."""
+    assert capsys is not None
+    for said in ("9" * 5000, "100000", "-5", "0", "wide", "\u00b2"):
+        monkeypatch.setenv("COLUMNS", said)
+        monkeypatch.setenv("LINES", said)
+        assert (terminal_width(), terminal_height()) == (80, 24)
