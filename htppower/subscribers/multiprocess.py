@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.subscribers.snapshot import Sample
+
+_LOGGER = logging.getLogger("htppower")
 
 # A scrape every 15 s is the custom.
 REFRESH_S = 5.0
@@ -64,8 +67,16 @@ class StatusFiles:
             self._write(self._read(), ended=True)
 
     def _refresh_always(self) -> None:
+        told = False
         while not self._ended.wait(REFRESH_S):
-            self.refresh()
+            try:
+                self.refresh()
+            except Exception:  # a full disk, or a folder that is gone: what is scraped would stand still for good
+                if not told:
+                    _LOGGER.exception("the metrics can't be written; tried again every %g s", REFRESH_S)
+                told = True
+            else:
+                told = False
 
     def _write(self, samples: Iterable[Sample], *, ended: bool = False) -> None:
         for sample in samples:
