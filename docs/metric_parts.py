@@ -47,7 +47,7 @@ def _labels(metrics: PrometheusMetrics, status: ControllerStatus) -> dict[str, t
     """Return the labels of each metric, by its name."""
     counted = vars(metrics._counted).values()  # noqa: SLF001 - a metric without a value shows its labels nowhere else
     labels = {
-        _name(each.describe()[0]): tuple(each._labelnames)  # noqa: SLF001 - likewise
+        _name(next(iter(each.describe()))): tuple(each._labelnames)  # noqa: SLF001 - likewise
         for each in counted
         if isinstance(each, (Counter, Histogram))
     }

@@ -62,7 +62,7 @@ def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> 
     said = (inspect.getdoc(control) or "").partition("The way of a vote:")[2].partition("\n\n")[0]
     named = set(re.findall(r"``(\w+)``", said))
     (drawn,) = re.findall(
-        r"^## The way of a vote\n.*?```text\n(.*?)```", read("state_machine.md"), re.DOTALL | re.MULTILINE
+        r"^## The way of a vote\n.*?```none\n(.*?)```", read("state_machine.md"), re.DOTALL | re.MULTILINE
     )
     assert named <= modules
     words = set(re.findall(r"\w+", drawn))
