@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Claims:
     """The holds of all sessions and the caps. The registry's lock protects them; the profiles follow without it.
 

@@ -55,7 +55,7 @@ Wants = Callable[[type[Event], Mapping[str, Any]], bool]
 _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Subscription:
     """One subscriber, what it wants to be told, and what waits for it.
 

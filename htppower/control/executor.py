@@ -44,7 +44,7 @@ class Outcome:
 DONE = Outcome()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Executor:
     """Sends what differs between what is known and what a session should have. A session's turn is held.
 

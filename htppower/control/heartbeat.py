@@ -62,7 +62,7 @@ def next_look_us(dues_us: Iterable[int], now_us: int, heartbeat_us: int) -> int 
     return min((due if due > now_us else now_us + heartbeat_us for due in dues_us), default=None)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Heartbeat:
     """The alarm, and the votes that it casts. The registry's lock protects the alarm.
 

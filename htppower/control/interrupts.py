@@ -36,7 +36,7 @@ def is_from_outside(error: BaseException) -> bool:
     return False
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@attrs.define(eq=False, repr=False, weakref_slot=False)
 class Watch:
     """The context manager of a change.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _DSP_OUT_OF_REACH = LINK_LOST | {TRANSPORT}
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Opener:
     """Opens sessions."""
 
@@ -128,7 +128,7 @@ class Opener:
             self._recovery.failed(None, failed)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Closer:
     """Closes sessions, and what is left of a controller after them."""
 

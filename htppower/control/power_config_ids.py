@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PowerConfigIds:
     """Creates and destroys ids."""
 

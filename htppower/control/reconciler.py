@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN})
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Reconciler:
     """Settles sessions.
 

@@ -150,7 +150,7 @@ def next_step(target: State, plan: Plan, state: State, *, has_ids: bool, differs
     return None if state is State.DESTROYED else Step(Trigger.DESTROY)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class SessionTransitions:
     """Makes the transitions that the reconciler asks for. The session's turn is held."""
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_STEPS = 16
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Stepper:
     """Makes the transitions that a session needs. Its turn is held."""
 

@@ -228,7 +228,7 @@ TERMINATION = Termination()
 call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 

@@ -102,6 +102,13 @@ RECOVERING = (
         Drawn.RESTARTS,
     ),
     Mutation(
+        "a lost link leaves recovery calm, so that nobody asks it",
+        "recovery.py",
+        "        self.calm = False\n        self._registry.epoch += 1\n",
+        "        self._registry.epoch += 1\n",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
         "nobody asks the heartbeat to look",
         "heartbeat.py",
         "        self._time.call_soon(self._look)\n",

@@ -107,5 +107,6 @@ SETTLING = (
         "if not self._recovery.calm and self._recovery.puts_off(cause) and not closing:",
         "if False:",
         Drawn.RESTARTS,
+        seed=106,
     ),
 )
