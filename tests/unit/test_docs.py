@@ -10,10 +10,9 @@ import attrs
 import click
 import pytest
 import yaml
-from checkout import ROOT
+from checkout import ROOT, load_page_code
 from ranked_locks import OVER_CALLS
 
-from docs import command_line
 from htppower import control, events
 from htppower.cli import main as entry
 from htppower.cli.help import Command
@@ -230,7 +229,7 @@ def test_the_glossary_has_the_words_in_their_order() -> None:
 def test_the_page_of_commands_has_the_options_of_the_help() -> None:
     """What sphinx-click is handed for a command is its help: the groups, each option with its meaning, the example."""
     shown: dict[str, Any] = {}
-    command_line.setup(type("App", (), {"connect": staticmethod(shown.__setitem__)})())
+    load_page_code("command_line.py").setup(type("App", (), {"connect": staticmethod(shown.__setitem__)})())
     with click.Context(entry.main, info_name="htppower") as parent:
         for name in entry.main.list_commands(parent):
             command = entry.main.get_command(parent, name)
