@@ -34,6 +34,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    # Not those of other processes, which serve where the environment does not say.
+    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
     made = Bench.make()
     yield made
     made.controller.close()
