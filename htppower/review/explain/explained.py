@@ -105,8 +105,8 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     known = [field.field for field in fields if not field.part]
     ends = (each.rpartition(".")[2] for each in known)
     near = nearest(name, dict.fromkeys((*ends, *known)))
-    own = (each for each in known if each.partition(".")[0] != LOWERED)
-    alike = [near] if near else [each for each in own if name and name in each]
+    raised = (each for each in known if each.partition(".")[0] != LOWERED)
+    alike = [near] if near else [each for each in raised if name and name in each]
     hint = f"did you mean {' or '.join(alike)}?" if alike else "leave it out to see all fields"
     raise NoSuchField(f"no field {name!r}: {hint}")
 
