@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PICTURE = Path(__file__).parent / "locks.svg"
 
-_WIDTH, _HEIGHT = 720, 704
+_WIDTH, _HEIGHT = 720, 777
 _LEFT, _BOX_WIDTH, _BOX_HEIGHT = 198, 340, 56
 _TOP, _STEP = 62, 73
 _ENTRY_X = 24
@@ -56,15 +56,14 @@ _SAID = {
         over_calls=True,
     ),
     Rank.PROCESS: Said(
-        "one a controller",
+        "one a backend",
         "the call that changes settings of the process",
         ("the back-off, for", "what is left of", "closed sessions"),
         over_calls=True,
     ),
-    Rank.CALL: Said("only for some backends", "a backend that takes one call at a time", over_calls=True),
-    Rank.REGISTRY: Said(
-        "one a controller", "sessions, holds, caps, wishes, back-off, epoch", ("open, hold, cap,", "status()")
-    ),
+    Rank.CALL: Said("one a backend, for some", "a backend that takes one call at a time", over_calls=True),
+    Rank.REGISTRY: Said("one a controller", "sessions, holds, caps, back-off, epoch", ("open, hold, cap,", "status()")),
+    Rank.SETTINGS: Said("one a backend", "wishes for settings of the process"),
     Rank.GATE: Said("one a session", "counts of phases, deadline, alarm", ("an inference", "inside its window")),
     Rank.EVENTS: Said("one a controller", "the order of events"),
     Rank.TIME: Said("one a controller", "inside clock and alarms"),

@@ -12,7 +12,10 @@ Beside that way: ``lifetime`` opens and closes sessions. ``recovery`` sees to wh
 leaves, and ``heartbeat`` to what nobody tells of.
 
 ``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap, a
-status file and the end of a controller have a lock of their own besides, which is taken before all of these.
+status file, the end of a controller and the list of backends have a lock of their own besides, which is taken before
+all of these.
+
+``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
 
 ``termination`` binds a controller to the ends of its process, and takes the signals that end it.
 """

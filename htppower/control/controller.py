@@ -19,6 +19,7 @@ from htppower.control.holds import Cap
 from htppower.control.lifetime import Closer, Opener
 from htppower.control.locks import comes_free
 from htppower.control.native_calls import NativeCalls
+from htppower.control.other_controllers import OtherControllers
 from htppower.control.plans import Planner
 from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_settings import ProcessSettings
@@ -27,6 +28,7 @@ from htppower.control.recovery import Recovery
 from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
+from htppower.control.shared_backend import SHARED_BACKENDS
 from htppower.control.state_machine import SessionTransitions
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.stepper import Stepper
@@ -53,8 +55,9 @@ _TIME = ("call_at", "cancel", "worker")
 class VoteController(ContextManager):
     """Raises the NPU's clocks as long as its sessions need them, and lowers them again.
 
-    Use one controller per process and backend: RPC polling acts on the whole process, and is arbitrated here. Close it,
-    or use it as a context manager; it is closed at interpreter exit otherwise.
+    One per process is enough, with a session for each client. RPC polling acts on the whole process, and is arbitrated
+    here, over all controllers on one backend; the second one logs a warning. Close it, or use it as a context manager;
+    it is closed at interpreter exit otherwise.
 
     Args:
         backend: ``qnn`` (the vendor's library), ``simulated``, or a backend of your own, which is left open.
@@ -102,17 +105,19 @@ class VoteController(ContextManager):
         self._events = EventBus(self._time)
         self._events.add(log_event, log_wants)
         self._registry = Registry()
-        self._settings = ProcessSettings(self._registry.lock, planner.missing)
+        shared = SHARED_BACKENDS.find(self._backend, self._description.path)
+        self._settings = ProcessSettings(planner.missing, shared)
         self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
+        others = OtherControllers(self._registry, self._settings, self._recovery, self._time, self._settle_queued)
         calls = NativeCalls(
             self._backend,
             self._registry,
             self._events,
             self._time,
-            self._recovery.link_lost,
-            self._recovery.call_interrupted,
+            others.link_lost,
+            others.call_interrupted,
             raises=on_error == "raise",
-            one_at_a_time=self._description.one_call_at_a_time,
+            line=shared.calls if self._description.one_call_at_a_time else None,
         )
         ids = PowerConfigIds(calls, self._registry)
         executor = Executor(calls, ids, self._registry, self._settings, planner.missing, strict=strict)
@@ -138,6 +143,8 @@ class VoteController(ContextManager):
             self._events,
             self._time,
             planner,
+            self._settings,
+            others,
             raises=on_error == "raise",
         )
         self._opener = Opener(
@@ -153,6 +160,8 @@ class VoteController(ContextManager):
         self._ending: Lock = threading.RLock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
+        self._settings.peer = others
+        self._settings.warn_of_others(self._description.library)
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except BaseException:
@@ -353,6 +362,9 @@ class VoteController(ContextManager):
     def _retry(self) -> None:
         self._reconciler.retry()
 
+    def _settle_queued(self) -> None:
+        self._reconciler.after_turn()
+
     def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
         self._reconciler.if_free(session, action)
 
@@ -387,6 +399,7 @@ class VoteController(ContextManager):
         self._events.disown()
         self._registry.disown()
         self._recovery.disown()
+        self._settings.disown()
 
 
 def _system_time() -> Time:

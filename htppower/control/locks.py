@@ -6,11 +6,13 @@ thread may wait for a lock that this one holds. In the order of their ranks:
 
 - TURN, one a session: its state, its ids and what is known to be in force on them. It is held over the native calls on
   these ids, so that there is one at a time. Nobody holds two turns.
-- PROCESS, one a controller: it is held over the native call that changes the settings of the process.
-- CALL, one a controller, only where the backend takes one call at a time: it is held over every native call. Threads
-  get it in the order in which they came.
-- REGISTRY, one a controller: the open sessions, holds, caps and plans, the wishes for the settings of the process and
-  what is known of them, the back-off, and the number of times that the link was lost. No native call is made under it.
+- PROCESS, one a backend, which several controllers may share: it is held over the native call that changes the settings
+  of the process.
+- CALL, one a backend, only where that takes one call at a time: it is held over every native call. Threads get it in
+  the order in which they came.
+- REGISTRY, one a controller: the open sessions, holds, caps and plans, the back-off, and the number of times that the
+  link was lost. No native call is made under it. Nobody holds those of two controllers.
+- SETTINGS, one a backend: the wishes for the settings of the process, what is known of them, and who shares them.
 - GATE, one a session: the counts of its phases, its deadline and its alarm. No native call is made under it.
 - EVENTS, one a controller: the order of events. Events are delivered with no lock held.
 - TIME and WORKER: inside clock, alarms and threads.
@@ -43,10 +45,11 @@ class Rank(enum.IntEnum):
     PROCESS = 2
     CALL = 3
     REGISTRY = 4
-    GATE = 5
-    EVENTS = 6
-    TIME = 7
-    WORKER = 8
+    SETTINGS = 5
+    GATE = 6
+    EVENTS = 7
+    TIME = 8
+    WORKER = 9
 
 
 class Lock(Protocol):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import _thread
+import functools
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.interrupts import is_from_outside
-from htppower.control.locks import FairLock, Rank
 from htppower.control.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
     from htppower.control.event_bus import EventBus
+    from htppower.control.locks import FairLock
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
@@ -35,7 +36,7 @@ class NativeCalls:
         interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
         raises: whether the host is to see what failed, so that errors keep what caused them, with its frames, until the
             host drops them. Otherwise only its text is kept: its frames hold the inputs of an inference.
-        one_at_a_time: whether the backend takes no calls side by side.
+        line: where the backend takes no calls side by side, the lock under which they are made.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class NativeCalls:
         interrupted: Callable[[], None],
         *,
         raises: bool,
-        one_at_a_time: bool,
+        line: FairLock | None,
     ) -> None:
         self._raises = raises
         self._backend = backend
@@ -57,8 +58,7 @@ class NativeCalls:
         self._clock = clock
         self._link_lost = link_lost
         self._interrupted = interrupted
-        self._alone = FairLock(Rank.CALL)
-        self._make = self._call_alone if one_at_a_time else self._call
+        self._make = self._call if line is None else functools.partial(line.run, self._call)
         # By thread, the session, the function, the id and the beginning of the call that it makes.
         self._under_way: dict[int, tuple[int, str, int | None, int]] = {}
 
@@ -97,10 +97,6 @@ class NativeCalls:
         """
         destroy = self._backend.destroy_power_config_id
         self._make(session, "destroyPowerConfigId", power_config_id, None, destroy, power_config_id)
-
-    def _call_alone(self, *call: Any) -> Any:
-        """Make a call in its turn."""
-        return self._alone.run(self._call, *call)
 
     def _call(
         self,

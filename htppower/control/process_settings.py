@@ -1,8 +1,8 @@
 """The settings of the process: one value out of the wishes of all sessions, and what is known to be in force.
 
 RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So what
-is sent is never one session's wish, but what the wishes of all sessions that are voted come to; the last session to
-lower takes them back.
+is sent is never one session's wish, but what the wishes of all sessions that are voted come to, those of other
+controllers on the same backend included; the last session to lower takes them back.
 
 Whoever changes a wish sees to it that the settings follow: it takes the turn, looks what differs, and casts that. So
 each change is cast by one, and who needs a setting that is just being cast waits for that call only.
@@ -11,41 +11,67 @@ each change is cast by one, and who needs a setting that is just being cast wait
 from __future__ import annotations
 
 import functools
+import logging
 from typing import TYPE_CHECKING
 
-from htppower.control.ledger import NOTHING, OF_AN_ID, InForce, Ledger
-from htppower.control.locks import Rank, make_lock
+from htppower.control.ledger import NOTHING, OF_AN_ID, InForce
+from htppower.control.shared_backend import SharedBackend
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from htppower.control.ledger import Ledger
     from htppower.control.locks import Lock
+    from htppower.control.shared_backend import Member, Peer
     from htppower.votes.native import Option
+
+_LOGGER = logging.getLogger("htppower")
 
 
 class ProcessSettings:
-    """What sessions ask of the settings of the process, and what is known of these.
+    """What the sessions of one controller ask of the settings of the process, and what is known of these.
 
     Args:
-        lock: the registry's, which protects all but ``turn``.
         missing: the options that the library has refused as not on this platform.
+        shared: what it shares with other controllers; with none unless given.
 
     Attributes:
         turn: held over the call that changes the settings.
+        number: which controller of the backend it is, from 1.
+        peer: who hears of what others meet.
     """
 
-    def __init__(self, lock: Lock, missing: Collection[Option]) -> None:
-        self.turn = make_lock(Rank.PROCESS)
-        self._lock = lock
+    turn: Lock
+    peer: Peer | None = None
+    _lock: Lock
+    _ledger: Ledger
+
+    def __init__(self, missing: Collection[Option], shared: SharedBackend | None = None) -> None:
         self._missing = missing
         # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
         # twice: what an exception has interrupted is put right by doing it again.
         self._wishes: dict[VoteSet, set[int]] = {}
-        self._ledger = Ledger(PROCESS_WIDE)
-        # The difference, with what was known and what was missing when it was found; None once a wish has changed.
-        self._found: tuple[InForce, int, VoteSet] | None = None
+        # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
+        self._found: tuple[InForce, int, int, VoteSet] | None = None
+        self._share(SharedBackend() if shared is None else shared)
+
+    def _share(self, shared: SharedBackend) -> None:
+        self._shared = shared
+        self.number = shared.join(self)
+        self.turn, self._lock, self._ledger = shared.turn, shared.lock, shared.ledger
+
+    @property
+    def others(self) -> list[Member]:
+        """Those of the other controllers that share the settings; none once this one has left."""
+        members = self._shared.members
+        return [member for member in members if member is not self] if self in members else []
+
+    @property
+    def peers(self) -> list[Peer]:
+        """The other controllers that share the settings."""
+        return [other.peer for other in self.others if other.peer is not None]
 
     @property
     def now(self) -> InForce:
@@ -70,7 +96,7 @@ class ProcessSettings:
                 if wish:
                     self._wishes.setdefault(wish, set()).add(number)
             finally:
-                self._found = None
+                self._shared.changes += 1
         return asks
 
     def asks_for(self, number: int, votes: VoteSet) -> bool:
@@ -87,15 +113,25 @@ class ProcessSettings:
 
     def difference(self) -> VoteSet:
         """Return what must be sent, on any id, so that the settings that are wanted are in force."""
-        found = self._found
-        if found is None or found[0] is not self._ledger.now or found[1] != len(self._missing):
+        found, shared = self._found, self._shared
+        if (
+            found is None
+            or found[0] is not self._ledger.now
+            or found[1] != shared.changes
+            or found[2] != len(self._missing)
+        ):
             with self._lock:
-                missing, now = list(self._missing), self._ledger.now
-                # One that nobody has is left where an interrupt came.
-                wishes = tuple([wish for wish, numbers in self._wishes.items() if numbers])
+                missing, now, changes = list(self._missing), self._ledger.now, shared.changes
+                wishes = tuple([wish for member in shared.members for wish in member.wishes(besides=self)])
                 difference = self._ledger.difference(_aggregated(wishes)).without(*missing)
-                self._found = found = (now, len(missing), difference)
-        return found[2]
+                self._found = found = (now, changes, len(missing), difference)
+        return found[3]
+
+    def wishes(self, *, besides: Member) -> list[VoteSet]:
+        """Return what the sessions ask for; for another controller, what they may get."""
+        # One that nobody has is left where an interrupt came.
+        asked = [wish for wish, numbers in self._wishes.items() if numbers]
+        return asked if besides is self or not self._missing else [wish.without(*list(self._missing)) for wish in asked]
 
     def take(self) -> VoteSet:
         """Return what must be sent, and note that a call is about to carry it.
@@ -124,11 +160,50 @@ class ProcessSettings:
         """Note that the platform does not have an option."""
         with self._lock:
             self._ledger.refused(option)
+            self._shared.changes += 1
 
     def forget(self) -> None:
         """Know no longer which settings are in force."""
         with self._lock:
             self._ledger.forget()
+
+    def leave(self) -> bool:
+        """Share no more where nothing is left to cast, or another controller sees to it; return whether that is so."""
+        # First: an exception such as Ctrl-C may keep what is left from being said later.
+        for peer in self.peers if self.difference() else ():
+            peer.take_over()
+        with self._lock:
+            is_left = self in self._shared.members and bool(self.difference())
+            if is_left and not self.others:
+                return False
+            self._shared.leave(self)
+            return True
+
+    def disown(self) -> None:
+        """In a forked child: the settings are the parent's, and a thread of that may have held their locks."""
+        self._wishes = {}
+        self._share(SharedBackend())
+
+    def warn_of_others(self, backend: str) -> None:
+        """Log, once for each backend, that another controller is on it.
+
+        Args:
+            backend: what it is, in words.
+        """
+        others = self.others
+        if others and self._shared.is_to_warn():
+            _LOGGER.warning(
+                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
+                " polling, are settled over all of them; one controller with a session for each client does the same",
+                self.number,
+                " and ".join(map(_named, others)) + (" is" if len(others) == 1 else " are"),
+                backend,
+            )
+
+
+def _named(member: Member) -> str:
+    owners = () if member.peer is None else member.peer.owners
+    return f"controller {member.number}" + (f" ({', '.join(owners)})" if owners else "")
 
 
 @functools.lru_cache(maxsize=256)

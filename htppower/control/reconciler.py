@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
+    from htppower.control.other_controllers import OtherControllers
     from htppower.control.plans import Planner
     from htppower.control.power_config_ids import PowerConfigIds
+    from htppower.control.process_settings import ProcessSettings
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -42,6 +44,7 @@ class Reconciler:
 
     Args:
         planner: knows what the platform was found to lack.
+        settings, others: may be left when the controller is closed, and hear of a lost link.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
@@ -53,6 +56,8 @@ class Reconciler:
     _events: EventBus
     _time: Time
     _planner: Planner
+    _settings: ProcessSettings
+    _others: OtherControllers
     _raises: bool = attrs.field(kw_only=True)
     _known_missing: int = attrs.field(init=False, default=0)
 
@@ -197,9 +202,9 @@ class Reconciler:
             known = " or ".join(f"{each} ({code_name(each)})" for each in sorted(LINK_LOST))
             raise ValueError(f"code is {code!r}: {known}")
         sessions = self._registry.all()
-        if sessions:
+        if sessions or not self._others.none:
             with self.watch(*sessions):
-                self._recovery.link_lost(VoteRejected(code, function="graphExecute"))
+                self._others.link_lost(VoteRejected(code, function="graphExecute"))
                 self.after_turn()
 
     def retry(self) -> None:
@@ -216,12 +221,21 @@ class Reconciler:
         self.after_turn()
 
     def stop(self) -> bool:
-        """Try once more what is left, and nothing from then on; return whether nothing is left."""
-        self._executor.cast_settings(wait=True)
+        """Try once more what is left, and nothing from then on; return whether nothing is left.
+
+        Settings of the process are left to other controllers that share them: nobody waits for a call of theirs.
+        """
+        alone = self._others.none
+        self._executor.cast_settings(wait=alone)
         self._ids.destroy_orphans()
         self._recovery.stop()
         self.after_turn()
-        return not (self._registry.sessions or self._recovery.left_over)
+        if self._registry.sessions or self._registry.orphans:
+            return False
+        if self._settings.leave():
+            return True
+        # Where the others were closed meanwhile.
+        return not alone and self._executor.cast_settings(wait=True) is None and self._settings.leave()
 
     def after_turn(self) -> None:
         """Settle the sessions that what happened in a turn concerns, and deliver the events of it."""

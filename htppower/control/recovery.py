@@ -46,6 +46,7 @@ class Recovery:
         calm: whether nothing is left to put right, so that nobody need ask. Where that is so, it may be
             False for a while.
         error: the call that failed last, None where nothing is left to retry.
+        restart_epoch: that which began when a call was told of a restart last.
     """
 
     def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
@@ -60,8 +61,7 @@ class Recovery:
         # The sessions that lack votes, or that could not be brought down.
         self._lacking: dict[SessionRecord, None] = {}
         self._restarts = self._restarts_since_us = 0
-        # That which began when a call was told of a restart last.
-        self._restart_epoch = 0
+        self.restart_epoch = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off.
@@ -97,25 +97,24 @@ class Recovery:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
-    def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
+    def link_lost(self, error: VoteRejected, *, earlier: bool, by_host: bool) -> bool:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
 
         Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
-        are not voted before the back-off is over: see ``puts_off``.
+        are not voted before the back-off is over: see ``puts_off``. Return whether it is news.
 
         Args:
             error: the call that told of it.
-            epoch: that in which the call began. One that was under way when a 1007 was told may tell of that same
-                restart, or of the time before it: it does not make the DSP count as dead, nor as restarting again.
-                None for a call of a host's own: nothing is done where that loss is known, and none counts towards
-                ``MOST_RESTARTS``.
+            earlier: whether it was under way when a 1007 was told: it may tell of that same restart, or of the time
+                before it, and does not make the DSP count as dead, nor as restarting again.
+            by_host: whether it is a call of a host's own: nothing is done where that loss is known, and none counts
+                towards ``MOST_RESTARTS``.
         """
         with self._registry.lock:
             now_us = self._time.now_us
             known = error.code in self._lost_us and now_us - self._lost_us[error.code] < SAME_LOSS_US
-            if epoch is None and known:
-                return
-            earlier = epoch is not None and epoch < self._restart_epoch
+            if by_host and known:
+                return False
             self._lost_us[error.code] = now_us
             self._lose_all(Cause.LINK_LOST)
             if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
@@ -123,12 +122,12 @@ class Recovery:
                     self._disarm()
                     self._dead_until_us = self._time.now_us + self._delay_us
                 self.failed(None, error)
-                return
+                return True
             if error.code != SYSTEM_COMMUNICATION_FATAL:
-                self._restart_epoch = self._registry.epoch
+                self.restart_epoch = self._registry.epoch
                 if now_us - self._restarts_since_us >= FIRST_RETRY_US:
                     self._restarts, self._restarts_since_us = 0, now_us
-                self._restarts += epoch is not None and not earlier
+                self._restarts += not by_host and not earlier
                 # It is there again, and may be called at once.
                 self._dead_until_us = 0
             if self.gives_up:
@@ -137,11 +136,17 @@ class Recovery:
             else:
                 # What an exception such as Ctrl-C keeps from being settled at once is tried again.
                 self._go_on()
+            return True
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         with self._registry.lock:
             self._lose_all(Cause.RETRIED)
+            self._go_on()
+
+    def take_over(self) -> None:
+        """Take in that something is left that another controller was to see to."""
+        with self._registry.lock:
             self._go_on()
 
     def failed(self, session: SessionRecord | None, error: VoteRejected) -> None:

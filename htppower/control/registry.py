@@ -16,7 +16,7 @@ class Registry:
     """The open sessions.
 
     Attributes:
-        lock: protects the rest, claims, plans, the wishes for the settings of the process, and the back-off.
+        lock: protects the rest, claims, plans, and the back-off.
         sessions: the open sessions by number.
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing

@@ -62,6 +62,9 @@ def _head(seen: Seen) -> list[Line]:
         ("platform", backend["platform"] or "not known"),
         *(("cap", _hold_or_cap(cap, seen)) for cap in document["caps"]),
     ]
+    if document["sharing"]:
+        others = "another controller" if document["sharing"] == 1 else f"{document['sharing']} other controllers"
+        lines.append(("controller", f"{document['number']}: shares the settings of the process with {others}"))
     if not document["sessions"]:
         lines.append(("sessions", "none is open"))
     if document["orphans"]:

@@ -96,7 +96,7 @@ class ProcessSetting:
     Attributes:
         name: as in a profile, such as ``rpc_polling_time_us``.
         value: what is known to be in force, None where that is not known or was never voted.
-        holders: the numbers of the sessions whose votes ask for that value, and so keep it in force.
+        holders: the numbers of the controller's sessions whose votes ask for that value, and so keep it in force.
     """
 
     name: str
@@ -111,6 +111,8 @@ class ControllerStatus:
     Attributes:
         time_us: when the snapshot was taken, by the controller's clock.
         backend: what receives the calls.
+        number: which controller on that backend it is, from 1.
+        sharing: how many other controllers are on it, with which it shares the process-wide settings.
         sessions: the open ones, in the order in which they were opened.
         cores: each core on which a session has a power config id: what is in force, and whose votes decide it.
         process: the process-wide settings known to be in force.
@@ -123,6 +125,8 @@ class ControllerStatus:
 
     time_us: int
     backend: Description
+    number: int
+    sharing: int
     sessions: tuple[SessionStatus, ...]
     cores: tuple[CoreStatus, ...]
     process: VoteSet
@@ -146,6 +150,8 @@ def controller_status(
     return ControllerStatus(
         now_us,
         backend,
+        settings.number,
+        len(settings.others),
         tuple(_session_status(session, now_us) for session in sessions if not session.gone),
         core_statuses(sessions, process),
         process,

@@ -223,6 +223,8 @@ STATUS = Group(
             },
             "what receives the calls.",
         ),
+        "number": Leaf(int, "which controller on that backend it is, from 1."),
+        "sharing": Leaf(int, "how many other controllers are on it, with which it shares the process-wide settings."),
         "caps": Group(_CLAIM, "the caps that are set.", many=list),
         "sessions": Group(_SESSION, "the open ones, in the order in which they were opened.", many=list),
         "cores": Group(_CORE, "each core on which a session has a power config id.", many=list),

@@ -40,6 +40,8 @@ def status_document(status: ControllerStatus, written: datetime.datetime, *, clo
             "hardware": backend.hardware,
             "versions": dict(backend.versions),
         },
+        "number": status.number,
+        "sharing": status.sharing,
         "caps": [_claim(cap) for cap in status.caps],
         "sessions": [_session(session) for session in status.sessions],
         "cores": [_core(core) for core in status.cores],

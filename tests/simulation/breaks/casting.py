@@ -83,8 +83,8 @@ CASTING = (
     Mutation(
         "a wish that changes does not change what is wanted",
         "process_settings.py",
-        "                self._found = None\n",
-        "                pass\n",
+        "                self._shared.changes += 1\n        return asks",
+        "                pass\n        return asks",
     ),
     Mutation(
         "wishes change without the lock",

@@ -96,8 +96,8 @@ RECOVERING = (
     ),
     Mutation(
         "what was under way when a restart was told makes the DSP count as dead",
-        "recovery.py",
-        "earlier = epoch is not None and epoch < self._restart_epoch",
+        "other_controllers.py",
+        "earlier = epoch is not None and epoch < self._recovery.restart_epoch",
         "earlier = False",
         Drawn.RESTARTS,
     ),

@@ -86,6 +86,15 @@ def test_an_inference_that_waits_for_its_end_shows_its_age(command: Command, tmp
     del tickets
 
 
+@pytest.mark.parametrize(("sharing", "words"), [(1, "another controller"), (2, "2 other controllers")])
+def test_who_shares_the_settings_of_the_process(command: Command, served: Path, sharing: int, words: str) -> None:
+    """Which controller it is stands there where another one is on its backend, and only then."""
+    assert "controller " not in command.output("status", str(served))
+    rewrite(served, number=3, sharing=sharing)
+    said = " ".join(command.output("status", str(served)).split())
+    assert f"controller 3: shares the settings of the process with {words}" in said
+
+
 @pytest.mark.usefixtures("served", "_noon")
 def test_json(command: Command) -> None:
     """The JSON is the file's, with how old it is and what is known of the process."""

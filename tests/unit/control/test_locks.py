@@ -185,8 +185,9 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
             held = {
                 Rank.TURN: record.turn,
                 Rank.PROCESS: controller._settings.turn,
-                Rank.CALL: controller._reconciler._executor._calls._alone.lock,
+                Rank.CALL: controller._settings._shared.calls.lock,
                 Rank.REGISTRY: controller._registry.lock,
+                Rank.SETTINGS: controller._settings._lock,
                 Rank.GATE: record.gate.lock,
                 Rank.EVENTS: controller._events._lock,
                 Rank.TIME: time._lock,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +34,7 @@ SESSIONS = 3
 
 def empty(missing: Collection[Option] = ()) -> ProcessSettings:
     """Return settings that nobody asks for and nothing is known of."""
-    return ProcessSettings(threading.RLock(), missing)  # type: ignore[arg-type]  # typeshed does not know _is_owned
+    return ProcessSettings(missing)
 
 
 def asking(*wishes: VoteSet) -> ProcessSettings:
@@ -292,7 +291,7 @@ def test_a_wish_that_an_interrupt_left_to_nobody_asks_for_nothing() -> None:
     settings.ask(1, LOUD)
     ((_, numbers),) = settings._wishes.items()
     numbers.clear()
-    settings._found = None
+    settings._shared.changes += 1
     assert settings.difference() == NOTHING
     settings.ask(2, None)
     assert settings._wishes == {}

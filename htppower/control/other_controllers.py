@@ -1,0 +1,84 @@
+"""The other controllers on a backend: what one meets is told to all, and what it leaves is seen to by the rest.
+
+The library may tell a restart of the DSP to one call only, of whichever controller. The others make none while they are
+up, so they are told. Each settles its own sessions, on threads of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.process_settings import ProcessSettings
+    from htppower.control.recovery import Recovery
+    from htppower.control.registry import Registry
+    from htppower.control.time.base import Time
+    from htppower.errors import VoteRejected
+
+
+@attrs.define(eq=False, repr=False)
+class OtherControllers:
+    """Tells them what is lost, and hears of it. Who tells holds the lock of no registry.
+
+    Args:
+        registry, settings, recovery, time: has the epoch, knows the other controllers, puts right what is lost, and has
+            threads.
+        settle: settles whom a loss concerns; called on a thread of the controller's where another one tells of it.
+    """
+
+    _registry: Registry
+    _settings: ProcessSettings
+    _recovery: Recovery
+    _time: Time
+    _settle: Callable[[], None]
+
+    def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
+        """Take in that the link to the DSP was lost, and tell the other controllers.
+
+        Args:
+            error: the call that told of it.
+            epoch: that in which the call began; None for one of a host's own.
+        """
+        with self._registry.lock:
+            earlier = epoch is not None and epoch < self._recovery.restart_epoch
+            by_host = epoch is None
+            is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host)
+        if is_news:
+            try:
+                for peer in self._settings.peers:
+                    peer.lost_elsewhere(error, earlier=earlier, by_host=by_host)
+            except BaseException:
+                self.call_interrupted()
+                raise
+
+    def call_interrupted(self) -> None:
+        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
+        self._recovery.call_interrupted()
+        for peer in self._settings.peers:
+            peer.lost_elsewhere(None, earlier=False, by_host=False)
+
+    def lost_elsewhere(self, error: VoteRejected | None, *, earlier: bool, by_host: bool) -> None:
+        """Take in what another controller has met, as ``Peer`` says."""
+        if error is None:
+            self._recovery.call_interrupted()
+        elif not self._recovery.link_lost(error, earlier=earlier, by_host=by_host):
+            return
+        self._time.call_soon(self._settle)
+
+    def take_over(self) -> None:
+        """See to what a controller has left when it was closed, as ``Peer`` says."""
+        self._recovery.take_over()
+
+    @property
+    def none(self) -> bool:
+        """Whether there is no other controller on the backend."""
+        return not self._settings.others
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """What the open sessions are for, as far as they say so."""
+        return tuple(session.owner for session in self._registry.all() if session.owner)

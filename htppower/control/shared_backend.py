@@ -1,0 +1,156 @@
+"""What the controllers on one backend share: the settings of the process, and the line of its calls.
+
+Two libraries of one host may each make a controller. Both act on one process: polling that one takes back is gone for
+the other, too. So what is known of the settings of the process is known once for each backend, and cast by one at a
+time. It decides nothing, takes no time and calls nobody: each controller casts through its own backend.
+
+Backends are one where they are the same object, or say the same path: that of the vendor's library.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from htppower.backends.forks import call_in_forked_children
+from htppower.control.ledger import Ledger
+from htppower.control.locks import FairLock, Rank, make_lock
+from htppower.votes.options import PROCESS_WIDE
+
+if TYPE_CHECKING:
+    from htppower.backends.base import Backend
+    from htppower.errors import VoteRejected
+    from htppower.votes.vote_set import VoteSet
+
+
+class Peer(Protocol):
+    """What a controller hears from another one on its backend; no lock of that one's registry is held."""
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """What its open sessions are for, as far as they say so."""
+
+    def lost_elsewhere(self, error: VoteRejected | None, *, earlier: bool, by_host: bool) -> None:
+        """Take in that a call of the other has told that the link was lost; None for one that was interrupted.
+
+        ``earlier`` and ``by_host`` are as for ``Recovery.link_lost``.
+        """
+
+    def take_over(self) -> None:
+        """Take in that the other was closed, and has left settings of the process that are to be cast."""
+
+
+class Member(Protocol):
+    """What one controller asks of the process."""
+
+    @property
+    def number(self) -> int:
+        """Which controller of the backend it is, from 1."""
+
+    @property
+    def peer(self) -> Peer | None:
+        """Who hears of what others meet; None while the controller is made."""
+
+    def wishes(self, *, besides: Member) -> list[VoteSet]:
+        """Return what its sessions ask for; for another controller, what they may get."""
+
+
+class SharedBackend:
+    """One backend, and the controllers on it.
+
+    Args:
+        backend: the one that answers.
+        path: that of its library, or empty.
+
+    Attributes:
+        lock: protects the rest, and the wishes of every controller.
+        turn: held over the call that changes the settings of the process.
+        calls: the line of the calls, where the backend takes one at a time.
+        ledger: what is known of the settings of the process.
+        changes: how often a wish has changed.
+    """
+
+    def __init__(self, backend: object = None, path: str = "") -> None:
+        self.lock = make_lock(Rank.SETTINGS)
+        self.turn = make_lock(Rank.PROCESS)
+        self.calls = FairLock(Rank.CALL)
+        self.ledger = Ledger(PROCESS_WIDE)
+        self.changes = 0
+        self._backend = backend
+        self._path = path
+        # Replaced, and never changed. One that was collected shares no more.
+        self._members: tuple[weakref.ref[Member], ...] = ()
+        self._joined = 0
+        self._warned = False
+
+    def is_for(self, backend: object, path: str) -> bool:
+        """Return whether this is the backend of that path, or, without one, that object."""
+        return path == self._path if path else backend is self._backend
+
+    @property
+    def members(self) -> list[Member]:
+        """What each controller asks of the process, in the order in which they came."""
+        return [member for reference in self._members if (member := reference()) is not None]
+
+    def join(self, member: Member) -> int:
+        """Take in a controller; return its number. The first, also after the last has left, knows nothing."""
+        with self.lock:
+            others = tuple(reference for reference in self._members if reference() is not None)
+            if not others:
+                self.ledger = Ledger(PROCESS_WIDE)
+            self._members = (*others, weakref.ref(member))
+            self._joined += 1
+            self.changes += 1
+            return self._joined
+
+    def leave(self, member: Member) -> None:
+        """Let a controller go."""
+        with self.lock:
+            self._members = tuple(reference for reference in self._members if reference() not in (None, member))
+            self.changes += 1
+
+    def is_to_warn(self) -> bool:
+        """Return whether nobody was told yet that controllers share it; to the first who asks."""
+        with self.lock:
+            first, self._warned = not self._warned, True
+            return first
+
+
+class SharedBackends:
+    """The backends of a process that controllers are on; each goes with the last of these."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._all: list[weakref.ref[SharedBackend]] = []
+
+    def find(self, backend: Backend, path: str) -> SharedBackend:
+        """Return that of a backend, by the path of its library where it has one; a recorder is what it records."""
+        # Nobody has a recorder where that is not imported.
+        recording, behind = sys.modules.get("htppower.backends.recording"), backend
+        while recording is not None and isinstance(behind, recording.RecordingBackend):
+            behind = behind.inner
+        # Not so a bare name, which is the system's loader's to find.
+        if Path(path).is_absolute():
+            path = str(Path(path).resolve())
+        with self._lock:
+            known = [shared for reference in self._all if (shared := reference()) is not None]
+            found = next((shared for shared in known if shared.is_for(behind, path)), None)
+            if found is None:
+                found = SharedBackend(behind, path)
+                known.append(found)
+            self._all = [weakref.ref(shared) for shared in known]
+            return found
+
+    def forked(self) -> None:
+        """In a forked child: the backends are the parent's."""
+        self._lock = threading.RLock()
+        self._all = []
+
+
+# The one state of a module among the controllers: what is set for a process is the process's, whoever sets it. Each
+# interpreter of a process has its own, so subinterpreters share nothing.
+SHARED_BACKENDS = SharedBackends()
+call_in_forked_children(SharedBackends.forked, SHARED_BACKENDS)

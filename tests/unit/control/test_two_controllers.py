@@ -1,0 +1,472 @@
+"""Two controllers on one backend: what acts on the process is settled over both, and each hears of losses."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import MAX_CORNER, Bench, voting
+from hanging import HangingHtp
+
+from htppower import State, VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.shared_backend import SHARED_BACKENDS
+from htppower.testing import VirtualTime
+from htppower.votes.native import Option
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from htppower import Session
+    from htppower.backends import Description
+
+SECOND_US = 1_000_000
+
+
+class Library(SimulatedHtp):
+    """A simulated HTP that says the path of a library."""
+
+    path = ""
+
+    def describe(self) -> Description:
+        """Say it."""
+        return attrs.evolve(super().describe(), path=self.path)
+
+
+class OneCall(HangingHtp):
+    """A backend that takes one call at a time, and may hang in it."""
+
+    def describe(self) -> Description:
+        """Say so."""
+        return attrs.evolve(super().describe(), one_call_at_a_time=True)
+
+
+def second_on(bench: Bench, **options: object) -> VoteController:
+    """Return another controller on the recorder and the time of a bench."""
+    return VoteController(bench.recorder, time=bench.time, handle_sigterm=False, heartbeat_us=0, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def other(bench: Bench) -> Iterator[VoteController]:
+    """Yield another controller on the bench's recorder; close it."""
+    made = second_on(bench)
+    yield made
+    made.close()
+
+
+def polling_us(bench: Bench) -> int:
+    """Return the polling time in force."""
+    return bench.effective().rpc_polling_time_us
+
+
+def settings_sent(bench: Bench) -> list[tuple[int, int]]:
+    """Return the polling times that were sent, each with its id."""
+    return [
+        (call.power_config_id or 0, config.fields["rpcPollingTimeConfig"])
+        for call in bench.sets
+        if (config := call.config("RPC_POLLING_TIME")) is not None
+    ]
+
+
+@pytest.mark.parametrize("end", ["lowered", "session closed", "controller closed"])
+def test_polling_survives_the_end_of_one(bench: Bench, other: VoteController, end: str) -> None:
+    """Polling stays up while a session of either controller wants it, and is taken back by the last that did."""
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    with theirs.inference():
+        with mine.inference():
+            pass
+        if end == "lowered":
+            bench.time.advance_us(SECOND_US)
+        elif end == "session closed":
+            mine.close()
+        else:
+            bench.controller.close()
+        assert polling_us(bench) == 9999
+    bench.time.advance_us(SECOND_US)
+    assert polling_us(bench) == 0
+    assert [sent for _, sent in settings_sent(bench)] == [9999, 0]
+
+
+def test_the_largest_polling_and_the_smallest_latency_of_both_are_in_force(bench: Bench, other: VoteController) -> None:
+    """One value is sent out of the wishes of both controllers, and again when one of them goes."""
+    patient = voting(rpc_polling_time_us=5000, rpc_control_latency_us=50)
+    mine, theirs = bench.controller.session("burst"), other.session(patient)
+    with mine.inference():
+        with theirs.inference():
+            assert (polling_us(bench), bench.effective().rpc_control_latency_us) == (9999, 50)
+            mine.use("balanced")
+            assert polling_us(bench) == 5000
+        mine.use("burst")
+        bench.time.advance_us(SECOND_US)
+        assert (polling_us(bench), bench.effective().rpc_control_latency_us) == (9999, 100)
+    assert bench.controller.status().process == other.status().process
+
+
+def test_what_the_other_has_in_force_is_not_sent_again(bench: Bench, other: VoteController) -> None:
+    """A raise of one finds the settings that the other has cast in force."""
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    with mine.inference():
+        assert len(settings_sent(bench)) == 1
+        with theirs.inference():
+            assert len(settings_sent(bench)) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench, *, fails: bool) -> None:
+    """Closing one settles what remains; where its call fails it is closed all the same, and the other sees to it."""
+    other = second_on(bench)
+    mine, theirs = bench.controller.session(voting(rpc_polling_time_us=5000)), other.session("burst")
+    with mine.inference():
+        with theirs.inference():
+            pass
+        if fails:
+            bench.simulated.fail_next(FAILED, times=10)
+        other.close()
+        assert (other.status().sharing, bench.controller.status().sharing) == (0, 0)
+        bench.simulated.clear_faults()
+        assert polling_us(bench) == (9999 if fails else 5000)
+        bench.time.advance_us(2 * SECOND_US)
+        assert polling_us(bench) == 5000
+    assert theirs.state is State.DESTROYED
+
+
+@pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
+def test_a_lost_link_that_one_meets_is_noticed_by_the_other(bench: Bench, other: VoteController, code: int) -> None:
+    """A call of one is the only one to be told: the other's sessions are voted again, without a call of its own."""
+    mine, theirs = bench.controller.session("balanced"), other.session("burst")
+    with theirs.inference():
+        bench.simulated.restart_subsystem(fatal=code == SYSTEM_COMMUNICATION_FATAL)
+        with mine.inference():
+            bench.time.advance_us(1)
+            if code == SYSTEM_COMMUNICATION_FATAL:
+                assert theirs.state is State.UNKNOWN
+                bench.simulated.restart_subsystem()
+                bench.time.advance_us(2 * SECOND_US)
+            assert (mine.state, theirs.state) == (State.RAISED, State.RAISED)
+            assert bench.effective().core_target == MAX_CORNER
+            assert polling_us(bench) == 9999
+
+
+def test_a_dead_dsp_is_left_alone_by_both(bench: Bench, other: VoteController) -> None:
+    """A 1011 that one is told counts for the other: its inferences make no call before the back-off is over."""
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    bench.simulated.restart_subsystem(fatal=True)
+    with mine.inference():
+        pass
+    before = len(bench.recorder.calls)
+    with theirs.inference():
+        assert len(bench.recorder.calls) == before
+        bench.simulated.restart_subsystem()
+        bench.time.advance_us(10 * SECOND_US)
+        assert theirs.state is State.RAISED
+
+
+def test_a_host_that_tells_both_of_a_lost_link_tells_of_one(bench: Bench, other: VoteController) -> None:
+    """What a host reports to one is reported to the other; told by the host as well, that is the same loss."""
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    with mine.inference(), theirs.inference():
+        bench.simulated.restart_subsystem()
+        bench.simulated._restarted = False  # the host's own call was told
+        bench.controller.link_lost(SYSTEM_COMMUNICATION)
+        bench.time.advance_us(1)
+        assert (mine.state, theirs.state, polling_us(bench)) == (State.RAISED, State.RAISED, 9999)
+        before = len(bench.recorder.calls)
+        other.link_lost(SYSTEM_COMMUNICATION)
+        bench.time.advance_us(1)
+        assert len(bench.recorder.calls) == before
+
+
+def test_a_controller_without_sessions_makes_no_call_for_the_loss_of_another(
+    bench: Bench, other: VoteController
+) -> None:
+    """It has nothing to vote again, and arms nothing that stays."""
+    mine = bench.controller.session("burst")
+    with mine.inference():
+        pass
+    bench.simulated.restart_subsystem()
+    bench.recorder.clear()
+    mine.use("balanced")
+    bench.time.advance_us(10 * SECOND_US)
+    assert {call.power_config_id for call in bench.recorder.calls} == set(mine.power_config_ids.values())
+    assert other.status().sessions == ()
+    assert bench.time.alarms == 0
+
+
+def test_an_interrupted_call_of_one_is_a_loss_for_both(
+    bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what a call has told that Ctrl-C came in: both vote again, once the exception is passed on."""
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    with theirs.inference():
+        bench.simulated.restart_subsystem()
+        answer = bench.recorder.set_power_config
+
+        def interrupted(power_config_id: int, votes: object) -> None:
+            monkeypatch.undo()
+            with pytest.raises(Exception, match="1007"):
+                answer(power_config_id, votes)  # type: ignore[arg-type]
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(bench.recorder, "set_power_config", interrupted)
+        with pytest.raises(KeyboardInterrupt), mine.inference():
+            pass
+        bench.time.advance_us(2 * SECOND_US)
+        assert (theirs.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
+
+
+def test_what_the_platform_lacks_keeps_no_controller_open(bench: Bench) -> None:
+    """An option that was refused to one is not asked for by its name through the other, which can be closed."""
+    other = second_on(bench)
+    mine = bench.controller.session("burst")
+    bench.simulated.fail_next(UNSUPPORTED)
+    # One by one: DCVS_V3, HMX_V2, the latency, polling.
+    bench.simulated.fail_next(UNSUPPORTED, nth=5)
+    with mine.inference():
+        pass
+    assert Option.RPC_POLLING_TIME in {lost.option for lost in mine.degradations}
+    bench.simulated.clear_faults()
+    before = len(bench.recorder.calls)
+    other.close()
+    assert len(bench.recorder.calls) == before
+    assert bench.controller.status().sharing == 0
+
+
+def test_the_second_is_warned_of_once(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """One WARNING names both controllers, and what the sessions of the first are for; a third one logs none."""
+    caplog.set_level(logging.WARNING, "htppower")
+    bench.controller.session("burst", owner="camera")
+    bench.controller.session("burst")
+    assert caplog.messages == []
+    with second_on(bench), second_on(bench) as third:
+        (message,) = caplog.messages
+        assert "controller 2 is made while controller 1 (camera) is open on the same backend, simulated HTP" in message
+        assert (third.status().number, third.status().sharing) == (3, 2)
+        assert bench.controller.status().sharing == 2
+    assert bench.controller.status().sharing == 0
+    with second_on(bench):
+        assert len(caplog.messages) == 1
+
+
+def test_controllers_on_simulations_of_their_own_share_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """What one asks of its process is nothing to the other's, and nobody is warned."""
+    first, second = Bench.make(), Bench.make()
+    with first.controller, second.controller:
+        mine, theirs = first.controller.session("burst"), second.controller.session("burst")
+        with mine.inference(), theirs.inference():
+            mine.use("balanced")
+            assert (polling_us(first), polling_us(second)) == (0, 9999)
+        assert [bench.controller.status().number for bench in (first, second)] == [1, 1]
+        assert [bench.controller.status().sharing for bench in (first, second)] == [0, 0]
+    assert caplog.messages == []
+
+
+def test_recorders_of_one_backend_are_that_backend() -> None:
+    """Two recorders on one simulated HTP, and the HTP itself, are one backend."""
+    simulated, time = SimulatedHtp(arch=75), VirtualTime()
+    inner = RecordingBackend(RecordingBackend(simulated))
+    controllers = [VoteController(each, time=time) for each in (inner, RecordingBackend(simulated), simulated)]
+    assert [controller.status().sharing for controller in controllers] == [2, 2, 2]
+    for controller in controllers:
+        controller.close()
+
+
+def test_one_file_of_a_library_is_one_backend(tmp_path: Path) -> None:
+    """The vendor's library is one by its path, whichever link leads there; another file, or no path, is another."""
+    library, link = tmp_path / "libQnnHtp.so", tmp_path / "link.so"
+    library.touch()
+    link.symlink_to(library)
+    time = VirtualTime()
+    controllers = []
+    for path in (str(library), str(link), str(tmp_path / "other.so"), "", "libQnnHtp.so", "libQnnHtp.so"):
+        backend = Library(arch=75)
+        backend.path = path
+        controllers.append(VoteController(backend, time=time))
+    assert [controller.status().sharing for controller in controllers] == [1, 1, 0, 0, 1, 1]
+    for controller in controllers:
+        controller.close()
+
+
+def test_times_of_their_own(bench: Bench) -> None:
+    """Controllers may have a time each: what one lowers by its own, and casts again by its own, suits the other."""
+    time = VirtualTime(now_us=5_000_000)
+    other = VoteController(bench.recorder, time=time, handle_sigterm=False, heartbeat_us=0)
+    mine, theirs = bench.controller.session("burst"), other.session("burst")
+    with mine.inference(), theirs.inference():
+        bench.simulated.restart_subsystem()
+        mine.use("sustained_high_performance")
+        bench.time.advance_us(1)
+        assert theirs.state is State.UNKNOWN or polling_us(bench) == 9999
+        time.advance_us(1)
+        assert theirs.state is State.RAISED
+    bench.time.advance_us(SECOND_US)
+    assert (mine.state, theirs.state, polling_us(bench)) == (State.LOWERED, State.RAISED, 9999)
+    time.advance_us(SECOND_US)
+    assert (theirs.state, polling_us(bench)) == (State.LOWERED, 0)
+    other.close()
+
+
+def test_one_that_was_collected_shares_no_more(bench: Bench) -> None:
+    """A controller whose making fails, or that is dropped once it is closed, is none that others share with."""
+    second_on(bench).close()
+    with pytest.raises(ValueError, match="on_error"):
+        second_on(bench, on_error="ignore")
+    settings = second_on(bench)._settings
+    assert bench.controller.status().sharing == 1
+    # As where an exception passes before the end of the process is bound to it.
+    bench_settings = bench.controller._settings
+    (found,) = bench_settings.others
+    assert found is settings
+    found.peer._retry_all.__self__._process_exit.end()  # type: ignore[union-attr]
+    del settings, found
+    gc.collect()
+    assert bench.controller.status().sharing == 0
+    with bench.controller.session("burst").inference():
+        assert polling_us(bench) == 9999
+
+
+def test_the_next_controller_after_the_last_knows_nothing(bench: Bench) -> None:
+    """One that is made when the others are closed sends everything, as on a new process."""
+    with bench.controller.session("burst").inference():
+        pass
+    bench.controller.close()
+    with second_on(bench) as other:
+        bench.simulated.close()
+        with other.session("burst").inference():
+            assert (polling_us(bench), bench.effective().rpc_control_latency_us) == (9999, 100)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_forked_child_shares_nothing_with_the_parents(bench: Bench, other: VoteController) -> None:
+    """A controller that is made in a forked child is the first there, whoever held which lock at the fork."""
+    theirs = other.session("burst")
+    with theirs.inference(), bench.controller._settings._lock, SHARED_BACKENDS._lock:
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            told = b"failed"
+            try:
+                thread = threading.Thread(target=lambda: answers.append(_in_child(bench)))
+                answers: list[str] = []
+                thread.start()
+                thread.join(10)
+                told = answers[0].encode() if answers else b"hangs"
+            finally:
+                os.write(write, told)
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            told_us = pipe.read()
+        os.waitpid(child, 0)
+    assert told_us == "0 1 0 9999"
+
+
+def _in_child(bench: Bench) -> str:
+    before = bench.controller.status()
+    with second_on(bench) as made, made.session("burst").inference():
+        status = made.status()
+        return f"{before.sharing} {status.number} {status.sharing} {polling_us(bench)}"
+
+
+def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteController) -> None:
+    """A loss that is reported to a controller without sessions is the other's, too; nothing stays armed for it."""
+    mine = bench.controller.session("burst")
+    with mine.inference():
+        bench.simulated.restart_subsystem()
+        bench.simulated._restarted = False
+        other.link_lost(SYSTEM_COMMUNICATION)
+        bench.time.advance_us(1)
+        assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
+    bench.time.advance_us(10 * SECOND_US)
+    assert bench.time.alarms == 0
+
+
+def test_a_backend_that_takes_one_call_at_a_time_gets_one_at_a_time() -> None:
+    """The calls of two controllers on it are in one line."""
+    htp = OneCall()
+    first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
+    mine, theirs = first.session("power_saver"), second.session("system_settings")
+    hang = htp.hang_next("setPowerConfig", mine.power_config_ids[0])
+    raising = threading.Thread(target=_infer, args=(mine, htp, []))
+    raising.start()
+    assert hang.begun.wait(30)
+    opened: list[Session] = []
+    opening = threading.Thread(target=lambda: opened.append(second.session("power_saver")))
+    opening.start()
+    opening.join(0.1)
+    assert opened == []
+    hang.let_go.set()
+    raising.join(30)
+    opening.join(30)
+    assert len(opened) == 1
+    assert theirs.power_config_ids == {}
+    second.close()
+    first.close()
+
+
+@pytest.mark.parametrize("wants", [True, False])
+def test_a_raise_waits_for_the_settings_that_the_other_controller_casts(*, wants: bool) -> None:
+    """As among the sessions of one: who asks for such a setting waits for that call, and looks again; others do not."""
+    htp = HangingHtp()
+    first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
+    mine, theirs = first.session("burst"), second.session(voting(rpc_polling_time_us=9998 if wants else None))
+    if not wants:
+        theirs.use(voting(rpc_polling_time_us=None, rpc_control_latency_us=None))
+    seen: list[int] = []
+    hang = htp.hang_next("setPowerConfig", mine.power_config_ids[0])
+    raising = threading.Thread(target=_infer, args=(mine, htp, []))
+    raising.start()
+    assert hang.begun.wait(30)
+    other = threading.Thread(target=_infer, args=(theirs, htp, seen))
+    other.start()
+    if wants:
+        other.join(0.1)
+        assert seen == []
+    else:
+        other.join(30)
+        assert seen == [0]
+    hang.let_go.set()
+    raising.join(30)
+    other.join(30)
+    assert seen == ([9999] if wants else [0])
+    second.close()
+    first.close()
+    assert htp.effective().rpc_polling_time_us == 0
+
+
+def test_closing_waits_for_no_call_of_the_other(bench: Bench) -> None:
+    """A controller is closed while the other's call on the settings hangs, which looks again when it returns."""
+    htp = HangingHtp()
+    first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
+    mine, theirs = first.session(voting(rpc_polling_time_us=5000)), second.session("burst")
+    ended = threading.Event()
+    with theirs.inference():
+        hang = htp.hang_next("setPowerConfig", mine.power_config_ids[0])
+        raising = threading.Thread(target=_raise_until, args=(mine, ended))
+        mine.use(voting(rpc_polling_time_us=5000, rpc_control_latency_us=50))
+        raising.start()
+        assert hang.begun.wait(30)
+    second.close(timeout_s=30)
+    assert not hang.ended.is_set()
+    hang.let_go.set()
+    ended.set()
+    raising.join(30)
+    assert htp.effective().rpc_polling_time_us == 5000
+    first.close()
+    assert htp.effective().rpc_polling_time_us == 0
+
+
+def _raise_until(session: Session, ended: threading.Event) -> None:
+    with session.inference():
+        ended.wait(30)
+
+
+def _infer(session: Session, htp: SimulatedHtp, seen: list[int]) -> None:
+    with session.inference():
+        seen.append(htp.effective().rpc_polling_time_us)
