@@ -53,6 +53,8 @@ class ProcessSettings:
         # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
         # twice: what an exception has interrupted is put right by doing it again.
         self._wishes: dict[VoteSet, set[int]] = {}
+        # What the wishes of all come to, with how often they had changed when that was found.
+        self._wanted = (-1, NOTHING)
         # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
         self._share(SharedBackend() if shared is None else shared)
@@ -122,16 +124,21 @@ class ProcessSettings:
         ):
             with self._lock:
                 missing, now, changes = list(self._missing), self._ledger.now, shared.changes
-                wishes = tuple([wish for member in shared.members for wish in member.wishes(besides=self)])
-                difference = self._ledger.difference(_aggregated(wishes)).without(*missing)
+                if self._wanted[0] != changes:
+                    # One that nobody has is left where an interrupt came.
+                    wishes = [wish for wish, numbers in self._wishes.items() if numbers]
+                    if shared.joined > 1:
+                        wishes.extend(wish for other in self.others for wish in other.wishes())
+                    self._wanted = (changes, _aggregated(tuple(wishes)))
+                difference = self._ledger.difference(self._wanted[1])
+                if missing:
+                    difference = difference.without(*missing)
                 self._found = found = (now, changes, len(missing), difference)
         return found[3]
 
-    def wishes(self, *, besides: Member) -> list[VoteSet]:
-        """Return what the sessions ask for; for another controller, what they may get."""
-        # One that nobody has is left where an interrupt came.
-        asked = [wish for wish, numbers in self._wishes.items() if numbers]
-        return asked if besides is self or not self._missing else [wish.without(*list(self._missing)) for wish in asked]
+    def wishes(self) -> list[VoteSet]:
+        """Return what the sessions ask for and the platform was not found to lack. The lock is held."""
+        return [wish.without(*list(self._missing)) for wish, numbers in self._wishes.items() if numbers]
 
     def take(self) -> VoteSet:
         """Return what must be sent, and note that a call is about to carry it.

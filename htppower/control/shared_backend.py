@@ -54,8 +54,8 @@ class Member(Protocol):
     def peer(self) -> Peer | None:
         """Who hears of what others meet; None while the controller is made."""
 
-    def wishes(self, *, besides: Member) -> list[VoteSet]:
-        """Return what its sessions ask for; for another controller, what they may get."""
+    def wishes(self) -> list[VoteSet]:
+        """Return what its sessions ask for and may get."""
 
 
 class SharedBackend:
@@ -71,6 +71,7 @@ class SharedBackend:
         calls: the line of the calls, where the backend takes one at a time.
         ledger: what is known of the settings of the process.
         changes: how often a wish has changed.
+        joined: how many controllers there have been.
     """
 
     def __init__(self, backend: object = None, path: str = "") -> None:
@@ -83,7 +84,7 @@ class SharedBackend:
         self._path = path
         # Replaced, and never changed. One that was collected shares no more.
         self._members: tuple[weakref.ref[Member], ...] = ()
-        self._joined = 0
+        self.joined = 0
         self._warned = False
 
     def is_for(self, backend: object, path: str) -> bool:
@@ -102,9 +103,9 @@ class SharedBackend:
             if not others:
                 self.ledger = Ledger(PROCESS_WIDE)
             self._members = (*others, weakref.ref(member))
-            self._joined += 1
+            self.joined += 1
             self.changes += 1
-            return self._joined
+            return self.joined
 
     def leave(self, member: Member) -> None:
         """Let a controller go."""
