@@ -88,11 +88,6 @@ class Recovery:
         """Whether a session lacks votes, or could not be brought down."""
         return bool(self._lacking)
 
-    @property
-    def left_over(self) -> bool:
-        """Whether ids are left to destroy, or settings of the process are not known to be as they should."""
-        return bool(self._settings.difference()) or bool(self._registry.orphans)
-
     def puts_off(self, cause: Cause) -> bool:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
@@ -280,4 +275,5 @@ class Recovery:
         )
 
     def _is_left(self) -> bool:
-        return bool(self._lacking) or self.left_over
+        """Return whether sessions lack votes, settings of the process differ, or ids are left to destroy."""
+        return bool(self._lacking) or bool(self._settings.difference()) or bool(self._registry.orphans)

@@ -323,7 +323,7 @@ def test_one_that_was_collected_shares_no_more(bench: Bench) -> None:
     bench_settings = bench.controller._settings
     (found,) = bench_settings.others
     assert found is settings
-    found.peer._retry_all.__self__._process_exit.end()  # type: ignore[union-attr]
+    found.peer._settle.__self__._process_exit.end()  # type: ignore[union-attr]
     del settings, found
     gc.collect()
     assert bench.controller.status().sharing == 0

@@ -1,0 +1,170 @@
+"""Two controllers on one backend under random phases, profiles, faults, restarts and ends, in virtual time."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import Bench, voting
+
+from htppower import State, VoteController, VoteRejected
+from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED, INVALID_INPUT, SYSTEM_COMMUNICATION, TRANSPORT
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from htppower import Session
+
+SECOND_US = 1_000_000
+STEPS = 60
+MOST_SESSIONS = 6
+PROFILES = (
+    "burst",
+    "balanced",
+    "power_saver",
+    voting(rpc_polling_time_us=5000, rpc_control_latency_us=50),
+    voting(rpc_polling_time_us=None, rpc_control_latency_us=None),
+)
+FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+
+
+@attrs.define
+class Run:
+    """One run.
+
+    Attributes:
+        bench: with the first controller, until that is closed; the next are on its recorder, too.
+        times: that of each controller; perhaps the same.
+        controllers: the open ones.
+        sessions: the open ones, each with the place of its controller.
+        running: the inferences in flight.
+    """
+
+    chance: random.Random
+    bench: Bench
+    times: list[VirtualTime]
+    controllers: list[VoteController]
+    sessions: list[tuple[Session, int]]
+    running: list[tuple[Session, AbstractContextManager[object]]]
+
+    @classmethod
+    def begin(cls, seed: int) -> Run:
+        """Return a run with two controllers."""
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        bench = Bench.make(heartbeat_us=10 * SECOND_US)
+        times = [bench.time, bench.time if chance.random() < 0.5 else VirtualTime()]
+        run = cls(chance, bench, times, [bench.controller], [], [])
+        run.controllers.append(run.make(1))
+        return run
+
+    def make(self, place: int) -> VoteController:
+        """Return a new controller."""
+        recorder, time = self.bench.recorder, self.times[place]
+        return VoteController(recorder, time=time, handle_sigterm=False, heartbeat_us=10 * SECOND_US)
+
+    def advance(self, duration_us: int) -> None:
+        """Move on in all times."""
+        for time in dict.fromkeys(self.times):
+            time.advance_us(duration_us)
+
+    def mend(self) -> None:
+        """Fail nothing any more, and wait for every back-off."""
+        self.bench.simulated.clear_faults()
+        if self.bench.simulated._dead:
+            self.bench.simulated.restart_subsystem()
+        for _ in range(40):
+            self.advance(SECOND_US)
+
+    def check(self) -> None:
+        """Assert that what is in force is what the sessions in flight ask for, and that both controllers know it."""
+        self.mend()
+        votes = [session.profile.votes for session, _ in self.running]
+        assert [session.state for session, _ in self.running] == [State.RAISED] * len(votes)
+        found = self.bench.effective()
+        assert found.rpc_polling_time_us == max((each.rpc_polling_time_us or 0 for each in votes), default=0)
+        latencies_us = [us for each in votes if (us := each.rpc_control_latency_us)]
+        assert not latencies_us or 0 < found.rpc_control_latency_us <= min(latencies_us)
+        first, second = (controller.status() for controller in self.controllers)
+        assert first.process == second.process
+        assert (first.sharing, second.sharing) == (1, 1)
+
+    def step(self) -> None:
+        """Do something."""
+        does = self.chance.randrange(100)
+        if does < 60:
+            self.use(does)
+        elif does < 70:
+            self.advance(self.chance.choice([1, 100, 300_000, SECOND_US]))
+        elif does < 83:
+            self.trouble(does)
+        elif does < 87 and self.sessions:
+            self.end([self.chance.choice(self.sessions)[0]])[0].close()
+        elif does < 90:
+            place = self.chance.randrange(2)
+            self.end([session for session, of in self.sessions if of == place])
+            self.close(self.controllers[place])
+            self.controllers[place] = self.make(place)
+        elif does < 94:
+            self.check()
+
+    def use(self, does: int) -> None:
+        """Open a session, begin or end an inference, or change a profile."""
+        chance, place = self.chance, self.chance.randrange(2)
+        if does < 15 and len(self.sessions) < MOST_SESSIONS:
+            with contextlib.suppress(VoteRejected):
+                self.sessions.append((self.controllers[place].session(chance.choice(PROFILES)), place))
+        elif does < 35 and self.sessions:
+            session, _ = chance.choice(self.sessions)
+            inference = session.inference()
+            inference.__enter__()
+            self.running.append((session, inference))
+        elif does < 53 and self.running:
+            _, inference = self.running.pop(chance.randrange(len(self.running)))
+            inference.__exit__(None, None, None)
+        elif self.sessions:
+            chance.choice(self.sessions)[0].use(chance.choice(PROFILES))
+
+    def trouble(self, does: int) -> None:
+        """Let calls fail, the DSP restart, or the host tell of it."""
+        chance, simulated = self.chance, self.bench.simulated
+        if does < 75:
+            code = chance.choice([FAILED, TRANSPORT, INVALID_INPUT])
+            simulated.fail_next(code, chance.choice(FUNCTIONS), nth=chance.randint(1, 3), times=chance.randint(1, 3))
+        elif does < 80:
+            simulated.restart_subsystem(fatal=chance.random() < 0.3, forget_ids=chance.random() < 0.3)
+        else:
+            chance.choice(self.controllers).link_lost(SYSTEM_COMMUNICATION)
+
+    def end(self, sessions: list[Session]) -> list[Session]:
+        """Count these sessions, and what runs on them, no more."""
+        self.sessions = [each for each in self.sessions if each[0] not in sessions]
+        self.running = [each for each in self.running if each[0] not in sessions]
+        return sessions
+
+    def close(self, controller: VoteController) -> None:
+        """Close a controller; once nothing fails any more it can be."""
+        controller.close()
+        if not controller._ended:
+            self.mend()
+            # The first call after a restart may be answered with 1007.
+            controller.close()
+            controller.close()
+        assert controller._ended
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_whatever_two_controllers_do(seed: int) -> None:
+    """After everything, and once nothing fails, what is in force suffices for all sessions, and is given back."""
+    run = Run.begin(seed)
+    for _ in range(STEPS):
+        run.step()
+    run.check()
+    for controller in run.controllers:
+        run.close(controller)
+    assert run.bench.simulated.power_config_ids == ()
+    assert run.bench.effective().rpc_polling_time_us == 0
+    assert [time.alarms for time in run.times] == [0, 0]
