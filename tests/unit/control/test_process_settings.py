@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.control.process_settings import ProcessSettings, merged
+from htppower.control.shared_backend import SharedBackend
 from htppower.votes.native import Option
 from htppower.votes.options import PROCESS_WIDE
 from htppower.votes.vote_set import VoteSet
@@ -245,6 +246,17 @@ def test_a_refused_setting_is_neither_sent_nor_taken_back() -> None:
     settings.ask(2, LOUD)
     settings.ask(1, None)
     assert settings.difference() == NOTHING
+
+
+def test_what_another_controller_lacks_is_not_sent_for_it() -> None:
+    """A wish for a setting that was refused to its controller counts for none; a wish of one's own is tried."""
+    shared, missing = SharedBackend(), {Option.RPC_POLLING_TIME}
+    lacking, other = ProcessSettings(missing, shared), ProcessSettings((), shared)
+    lacking.ask(1, VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
+    assert other.difference() == VoteSet(rpc_control_latency_us=100)
+    other.ask(1, QUIET)
+    assert other.difference() == VoteSet(rpc_control_latency_us=100, rpc_polling_time_us=0)
+    assert lacking.difference() == VoteSet(rpc_control_latency_us=100)
 
 
 def test_the_settings_of_an_id_are_no_business_of_the_process() -> None:

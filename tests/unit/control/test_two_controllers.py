@@ -137,6 +137,27 @@ def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench,
     assert theirs.state is State.DESTROYED
 
 
+def test_who_is_left_alone_while_it_closes_sees_to_the_settings(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another may be closed, and leave settings that it could not take back, while the last one closes."""
+    other = second_on(bench)
+    with other.session("burst").inference():
+        pass
+    recovery = bench.controller._recovery
+    stop = recovery.stop
+
+    def stop_later() -> None:
+        monkeypatch.undo()
+        bench.simulated.fail_next(FAILED, times=10)
+        other.close()
+        bench.simulated.clear_faults()
+        assert polling_us(bench) == 9999
+        stop()
+
+    monkeypatch.setattr(recovery, "stop", stop_later)
+    bench.controller.close()
+    assert (polling_us(bench), bench.controller._ended, other._ended) == (0, True, True)
+
+
 @pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
 def test_a_lost_link_that_one_meets_is_noticed_by_the_other(bench: Bench, other: VoteController, code: int) -> None:
     """A call of one is the only one to be told: the other's sessions are voted again, without a call of its own."""
@@ -440,7 +461,7 @@ def test_a_raise_waits_for_the_settings_that_the_other_controller_casts(*, wants
     assert htp.effective().rpc_polling_time_us == 0
 
 
-def test_closing_waits_for_no_call_of_the_other(bench: Bench) -> None:
+def test_closing_waits_for_no_call_of_the_other() -> None:
     """A controller is closed while the other's call on the settings hangs, which looks again when it returns."""
     htp = HangingHtp()
     first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
@@ -452,8 +473,10 @@ def test_closing_waits_for_no_call_of_the_other(bench: Bench) -> None:
         mine.use(voting(rpc_polling_time_us=5000, rpc_control_latency_us=50))
         raising.start()
         assert hang.begun.wait(30)
-    second.close(timeout_s=30)
-    assert not hang.ended.is_set()
+    closing = threading.Thread(target=second.close)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive()
     hang.let_go.set()
     ended.set()
     raising.join(30)
