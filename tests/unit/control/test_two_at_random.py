@@ -123,8 +123,8 @@ class Run:
             inference.__enter__()
             self.running.append((session, inference))
         elif does < 53 and self.running:
-            _, inference = self.running.pop(chance.randrange(len(self.running)))
-            inference.__exit__(None, None, None)
+            _, ended = self.running.pop(chance.randrange(len(self.running)))
+            ended.__exit__(None, None, None)
         elif self.sessions:
             chance.choice(self.sessions)[0].use(chance.choice(PROFILES))
 
