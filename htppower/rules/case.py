@@ -17,7 +17,8 @@ class Case(NamedTuple):
         votes: the vote set.
         platform: where it is sent, or None where that is not known.
         in_force: the votes in force on the id, or None for a fresh id.
-        lineage: the profile's name and those it extends; empty for a power state.
+        lineage: the profile's name and those it extends; empty for a power state, and where not all of them
+            can be read.
         lowered: the votes of the power state that the profile relaxes to, or None where it names none.
         after_inference_us: the profile's sustain time.
         after_init_us: how long its votes stay up after INIT.

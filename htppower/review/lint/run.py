@@ -182,7 +182,11 @@ class _Linting:
 
     def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[_Written]:
         profile, state = examined.value, examined.state
-        findings = [*self._broken(profile.case(self._platform), readable=examined.readable)]
+        case = profile.case(self._platform)
+        if not examined.file.complete:
+            # What cannot be read may extend one that the profile is to be taken for.
+            case = case._replace(lineage=())
+        findings = [*self._broken(case, readable=examined.readable)]
         findings += stays_up(profile)
         if source.path != STDIN:
             findings += (*misnamed(source, profile), *hidden(source, home.first_of_name))

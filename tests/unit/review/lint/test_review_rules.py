@@ -251,6 +251,17 @@ def test_a_refused_profile_is_no_measure_for_others(tmp_path: Path) -> None:
     assert [line for line in found(tmp_path) if line.startswith("mine")] == []
 
 
+def test_nothing_is_said_of_a_lineage_that_can_not_be_read(tmp_path: Path) -> None:
+    """A profile whose base is missing may extend one of those that poll: only the base is told."""
+    base, mine = tmp_path / "base.yaml", tmp_path / "mine.yaml"
+    mine.write_text("profile: mine\nextends: base\nvotes: {rpc_polling_time_us: 500}\n", encoding="utf-8")
+    assert [finding.rule for finding in lint([tmp_path], TODAY).findings] == ["NAME-1"]
+    base.write_text("profile: base\nextends: burst\nsummary: Faster.\n", encoding="utf-8")
+    assert [finding.rule for finding in lint([tmp_path], TODAY).findings] == []
+    base.write_text("profile: base\nextends: balanced\nsummary: Slower.\n", encoding="utf-8")
+    assert "RPC-6" in [finding.rule for finding in lint([tmp_path], TODAY).findings]
+
+
 def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path: Path) -> None:
     """What is inherited from a file that is not linted is told at ``extends``; from one that is, in that one, once."""
     write(tmp_path, base="profile: base\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
