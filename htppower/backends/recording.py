@@ -132,18 +132,21 @@ class RecordingBackend:
 
     def assert_calls(self, expected: Sequence[str]) -> None:
         """Assert the native functions that were called, in order."""
+        __tracebackhide__ = True  # pytest then shows the line of the test
         found = [call.function for call in self.calls]
         if found != list(expected):
             raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
 
     def assert_calls_and_times(self, expected: Sequence[tuple[int, str]]) -> None:
         """Assert the native functions that were called, in order, each with its time in us."""
+        __tracebackhide__ = True
         found = [(call.time_us, call.function) for call in self.calls]
         if found != list(expected):
             raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
 
     def assert_nothing_left(self) -> None:
         """Assert that every id was destroyed, and that RPC polling was turned off."""
+        __tracebackhide__ = True
         alive: set[int | None] = set()
         polling_us = 0
         for call in self.calls:

@@ -160,6 +160,24 @@ def test_assert_calls(recorder: RecordingBackend) -> None:
         assert str(wrong) in message
 
 
+@pytest.mark.parametrize(
+    "fail",
+    [
+        lambda recorder: recorder.assert_calls(["setPowerConfig"]),
+        lambda recorder: recorder.assert_calls_and_times([(0, "setPowerConfig")]),
+        lambda recorder: recorder.assert_nothing_left(),
+    ],
+)
+def test_a_failed_assertion_is_shown_where_the_test_makes_it(
+    recorder: RecordingBackend, fail: Callable[[RecordingBackend], None]
+) -> None:
+    """The line of the test is what pytest shows last, not one of the recorder."""
+    recorder.create_power_config_id(0, 0)
+    with pytest.raises(AssertionError) as caught:
+        fail(recorder)
+    assert str(caught.traceback.filter(caught)[-1].path) == __file__
+
+
 def test_assert_calls_and_times(recorder: RecordingBackend, time: VirtualTime) -> None:
     """assert_calls_and_times passes on functions and times in their order, and else shows both lists."""
     recorder.assert_calls_and_times([])
