@@ -55,11 +55,16 @@ def find_served(now: datetime.datetime) -> tuple[Served, ...]:
 
 
 def file_of(name: str) -> Path:
-    """Return the file that a user means: a path, or the status of a process id."""
+    """Return the file that a user means: a path, or the status of a process id.
+
+    Raises:
+        StatusUnreadable: it is a number, and neither a file nor a process of this user that serves a status.
+    """
     if name.isdecimal() and not Path(name).exists():
         for folder in filter(is_own, runtime_folders()):
             for path in sorted(folder.glob(f"{name}-*.json")):
                 return path
+        raise StatusUnreadable(f"no process {name} of this user serves a status: htppower status lists those that do")
     return Path(name)
 
 

@@ -98,6 +98,12 @@ def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
         assert max(map(shown_width, lines)) <= width
 
 
+def test_a_process_that_serves_none_is_named_as_one(command: Command) -> None:
+    """The number of a process is no file that can't be read: it is said that the process serves no status."""
+    result = command.run("status", "999999999")
+    assert (result.exit_code, "no process 999999999 of this user serves a status" in result.stderr) == (2, True)
+
+
 def test_what_can_not_be_read_is_named(command: Command, bench: Bench) -> None:
     """A file that holds no status is named, and the others are listed."""
     folder = bench.controller.serve_status().path.parent
