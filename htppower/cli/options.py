@@ -162,8 +162,8 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str) -> None:
-    """Refuse parameters that have no effect.
+def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, instead: str = "leave it out") -> None:
+    """Refuse parameters that have no effect, and say what to do.
 
     Raises:
         click.UsageError: one of these is given.
@@ -171,7 +171,7 @@ def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str) -> N
     for parameter in ctx.command.params:
         given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
         if given and parameter.name in names:
-            raise click.UsageError(f"{parameter.opts[0]} is for {belongs_to}; leave it out")
+            raise click.UsageError(f"{parameter.opts[0]} is for {belongs_to}; {instead}")
 
 
 def refuse_soc_with_arch(options: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from htppower.cli.options import (
 )
 from htppower.cli.outputs import FormAndFile, print_document, write_outputs
 from htppower.cli.terminal import echo
-from htppower.errors import printable
+from htppower.errors import BackendUnavailable, printable
 from htppower.review.dry_run.formats import NAMES, render
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def command(**options: Any) -> None:
     """
     ctx = click.get_current_context()
     options["command_line"] = ctx.obj
-    live = options["for_us"] is not None or bool(options["command_line"]) or options["backend"] != "simulated"
-    live = live and not options["dry_run"]
+    live = not options["dry_run"] and (_asks_to_hold(options) or options["backend"] != "simulated")
     _check_options(ctx, live=live)
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
@@ -121,6 +120,11 @@ def command(**options: Any) -> None:
     if live:
         ctx.exit(_hold_on_device(profile, options))
     _show_dry_run(profile, options)
+
+
+def _asks_to_hold(options: dict[str, Any]) -> bool:
+    """Return whether it is said for how long the profile is to be up."""
+    return options["for_us"] is not None or bool(options["command_line"])
 
 
 def _check_options(ctx: click.Context, *, live: bool) -> None:
@@ -139,7 +143,7 @@ def _check_options(ctx: click.Context, *, live: bool) -> None:
     if len(set(options["core_ids"])) < len(options["core_ids"]):
         raise click.UsageError("--core names a core twice")
     if live:
-        refuse_given(ctx, _OF_A_WORKLOAD, "a dry run")
+        refuse_given(ctx, _OF_A_WORKLOAD, "a dry run", "leave it out" if _asks_to_hold(options) else "add --dry-run")
     else:
         refuse_given(ctx, _OF_A_LIVE_RUN, "a run on the device")
 
@@ -183,6 +187,13 @@ def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
     with kept_off_stdout() as stdout:
         try:
             return hold(holding, open_backend, stdout)
+        except BackendUnavailable as error:
+            if _asks_to_hold(options):
+                raise
+            hint = f"{error.hint and f'{error.hint}; '}with --dry-run its votes are shown without a library"
+            raise BackendUnavailable(
+                error.reason, error.message, hint=hint, tried=error.tried, code=error.code
+            ) from None
         except CommandFailed as failed:
             echo(f"htppower: {printable(str(failed))}", err=True)
             return failed.code

@@ -102,7 +102,8 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
         (["--for", "1", "--", "ls"], "leave --for out"),
         (["--for", "1", "--inferences", "3"], "--inferences is for a dry run"),
         (["--for", "1", "--format", "json"], "--format is for a dry run"),
-        (["--arch", "V75", "--", "ls"], "--arch is for a dry run"),
+        (["--arch", "V75", "--", "ls"], "--arch is for a dry run; leave it out"),
+        (["--output", "x.svg"], "--output is for a dry run; add --dry-run"),
         (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
         (["--for", "0"], "not in the range"),
         (["--backend", "simulated", "--library", "/x.so", "--for", "1"], "--library is the vendor's"),
@@ -118,6 +119,14 @@ def test_options_that_do_not_go_together(command: Command, arguments: list[str],
     result = command.run("profile", "burst", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert what in result.stderr
+
+
+def test_without_a_library_the_dry_run_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds a profile up without a command may have meant to look at it; who runs one under it has not."""
+    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "/nowhere/libQnnHtp.so")
+    for arguments, named in (((), True), (("--for", "1"), False), (("--", "true"), False)):
+        result = command.run("profile", "burst", *arguments)
+        assert (result.exit_code, "with --dry-run" in result.stderr) == (2, named), arguments
 
 
 def test_a_wrong_name_suggests_the_nearest(command: Command) -> None:
