@@ -76,7 +76,7 @@ def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
 def _plain(value: Any, kind: type[Any]) -> Any:
     if type(value) is kind:
         return value
-    words = {int: "a whole number, without a unit", bool: "true or false", str: "a word"}
+    words = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
     raise Refused(wrong_type(value, words[kind]))
 
 
