@@ -13,7 +13,7 @@ import pkgutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from simulation import lines, stand_ins
+from simulation import accesses, lines, stand_ins
 
 if TYPE_CHECKING:
     import types
@@ -37,6 +37,12 @@ def bind(*, points: bool = True) -> None:
         RuntimeError: it is imported already, without.
     """
     lines.instrument(PACKAGE, without=WITHOUT_POINTS if points else (PACKAGE,), adapt=_adapt)
+
+
+def watch() -> None:
+    """Note from now on what the package reads and writes, but for the order of events: see ``accesses``."""
+    _forks()
+    accesses.watch_fields(PACKAGE, (f"{PACKAGE}.event_bus", *WITHOUT_POINTS))
 
 
 def _adapt(module: types.ModuleType) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from simulation.tasks import Task
+
 NEVER = 1 << 62
 
 # How often another task is let go on, by run: a few preemptions at odd places find what many never let come about.
@@ -36,8 +38,24 @@ class Choices(Protocol):
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
 
+    def step_begins(self, task: Task) -> None:
+        """Take in that a step of a task begins; with coarse steps only."""
 
-class Random:
+    def born(self, task: Task, author: Task) -> None:
+        """Take in that a task was made, in a step of another."""
+
+
+class Blind:
+    """Asks for no more than how many there are to choose from."""
+
+    def step_begins(self, task: Task) -> None:
+        """Take nothing in."""
+
+    def born(self, task: Task, author: Task) -> None:
+        """Take nothing in."""
+
+
+class Random(Blind):
     """At random.
 
     Args:
@@ -70,7 +88,7 @@ class Random:
         self.next_step = step + 1 + int(math.log(1 - self._random.random()) * self._rarely)
 
 
-class Replayed:
+class Replayed(Blind):
     """As recorded; where nothing is recorded, the running task goes on, or the first that is ready.
 
     Args:
@@ -92,7 +110,7 @@ class Replayed:
         return min(self._picks.get(step, 0), ready - 1 if forced else ready + clock)
 
 
-class Enumerated:
+class Enumerated(Blind):
     """One path of all: it follows a beginning, and takes the first possibility from there on.
 
     Args:

@@ -2,8 +2,9 @@
 
 An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's two threads run.
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
-on what is in a queue of its own, are one: nothing that another task does depends on it. What is still to come when both
-threads have ended runs in the order in which it became ready.
+on what is in a queue of its own, are one: nothing that another task does depends on it. Of orders that differ only in
+the order of steps that touch nothing in common, one is run to its end: see ``reduction``. What is still to come when
+both threads have ended runs in one order. There is no heartbeat.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
-from simulation.choices import Enumerated
 from simulation.program import Op, Program
+from simulation.reduction import Guided, Known
 from simulation.shrink import Failing
 from simulation.simulate import simulate
 
@@ -71,18 +72,23 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield every small case: each pair of threads, without a fault, with one, with each fate of the subsystem."""
-    for what, threads in _PAIRS.items():
-        for profiles in (_SUSTAINED, _AT_ONCE):
-            plain = Program(_CORES, profiles, threads, subscribed=False)
-            name = f"{what}, {profiles[0]}"
-            yield Case(name, plain)
-            for number in _FAULTY_CALLS:
-                faults = {number: Fault(13006, applied=1)}
-                yield Case(f"{name}, call {number} fails", attrs.evolve(plain, faults=faults))
-            for fate, ops in _SUBSYSTEM.items():
-                second = (*ops, *threads[1])
-                yield Case(f"{name}, {fate} before the second", attrs.evolve(plain, threads=(threads[0], second)))
+    """Yield every small case: first all without a fault, then with one, then with each fate of the subsystem."""
+    plain = {
+        f"{what}, {profiles[0]}": Program(_CORES, profiles, threads, subscribed=False, heartbeat=False)
+        for what, threads in _PAIRS.items()
+        for profiles in (_SUSTAINED, _AT_ONCE)
+    }
+    for name, program in plain.items():
+        yield Case(name, program)
+    for name, program in plain.items():
+        for number in _FAULTY_CALLS:
+            faults = {number: Fault(13006, applied=1)}
+            yield Case(f"{name}, call {number} fails", attrs.evolve(program, faults=faults))
+    for name, program in plain.items():
+        first, second = program.threads
+        for fate, ops in _SUBSYSTEM.items():
+            threads = (first, (*ops, *second))
+            yield Case(f"{name}, {fate} before the second", attrs.evolve(program, threads=threads))
 
 
 @attrs.frozen
@@ -91,13 +97,15 @@ class Explored:
 
     Attributes:
         runs, steps: how many there were.
-        complete: whether every order was run.
+        whole: how many runs came to their end; what follows in the others is known from these.
+        complete: whether every order was looked at.
         failed: the first run that failed, None where none has.
         broken: what it has broken, and how.
     """
 
     runs: int
     steps: int
+    whole: int
     complete: bool
     failed: Failing | None = None
     broken: str = ""
@@ -113,16 +121,19 @@ def explore(program: Program, promises: Promises, most_preemptions: int, end_s: 
         end_s: when to give up, by the monotonic clock.
     """
     beginning: list[int] | None = []
-    runs = steps = 0
+    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    runs = steps = whole = 0
     while beginning is not None:
         if time.monotonic() > end_s:
-            return Explored(runs, steps, complete=False)
-        choices = Enumerated(beginning, most_preemptions)
+            return Explored(runs, steps, whole, complete=False)
+        choices = Guided(beginning, most_preemptions, known)
         result = simulate(program, choices, promises, coarse=True)
         runs += 1
         steps += result.steps
-        if result.violation is not None:
+        if result.violation is None:
+            whole += 1
+        elif not isinstance(result.violation, Known):
             failing = Failing(program, result.made, result.violation.rule)
-            return Explored(runs, steps, complete=False, failed=failing, broken=str(result.violation))
+            return Explored(runs, steps, whole, complete=False, failed=failing, broken=str(result.violation))
         beginning = choices.following()
-    return Explored(runs, steps, complete=True)
+    return Explored(runs, steps, whole, complete=True)

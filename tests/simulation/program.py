@@ -88,6 +88,7 @@ class Program:
         raises: whether the controller has ``on_error="raise"``.
         fine: whether every statement of the controller is a point.
         subscribed: whether somebody is told of every event, on a thread of its own.
+        heartbeat: whether the controller has one.
         all_told: whether every call that is under way when the subsystem restarts tells of that.
     """
 
@@ -98,6 +99,7 @@ class Program:
     raises: bool = False
     fine: bool = False
     subscribed: bool = True
+    heartbeat: bool = True
     all_told: bool = False
 
     @property

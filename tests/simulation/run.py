@@ -99,8 +99,9 @@ def run_random(given: argparse.Namespace, promises: Promises) -> int:
 
 def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     """Run every small case in every order; return how many failed."""
+    binding.watch()
     begun_s = time.monotonic()
-    broken = runs = steps = complete = 0
+    broken = runs = steps = whole = complete = 0
     chosen = [case for case in cases() if given.case in case.name]
     look = partial(
         explore, promises=promises, most_preemptions=given.preemptions, end_s=time.monotonic() + given.seconds
@@ -108,6 +109,7 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as processes:
         for case, explored in zip(chosen, processes.map(look, [case.program for case in chosen]), strict=True):
             runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
+            whole += explored.whole
             print(f"{explored.runs:>8,} orders  {'' if explored.complete else 'not all '}{case.name}", flush=True)
             if explored.failed is not None:
                 broken += not explored.failed.rule.startswith(tuple(given.known))
@@ -116,7 +118,8 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
                     show(explored.failed, promises, seconds=given.shrink, coarse=True)
     print(
         f"{complete} of {len(chosen)} cases in every order with at most {given.preemptions} preemptions: "
-        f"{runs:,} orders, {steps:,} steps, {broken} broken, {time.monotonic() - begun_s:.0f} s"
+        f"{runs:,} orders, {whole:,} of them to the end, {steps:,} steps, {broken} broken, "
+        f"{time.monotonic() - begun_s:.0f} s"
     )
     print("broken" if broken else "nothing broke")
     return broken

@@ -8,19 +8,20 @@ can go on, or by choice, which then means that whoever could go on is slow.
 from __future__ import annotations
 
 import contextlib
-import gc
-import heapq
 import itertools
-import weakref
 from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from simulation.tasks import Task, Violation, who_waits
+from simulation.accesses import CLOCK, READ, WRITTEN, touch
+from simulation.collector import Collector
+from simulation.tasks import Task, Violation, told, who_waits
+from simulation.timers import Timer, Timers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simulation.choices import Choices
+    from simulation.locks import Lock
 
 # A run that makes this many steps while time stands still goes round in a circle.
 MOST_STEPS_AT_ONCE = 100_000
@@ -35,7 +36,8 @@ class Scheduler:
         fine: whether every instrumented statement is a point, too.
         coarse: whether only that is a point after which something may happen that another task's steps depend on.
             Giving back is none: the next taking is, and between the two nothing happens that others see. Neither is
-            taking a lock that the task holds, or one that only orders events. And a task that serves goes on at once.
+            taking a lock that the task holds, or one that only orders events. A task that serves goes on at once, one
+            that is last only where nobody else can. Who is ready stands in the order of the tasks' paths.
         traced: whether to keep a trace.
 
     Attributes:
@@ -75,16 +77,21 @@ class Scheduler:
         self._preempted: Task | None = None
         self._nobody = Task("nobody", 0, daemon=True)
         self.current = self._nobody
-        self._timers: list[tuple[int, int, list[Callable[[], None]]]] = []
+        # Whose step it is: the clock, or the task that was chosen last; one that serves only goes on with it.
+        self._clock = Task("clock", -1, daemon=True)
+        self._author = self._nobody
+        self._timers = Timers()
+        self._collector = Collector(self)
         self._numbers = itertools.count(1)
         self._foreground = 0
-        self._doomed: list[tuple[int, list[object], list[weakref.ref[object]]]] = []
         self._next_stop = min(choices.next_step, MOST_STEPS_AT_ONCE)
         self._steps_at_move = 0
 
     def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False) -> Task:
         """Make a task, which is ready; the run ends when every task that is no daemon has ended."""
         task = Task(name, next(self._numbers), daemon=daemon)
+        task.path = self._author.next_path() if self.coarse else (task.number,)
+        self._choices.born(task, self._author)
         task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
         self.tasks.append(task)
         self._foreground += not daemon
@@ -93,21 +100,23 @@ class Scheduler:
 
     def run(self) -> None:
         """Run until every task that is no daemon has ended and nobody else can go on, or until something fails."""
-        while not self.over:
-            task = self._take_next()
-            if task is None:
-                break
-            self._enter(task)
-        self.over = True
-        self.current = self._nobody
-        for task in self.tasks:
-            self._kill(task)
+        try:
+            while not self.over:
+                task = self._take_next()
+                if task is None:
+                    break
+                self._enter(task)
+        finally:
+            self.over = True
+            self.current = self._nobody
+            for task in self.tasks:
+                self._kill(task)
 
-    def point(self) -> None:
-        """Let the choices say who goes on."""
+    def point(self, *, interrupts: bool = True) -> None:
+        """Let the choices say who goes on; an interrupt may come here, too, unless told otherwise."""
         self.steps += 1
         task = self.current
-        if task.interrupt_in:
+        if interrupts and task.interrupt_in:
             self._count_down(task)
         if self.steps >= self._next_stop:
             self._decide(task)
@@ -154,11 +163,11 @@ class Scheduler:
         if duration_us > 0:
             self.block("time", duration_us)
 
-    def call_at(self, time_us: int, action: Callable[[], None]) -> list[Callable[[], None]]:
+    def call_at(self, time_us: int, action: Callable[[], None]) -> Timer:
         """Call at a time, as part of nobody's steps; ``clear`` what is returned to take it back."""
-        timer = [action]
-        heapq.heappush(self._timers, (max(time_us, self.now_us), next(self._numbers), timer))
-        return timer
+        touch(CLOCK, READ)
+        place = self._author.next_path() if self.coarse else (next(self._numbers),)
+        return self._timers.add(max(time_us, self.now_us), place, action)
 
     def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
         """Drop an object that nobody else refers to in some steps, in whatever task runs then, as a collector does.
@@ -168,7 +177,7 @@ class Scheduler:
             in_steps: in how many.
             watched: what must be gone then, at the latest when what is in cycles is collected, too.
         """
-        self._doomed.append((self.steps + in_steps, [thing], [weakref.ref(each) for each in watched]))
+        self._collector.add(self.steps + in_steps, thing, watched)
         self._next_stop = 0
 
     def fail(self, violation: Violation) -> None:
@@ -204,12 +213,11 @@ class Scheduler:
             pass
         except BaseException as error:  # noqa: BLE001 - a thread that dies is what is looked for
             if not self.over:
-                self.failure = (
-                    error if isinstance(error, Violation) else Violation("no thread dies", f"{task}: {error!r}")
-                )
+                self.failure = error if isinstance(error, Violation) else Violation("no thread dies", told(task, error))
                 self.failure.__cause__ = None if error is self.failure else error
                 self.over = True
         task.done = True
+        touch(task, WRITTEN)
         self._foreground -= not task.daemon
         for waiter in tuple(task.waiters):
             self.wake(waiter)
@@ -223,8 +231,7 @@ class Scheduler:
     def _decide(self, task: Task) -> None:
         if self.over or self.collecting or task is self._nobody:
             return
-        if self._doomed:
-            self._drop(self.steps)
+        self._collector.collect(self.steps)
         if self.steps - self._steps_at_move > MOST_STEPS_AT_ONCE:
             self.fail(
                 Violation("no livelock", f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {who_waits(self.tasks)}")
@@ -233,23 +240,51 @@ class Scheduler:
             return
         if not self.choosing:
             return
-        self._forget_cancelled()
-        ready, clock = len(self.ready), bool(self._timers) and not self.prompt
-        pick = self._choices.pick(self.steps, ready, clock=clock, forced=False) if ready or clock else 0
-        self._next_stop = 0 if self._doomed else min(self._choices.next_step, self._steps_at_move + MOST_STEPS_AT_ONCE)
+        following = self._pick(task)
+        soon = self._choices.next_step, self._steps_at_move + MOST_STEPS_AT_ONCE
+        self._next_stop = 0 if self._collector.waits else min(soon)
+        if following is not task:
+            self._enter(following)
+            if self.over:
+                raise GreenletExit
+
+    def _pick(self, task: Task) -> Task:
+        """Return who goes on at a point of a task that could."""
+        ready = self.choices_now()
+        clock = bool(self._timers) and not self.prompt
+        pick = self._choices.pick(self.steps, len(ready), clock=clock, forced=False) if ready or clock else 0
         if not pick:
-            return
-        if pick > ready:
+            return self._goes_on(task)
+        if pick > len(ready):
             self.note("is slow")
             self._move_on()
             if not self.ready:
-                return
-            pick = len(self.ready)
-        following = self.ready.pop(pick - 1)
+                return self._goes_on(task)
+            self.ready.append(task)
+            if self.coarse:
+                return self._take_next() or task
+            return self.ready.pop(-2)
+        following = ready[pick - 1]
+        self.ready.remove(following)
         self.ready.append(task)
-        self._enter(following)
-        if self.over:
-            raise GreenletExit
+        return self._goes_on(following)
+
+    def choices_now(self) -> list[Task]:
+        """Return the tasks that could go on, as they are chosen from."""
+        if not self.coarse:
+            return self.ready
+        return sorted([each for each in self.ready if not each.last] or self.ready, key=lambda each: each.path)
+
+    def held(self) -> Iterator[Lock]:
+        """Yield the locks that are held."""
+        return (lock for task in self.tasks for lock in task.held)
+
+    def _goes_on(self, task: Task) -> Task:
+        if self.coarse:
+            self._author = task
+            if self.choosing:
+                self._choices.step_begins(task)
+        return task
 
     def _serve(self, task: Task) -> bool:
         """Let the tasks go on that serve, and then the running one again; return whether the run is over."""
@@ -267,8 +302,8 @@ class Scheduler:
             preempted, self._preempted = self._preempted, None
             return preempted
         while not self.ready:
-            if self._doomed:
-                self._drop(NEVER)
+            if self._collector.waits:
+                self._collector.collect(NEVER)
                 continue
             try:
                 idle = self.quiet()
@@ -276,7 +311,6 @@ class Scheduler:
                 if not self.over:
                     self.failure, self.over = violation, True
                 return None
-            self._forget_cancelled()
             if not self._foreground:
                 return None
             if not self._timers:
@@ -286,27 +320,24 @@ class Scheduler:
             self._move_on()
             self.prompt_us += self.now_us - began_us
             self.idle_us += (self.now_us - began_us) * idle
-        count = len(self.ready)
         if self.coarse:
             serving = next((place for place, task in enumerate(self.ready) if task.serves), None)
             if serving is not None:
                 return self.ready.pop(serving)
-        asked = self.choosing and count > 1
-        pick = self._choices.pick(self.steps, count, clock=False, forced=True) if asked else 0
-        return self.ready.pop(min(pick, count - 1))
+        ready = self.choices_now()
+        asked = self.choosing and len(ready) > 1
+        pick = self._choices.pick(self.steps, len(ready), clock=False, forced=True) if asked else 0
+        following = ready[min(pick, len(ready) - 1)]
+        self.ready.remove(following)
+        return self._goes_on(following)
 
     def _move_on(self) -> None:
         """Move to the next timer, and let all that are due then ring."""
         self._steps_at_move = self.steps
-        self.now_us = self._timers[0][0]
-        while self._timers and self._timers[0][0] <= self.now_us:
-            timer = heapq.heappop(self._timers)[2]
-            if timer:
-                timer[0]()
-
-    def _forget_cancelled(self) -> None:
-        while self._timers and not self._timers[0][2]:
-            heapq.heappop(self._timers)
+        self._goes_on(self._clock)
+        touch(CLOCK, WRITTEN)
+        self.now_us = self._timers.next_us
+        self._timers.ring(self.now_us)
 
     def _enter(self, task: Task) -> None:
         before = self.current
@@ -315,21 +346,6 @@ class Scheduler:
         task.greenlet.switch()
         # Back in the task, or in the hub, that has left off here.
         self.current = before
-
-    def _drop(self, up_to: int) -> None:
-        due = [doomed for doomed in self._doomed if doomed[0] <= up_to]
-        self._doomed = [doomed for doomed in self._doomed if doomed[0] > up_to]
-        self.collecting = True
-        try:
-            for _, things, watched in due:
-                self.note("collects")
-                things.clear()
-                if any(ref() is not None for ref in watched):
-                    gc.collect()
-                if any(ref() is not None for ref in watched):
-                    self.fail(Violation("nothing keeps alive what the host has dropped", f"{watched}"))
-        finally:
-            self.collecting = False
 
     def _kill(self, task: Task) -> None:
         for _ in range(100):

@@ -9,12 +9,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from simulation.accesses import note
 from simulation.backend import SimulatedBackend
 from simulation.binding import installed
 from simulation.choices import Random
 from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw
+from simulation.reduction import Guided
 from simulation.scheduler import Scheduler
 from simulation.situation import HEARTBEAT_US, Promises
 from simulation.specification import Specification
@@ -25,7 +27,7 @@ import htppower
 
 if TYPE_CHECKING:
     from simulation.choices import Choices
-    from simulation.program import Program
+    from simulation.program import Op, Program
 
 # Once nothing fails any more, everything has come down after this: the longest back-off twice, and every sustain.
 QUIET_US = 20_000_000
@@ -73,6 +75,8 @@ def simulate(
 ) -> Result:
     """Run a program, and return how it went."""
     scheduler = Scheduler(choices, fine=program.fine, coarse=coarse, traced=traced)
+    if isinstance(choices, Guided):
+        choices.follow(scheduler)
     logger, log = logging.getLogger("htppower"), _Log(scheduler)
     level, propagate = logger.level, logger.propagate
     logger.setLevel(logging.ERROR)
@@ -87,6 +91,7 @@ def simulate(
             scheduler.spawn("main", lambda: _main(scheduler, specification, backend, program))
             scheduler.run()
     finally:
+        note(None)
         logger.removeHandler(log)
         logger.setLevel(level)
         logger.propagate = propagate
@@ -112,7 +117,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     controller: Any = htppower.VoteController(
         backend,
         time=SimulatedTime(scheduler),
-        heartbeat_us=HEARTBEAT_US,
+        heartbeat_us=HEARTBEAT_US if program.heartbeat else 0,
         on_error="raise" if program.raises else "continue",
         handle_sigterm=False,
     )
@@ -126,10 +131,18 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     for place, name in enumerate(program.profiles):
         host.open(place, name)
     scheduler.choosing = True
+    running = list(program.threads)
+
+    def run(ops: tuple[Op, ...]) -> None:
+        host.run(ops)
+        running.pop()
+        # In small cases, what is still to come then has one order.
+        scheduler.choosing = bool(running) or not scheduler.coarse
+
     threads = [
-        scheduler.spawn(f"thread {number}", functools.partial(host.run, ops))
-        for number, ops in enumerate(program.threads)
+        scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)
     ]
+    scheduler.current.last = True
     for thread in threads:
         if not thread.done:
             thread.waiters.append(scheduler.current)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from greenlet import greenlet
+    from simulation.locks import Lock
 
 
 class Violation(AssertionError):  # noqa: N818 - reads as what it is
@@ -35,6 +36,8 @@ class Task:
         done: whether it has ended.
         thread: the thread of which it is the work, if it is of one.
         waiters: the tasks that wait for its end.
+        path: which it is in every order of steps: that of the task that has made it, and how many that made before it.
+        last: whether it goes on only where nobody else can, with coarse steps.
         serves: whether it only hands on what is in a queue of its own, so that no order of its steps and those of
             others makes a difference.
     """
@@ -45,8 +48,11 @@ class Task:
         "greenlet",
         "held",
         "interrupt_in",
+        "last",
+        "made",
         "name",
         "number",
+        "path",
         "serves",
         "thread",
         "waiters",
@@ -59,12 +65,19 @@ class Task:
         self.daemon = daemon
         self.greenlet: greenlet | None = None
         self.waits_for: object | None = None
-        self.held: list[object] = []
+        self.held: list[Lock] = []
         self.interrupt_in = 0
         self.done = False
         self.thread: object | None = None
         self.waiters: list[Task] = []
-        self.serves = False
+        self.serves = self.last = False
+        self.path: tuple[int, ...] = (number,)
+        self.made = 0
+
+    def next_path(self) -> tuple[int, ...]:
+        """Return the path of what it makes next."""
+        self.made += 1
+        return (*self.path, self.made)
 
     def __repr__(self) -> str:
         """Return its name."""
@@ -82,3 +95,11 @@ def who_waits(tasks: Iterable[Task]) -> str:
         holds = f", and holds {', '.join(map(str, task.held))}" if task.held else ""
         lines.append(f"{task} {'goes on' if task.waits_for is None else f'waits for {task.waits_for}{held}'}{holds}")
     return "; ".join(lines)
+
+
+def told(task: Task, error: BaseException) -> str:
+    """Return how a task has ended; one that has called itself for ever has no room to say what with."""
+    try:
+        return f"{task}: {error!r}"
+    except RecursionError:
+        return f"{task}: {type(error).__name__}"

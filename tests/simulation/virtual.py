@@ -7,8 +7,10 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from simulation.accesses import CLOCK, READ, touch
 from simulation.locks import Event, SimpleQueue
 from simulation.threads import join
+from simulation.timers import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +38,8 @@ class SimulatedWorker:
         self._scheduler = scheduler
         self._name = name
         self._carry_out = carry_out or _run
-        self._actions = SimpleQueue(scheduler)
+        # The task of a worker serves.
+        self._actions = SimpleQueue(scheduler, served=True)
         self._task: Task | None = None
         self._closed = False
 
@@ -65,8 +68,8 @@ class SimulatedWorker:
             self.post(action)
 
     def post_unlocked(self, action: Callable[[], object], _ignored: object = None, /) -> None:
-        """Run the action soon, where the task was started."""
-        self._actions.put(action)
+        """Run the action soon, where the task was started; no interrupt comes meanwhile, as it is C from end to end."""
+        self._actions.put(action, interrupts=False)
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything that was posted has run; return whether it has within the time."""
@@ -129,25 +132,29 @@ class SimulatedTime:
     @property
     def now_us(self) -> int:
         """The time."""
+        touch(CLOCK, READ)
         return self._scheduler.now_us
 
     def now_ns(self) -> int:
         """Return the time."""
+        touch(CLOCK, READ)
         return self._scheduler.now_us * 1000
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
         """Run the action on a task of the pool, at the deadline or soon after."""
         scheduler = self._scheduler
         scheduler.point()
+        touch(CLOCK, READ)
         self._soon.start()
         if deadline_us <= scheduler.now_us:
             self._pool.post(action)
-            return []
+            return Timer(action)
         return scheduler.call_at(deadline_us, lambda: self._ring(action))
 
     def cancel(self, alarm: Any) -> None:
         """Take an alarm back; one that has begun to ring is left alone."""
         self._scheduler.point()
+        touch(CLOCK, READ)
         alarm.clear()
 
     def start(self) -> None:

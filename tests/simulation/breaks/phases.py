@@ -84,6 +84,7 @@ PHASES = (
             "            if was_open:\n"
             "                return\n"
         ),
+        seed=70_000_055,
     ),
     Mutation(
         "the deadline is not renewed on the hot path",
@@ -102,6 +103,7 @@ PHASES = (
         "gate.py",
         "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
         "self.covered = True",
+        seed=70_000_063,
     ),
     Mutation(
         "an interrupted end of an inference is not looked at again",

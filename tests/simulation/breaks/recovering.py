@@ -86,6 +86,7 @@ RECOVERING = (
         "                    self._dead_until_us = self._time.now_us + self._delay_us\n",
         "",
         Drawn.RESTARTS,
+        seed=70_000_276,
     ),
     Mutation(
         "a dead DSP is left alone at the very time of the retry: < as <=",

@@ -82,6 +82,7 @@ SETTLING = (
         "        session.casting = True\n",
         "",
         Drawn.ALL,
+        seed=70_000_886,
     ),
     Mutation(
         "the state changes before the call is made",
