@@ -62,6 +62,7 @@ class NativeCall:
         over: whether it has ended, also by an interrupt.
         restarted: whether the subsystem restarted while it was under way, so that it tells of that.
         earlier: whether it was under way when another told of a restart: what it tells may be from before that.
+        dead_known: whether it was known when it began that the DSP is dead.
         perhaps_earlier: whether it was when the host told of one, which may have been known already.
     """
 
@@ -77,6 +78,7 @@ class NativeCall:
     over: bool = False
     restarted: bool = False
     earlier: bool = False
+    dead_known: bool = False
     perhaps_earlier: bool = False
 
     @property

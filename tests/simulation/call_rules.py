@@ -52,6 +52,7 @@ class CallRules:
             situation.fail("no native call under a lock that forbids it", f"{call} under {call.task.held}")
         if power_config_id is not None:
             self._begins_on(call, power_config_id)
+        call.dead_known = self._dead_known
         if self._situation.under_way and not situation.promises.side_by_side:
             self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
         self._situation.under_way.append(call)
@@ -151,7 +152,7 @@ class CallRules:
         # It may have been about to make its call when another was answered.
         late = operation is not None and self._dead_us is not None and operation.begun_us > self._dead_us
         gap_us = call.begun_us - (self._dead_us or 0) if late else LEAST_BETWEEN_FAILURES_US
-        if self._dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and _is_free(operation):
+        if call.dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and _is_free(operation):
             details = f"{call}, {gap_us} us after the one before"
             self._situation.fail("1011 costs at most one failed call a second", details)
         on_time = operation is not None and now_us - (self._dead_us or 0) >= LEAST_BETWEEN_FAILURES_US
