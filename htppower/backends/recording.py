@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.backends.clock import MonotonicClock
+from htppower.backends.whole_lock import whole_lock
 from htppower.errors import VoteRejected
 from htppower.votes.native_codes import SUCCESS
 from htppower.votes.option import Option
@@ -69,7 +69,7 @@ class RecordingBackend:
     def __init__(self, inner: Backend, time: Clock | None = None) -> None:
         self.inner = inner
         self._time = MonotonicClock() if time is None else time
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._calls: list[Call] = []
         self._cores: dict[int | None, tuple[int, int]] = {}
 

@@ -55,7 +55,6 @@ class AsyncInference:
             self.end_soon()
             raise
         except BaseException:
-            # First, and by a C function, since an interrupt may come in what follows.
             gate.time.call_soon(self._phases.look_again)
             if (taken := self.take()) is not None:
                 gate.put_back(taken)
@@ -77,6 +76,7 @@ class AsyncInference:
                 lower = functools.partial(phases.lower, quiet=error is not None)
                 await _AwaitedAction(lower).run_on(phases.gate.time)
         except BaseException:
+            phases.gate.time.call_soon(phases.look_again)
             phases.look_again()
             raise
 
@@ -150,6 +150,8 @@ class _AwaitedAction:
             if not isinstance(error, Exception):
                 raise
         finally:
+            # What an interrupt has left is run again.
+            self._waited_for = False
             self._answer_soon()
 
     def _answer_soon(self) -> None:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.interrupts import run_watched
 from htppower.control.precedence import Claim, in_use
 from htppower.control.side_by_side import run_side_by_side
-from htppower.errors import HtpPowerError
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
@@ -88,10 +88,12 @@ class Claims:
         with self._registry.lock:
             self._registry.require_live(session)
             self._planner.plan(loaded)
-        with self._reconciler.watch(session):
-            session.own = loaded
-            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)
+        error = self._reconciler.watched(functools.partial(self._use, session, loaded), session)
         self._reconciler.raise_failure(session, error)
+
+    def _use(self, session: SessionRecord, profile: Profile) -> VoteRejected | None:
+        session.own = profile
+        return self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)
 
     def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
@@ -138,36 +140,39 @@ class Claims:
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
         """End a hold, if it has not ended before."""
-        try:
-            self._end_hold(session, claim, end, quiet=quiet)
-        except HtpPowerError:
-            raise
-        except BaseException:
-            # It was interrupted: what asked for the end may ask no more.
-            self._time.call_soon(functools.partial(self.end_hold, session, claim, end, quiet=True))
-            raise
-
-    def _end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool) -> None:
-        with self._reconciler.watch(session):
-            with self._registry.lock:
-                if claim not in session.holds:
-                    return
-                session.holds = tuple(other for other in session.holds if other is not claim)
-                self._ended(session, claim, end)
-            error = self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)
+        action = functools.partial(self._end_hold, session, claim, end)
+        # Both: what asked for the end may ask no more, and where it has ended the session has yet to follow.
+        watched = functools.partial(self._reconciler.watched, action, session)
+        error: VoteRejected | None = run_watched(watched, self.end_soon(session, claim, end))
         if not quiet:
             self._reconciler.raise_failure(session, error)
 
+    def end_soon(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> Callable[[], object]:
+        """Return what ends a hold on another thread: it takes no lock, and is one call of a function in C."""
+        return functools.partial(
+            self._time.call_soon, functools.partial(self.end_hold, session, claim, end, quiet=True)
+        )
+
+    def _end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> VoteRejected | None:
+        with self._registry.lock:
+            if claim not in session.holds:
+                return None
+            session.holds = tuple(other for other in session.holds if other is not claim)
+            self._ended(session, claim, end)
+        return self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)
+
     def close(self, session: SessionRecord, timeout_s: float | None) -> list[VoteRejected]:
         """End every hold of a session, then close it; return the failures. The timeout is as for the reconciler's."""
-        with self._reconciler.watch(session):
-            with self._registry.lock:
-                # First, so that no hold begins that nobody would end.
-                session.gate.close()
-                holds, session.holds = session.holds, ()
-                for claim in holds:
-                    self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-            return self._reconciler.close(session, timeout_s)
+        return self._reconciler.watched(functools.partial(self._close, session, timeout_s), session)
+
+    def _close(self, session: SessionRecord, timeout_s: float | None) -> list[VoteRejected]:
+        with self._registry.lock:
+            # First, so that no hold begins that nobody would end.
+            session.gate.close()
+            holds, session.holds = session.holds, ()
+            for claim in holds:
+                self._ended(session, claim, HoldEnd.SESSION_CLOSED)
+        return self._reconciler.close(session, timeout_s)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Return a cap, which is not set.
@@ -190,13 +195,16 @@ class Claims:
 
     def lift_cap(self, claim: Claim) -> None:
         """Lift a cap, if it was not lifted before."""
-        with self._reconciler.watch(*self._registry.all()):
-            with self._registry.lock:
-                if claim not in self._registry.caps:
-                    return
-                self._registry.caps = tuple(other for other in self._registry.caps if other is not claim)
-                self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
-            self._all_follow(Cause.CAP_LIFTED, claim.reason)
+        lift = functools.partial(self._lift_cap, claim)
+        self._reconciler.watched(lift, *self._registry.all())
+
+    def _lift_cap(self, claim: Claim) -> None:
+        with self._registry.lock:
+            if claim not in self._registry.caps:
+                return
+            self._registry.caps = tuple(other for other in self._registry.caps if other is not claim)
+            self._events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
+        self._all_follow(Cause.CAP_LIFTED, claim.reason)
 
     def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Companions:
     """Calls back when their controller is closed, and in a forked child, with no lock held."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._companions: tuple[_Companion, ...] = ()
         self._closed = False
 
@@ -56,7 +56,7 @@ class Companions:
 
     def disown(self) -> None:
         """In a forked child: tell each."""
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._closed = True
         for companion in self._companions:
             companion.disowned()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import abc
+import functools
 import sys
 from typing import TYPE_CHECKING
 
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self
@@ -32,12 +34,19 @@ class ContextManager(abc.ABC):
     def _leave(self) -> None:
         """Give up."""
 
+    @property
     @abc.abstractmethod
-    def _leave_soon(self) -> None:
-        """Give up on another thread; take no lock."""
+    def _leave_soon(self) -> Callable[[], object]:
+        """What gives up on another thread: it takes no lock, and is one call of a function in C."""
 
-    def __enter__(self) -> Self:
-        return self
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
+
+    else:
+        # What ``with`` calls is a partial that returns the object, in C from end to end: before a function in Python
+        # begins, an exception such as Ctrl-C may come, and what was just made would be left without a handle.
+        __enter__ = property(functools.partial(functools.partial, getattr, None, ""))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -45,11 +54,14 @@ class ContextManager(abc.ABC):
         if kind is GeneratorExit:
             self._leave_soon()
             return
+        # As ``run_watched``, which would be one more function to be interrupted in its begin; the block is over, and
+        # nobody would give it up later.
+        leave_soon: Callable[[], object] | None = None
         try:
+            leave_soon = self._leave_soon
             self._leave()
         except HtpPowerError:
             raise
         except BaseException:
-            # It was interrupted, and the block is over: nobody would give it up.
-            self._leave_soon()
+            (leave_soon or self._leave_soon)()
             raise

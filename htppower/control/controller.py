@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_cores, checked_part
 from htppower.control.claims import Claims
 from htppower.control.companions import Companions
@@ -157,7 +158,7 @@ class VoteController(ContextManager):
         self._companions = Companions()
         self._status_files = Companions()
         # Held while the controller lets go of what is left; taken before every other lock.
-        self._ending: Lock = threading.RLock()  # type: ignore[assignment]  # typeshed does not know _is_owned
+        self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
         self._settings.peer = others
@@ -230,11 +231,13 @@ class VoteController(ContextManager):
             raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
         claim = self._claims.make_cap(profile, reason)
         cap = Cap(self._registry, self._claims, claim, self._time)
+        lift_soon = cap._leave_soon  # noqa: SLF001 - a handle of the controller's own
         try:
             self._claims.set_cap(claim)
             return cap  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
         except BaseException:
             # Nobody gets the handle, so nobody would lift it.
+            lift_soon()
             cap.lift()
             raise
 
@@ -356,8 +359,9 @@ class VoteController(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        self._time.call_soon(self.close)
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(self._time.call_soon, self.close)
 
     def _retry(self) -> None:
         self._reconciler.retry()

@@ -146,9 +146,14 @@ class EventBus:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"), in_context=in_context)
-        with self._lock:
-            self._subscriptions = (*self._subscriptions, made)
-        return made
+        try:
+            with self._lock:
+                self._subscriptions = (*self._subscriptions, made)
+            return made  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
+        except BaseException:
+            # Nobody gets it, so nobody would remove it.
+            self.remove(made)
+            raise
 
     def subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
@@ -194,7 +199,7 @@ class EventBus:
         """Make an event of a session, or, with None, of the controller itself, and hand it out."""
         with self._lock:
             self._order += 1
-            wanting = [each for each in self._subscriptions if each.wants(kind, details)]
+            wanting = self._wanting(kind, details)
             if not wanting:
                 return
             whose = _OF_CONTROLLER if session is None else session.identity
@@ -206,6 +211,9 @@ class EventBus:
                 else:
                     subscription.hand(event, context)
 
+    def _wanting(self, kind: type[Event], details: dict[str, Any]) -> list[Subscription]:
+        return [each for each in self._subscriptions if each.wants(kind, details)]
+
     def deliver(self) -> None:
         """Deliver what was told to subscribers without a thread of their own; no lock is held.
 
@@ -213,11 +221,14 @@ class EventBus:
         """
         while self._undelivered and self._may_deliver():
             try:
-                while self._undelivered:
-                    subscription, event, context = self._undelivered.popleft()
-                    subscription.hand(event, context)
+                self._deliver_all()
             finally:
                 self._delivering = False
+
+    def _deliver_all(self) -> None:
+        while self._undelivered:
+            subscription, event, context = self._undelivered.popleft()
+            subscription.hand(event, context)
 
     def _may_deliver(self) -> bool:
         """Let this thread deliver, unless one does already."""

@@ -336,12 +336,7 @@ class Gate:
             self.made = len(live)
             # A phase that begins may take a token from the one list or from the other, and each only once.
             earlier, self.idle = self.idle, []
-            for token in live:
-                token.home = self.idle
-            while earlier:
-                token = earlier.pop()
-                if token.home is self.idle:
-                    self.idle.append(token)
+            self._bring_home(live, earlier)
             preparing = tuple(watch for watch in self.preparing if watch() is not None)
             ended = len(preparing) < len(self.preparing)
             # Either of the two: an INIT that counts once more than it ended costs a call.
@@ -352,6 +347,15 @@ class Gate:
             must_lower = self.must_lower()
         if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)
+
+    def _bring_home(self, live: list[Token], earlier: list[Token]) -> None:
+        """Take the live tokens over from an earlier list of idle ones. The lock is held."""
+        for token in live:
+            token.home = self.idle
+        while earlier:
+            token = earlier.pop()
+            if token.home is self.idle:
+                self.idle.append(token)
 
     def _disarm(self) -> None:
         self.covered = False

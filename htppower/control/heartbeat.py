@@ -123,7 +123,8 @@ class Heartbeat:
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            if number != self._number:
+            # Where none is armed, an exception from outside has come before: this is run again.
+            if number != self._number and self._alarm is not None:
                 return
             self._alarm = None
         self._look()
@@ -134,17 +135,20 @@ class Heartbeat:
         self.asleep = True
         now_us = self._time.now_us
         try:
-            dues_us = {each: due for each in self._registry.all() if (due := self._due_us(each)) is not None}
-            look_us = next_look_us(dues_us.values(), now_us, self._heartbeat_us)
-            # Before the calls: one that hangs keeps nobody else from being looked after.
-            if look_us is not None:
-                self._arm(look_us)
-            for session, due in dues_us.items():
-                if due <= now_us:
-                    self._if_free(session, functools.partial(self._cast_again, session))
+            self._look_at_all(now_us)
         except BaseException:
             self._arm(now_us + self._heartbeat_us)
             raise
+
+    def _look_at_all(self, now_us: int) -> None:
+        dues_us = {each: due for each in self._registry.all() if (due := self._due_us(each)) is not None}
+        look_us = next_look_us(dues_us.values(), now_us, self._heartbeat_us)
+        # Before the calls: one that hangs keeps nobody else from being looked after.
+        if look_us is not None:
+            self._arm(look_us)
+        for session, due in dues_us.items():
+            if due <= now_us:
+                self._if_free(session, functools.partial(self._cast_again, session))
 
     def _due_us(self, session: SessionRecord) -> int | None:
         history = session.history

@@ -7,10 +7,11 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager, in_closed_generator
-from htppower.errors import VoteRejected
+from htppower.errors import HtpPowerError
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from htppower.control.claims import Claims
@@ -48,8 +49,9 @@ class _Handle(ContextManager):
     def _leave(self) -> None:
         self._end(quiet=False)
 
-    def _leave_soon(self) -> None:
-        self._time.call_soon(functools.partial(self._end, quiet=True))
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(self._time.call_soon, functools.partial(self._end, quiet=True))
 
 
 class Hold(_Handle):
@@ -64,6 +66,7 @@ class Hold(_Handle):
     def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, time: Time, owner: object | None) -> None:
         super().__init__(claims, claim, time)
         self._session = session
+        end_soon = claims.end_soon(session, claim, HoldEnd.RELEASED)
         try:
             claims.begin_hold(session, claim)
             if owner is not None:
@@ -72,6 +75,7 @@ class Hold(_Handle):
                 claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
         except BaseException:
             # Nobody gets the handle, so nobody would end it.
+            end_soon()
             self._end(quiet=True)
             raise
 
@@ -92,13 +96,15 @@ class Hold(_Handle):
         if in_closed_generator():
             self._leave_soon()
             return
+        # One with a timeout or an owner would not end with its handle.
+        leave_soon: Callable[[], object] | None = None
         try:
-            self._end(quiet=False)
-        except VoteRejected:
+            leave_soon = self._leave_soon
+            self._leave()
+        except HtpPowerError:
             raise
         except BaseException:
-            # It was interrupted, and one with a timeout or an owner would not end with its handle.
-            self._leave_soon()
+            (leave_soon or self._leave_soon)()
             raise
 
     def __exit__(
@@ -108,10 +114,14 @@ class Hold(_Handle):
             super().__exit__(kind, error, traceback)
         else:
             # The error of the block is passed on, and no failure of a call takes its place.
+            leave_soon: Callable[[], object] | None = None
             try:
+                leave_soon = self._leave_soon
                 self._end(quiet=True)
+            except HtpPowerError:
+                raise
             except BaseException:
-                self._leave_soon()
+                (leave_soon or self._leave_soon)()
                 raise
 
     def __repr__(self) -> str:
@@ -144,11 +154,15 @@ class Cap(_Handle):
         if in_closed_generator():
             self._leave_soon()
             return
+        # What was asked for is done, also where the handle is dropped now.
+        leave_soon: Callable[[], object] | None = None
         try:
-            self._end(quiet=True)
+            leave_soon = self._leave_soon
+            self._leave()
+        except HtpPowerError:
+            raise
         except BaseException:
-            # It was interrupted: what was asked for is done nevertheless, also where the handle is dropped now.
-            self._leave_soon()
+            (leave_soon or self._leave_soon)()
             raise
 
     def __repr__(self) -> str:

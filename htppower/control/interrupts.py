@@ -1,23 +1,25 @@
 """Interrupts: an exception from outside, such as Ctrl-C, may come between any two steps of a change.
 
-A change of a gate, a claim or a plan is followed by settling its sessions. So it is made in a ``with`` block that notes
-which they are: where an exception passes, they are settled on another thread. Settling compares what should be with
-what is, so it does not matter how far the change had come. What an interrupted call has done, ``NativeCalls`` notes.
+A change of a gate, a claim or a plan is followed by settling its sessions. So it is made by ``run_watched``: where an
+exception passes, they are settled on another thread. Settling compares what should be with what is, so it does not
+matter how far the change had come. What an interrupted call has done, ``NativeCalls`` notes.
+
+A handler of such an exception first posts what makes up for it, by one call of a function in C with an action that is
+ready: another exception comes before that handler begins, or once it is posted. Whatever else the handler does is only
+sooner. What is posted, and what an alarm runs, is run again where an exception from outside comes in it.
 """
 
 from __future__ import annotations
 
-import functools
 import signal
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from typing import TYPE_CHECKING, TypeVar
 
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import TracebackType
+    from collections.abc import Callable
+
+_T = TypeVar("_T")
 
 
 def is_from_outside(error: BaseException) -> bool:
@@ -36,26 +38,17 @@ def is_from_outside(error: BaseException) -> bool:
     return False
 
 
-@attrs.define(eq=False, repr=False, weakref_slot=False)
-class Watch:
-    """The context manager of a change.
+def run_watched(action: Callable[[], _T], make_up_soon: Callable[[], object]) -> _T:
+    """Run an action, and return what it returns.
 
     Args:
-        sessions: which to settle where an exception passes that is none of ours.
-        call_soon: runs an action on another thread, as that of ``Time``.
-        settle: settles a session.
+        action: what may be interrupted.
+        make_up_soon: called where an exception passes that is none of ours: a partial of ``Time.call_soon``.
     """
-
-    _sessions: Iterable[Any]
-    _call_soon: Callable[[Callable[[], object]], object]
-    _settle: Callable[[Any], object]
-
-    def __enter__(self) -> None:
-        """Begin the change."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is not None and not issubclass(kind, HtpPowerError):
-            for session in self._sessions:
-                self._call_soon(functools.partial(self._settle, session))
+    try:
+        return action()
+    except HtpPowerError:
+        raise
+    except BaseException:
+        make_up_soon()
+        raise

@@ -59,6 +59,7 @@ class Opener:
             VoteRejected: an id can't be created although the DSP is in reach.
             SessionClosed: the controller was closed meanwhile.
         """
+        give_back_soon = self._reconciler.soon(functools.partial(self._give_up, session))
         try:
             for again in reversed(range(MOST_RESTARTS)):
                 if self._take_in(session, again=again > 0):
@@ -69,10 +70,8 @@ class Opener:
             self._reconciler.after_turn()
         except BaseException:
             # Nobody gets the session, so nobody would close it.
-            try:
-                self._give_back(session)
-            finally:
-                self._reconciler.after_turn()
+            give_back_soon()
+            self._give_up(session)
             raise
 
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
@@ -115,6 +114,12 @@ class Opener:
                 return without_frames(rejected)
             raise
         return None
+
+    def _give_up(self, session: SessionRecord) -> None:
+        try:
+            self._give_back(session)
+        finally:
+            self._reconciler.after_turn()
 
     def _give_back(self, session: SessionRecord) -> None:
         """Destroy the ids of a session that does not open."""

@@ -17,9 +17,13 @@ thread may wait for a lock that this one holds. In the order of their ranks:
 - EVENTS, one a controller: the order of events. Events are delivered with no lock held.
 - TIME and WORKER: inside clock, alarms and threads.
 
-A lock is taken by ``with``, which no exception such as Ctrl-C can come between. Where a thread must not wait, or not
-for ever, ``run_if_free`` takes it: that asks for the lock within ``try``, and releases it in ``finally`` as the first
-thing, which raises RuntimeError where it did not get it.
+A lock is taken by ``with``: no exception such as Ctrl-C can come between the taking and the block. From CPython 3.14 on
+that holds for ``whole_lock``, and for no lock of ``threading``. Where a thread must not wait, or not for ever,
+``run_if_free`` takes it: that asks for the lock within ``try``, and releases it in ``finally`` as the first thing,
+which raises RuntimeError where it did not get it.
+
+No loop stands directly in a ``with`` or a ``try`` that undoes something: from CPython 3.12 on an exception that comes
+as such a loop begins again, at the end of an ``if``, misses both. A loop in a function that is called there is safe.
 
 What the garbage collector may run (the end of a hold, of a stream, of an inference that was dropped) takes no lock: it
 posts an action to a worker.
@@ -28,8 +32,9 @@ posts an action to a worker.
 from __future__ import annotations
 
 import enum
-import threading
 from typing import TYPE_CHECKING, Any, Protocol
+
+from htppower.backends.whole_lock import whole_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +78,7 @@ class Lock(Protocol):
 
 def make_lock(rank: Rank) -> Lock:  # noqa: ARG001 - tests put locks in the place of these that check their ranks
     """Return a new lock of a rank."""
-    return threading.RLock()  # type: ignore[return-value]  # typeshed does not know _is_owned
+    return whole_lock()  # type: ignore[return-value]  # typeshed does not know _is_owned
 
 
 def is_held(lock: Lock) -> bool:
@@ -120,8 +125,15 @@ class _Place:
     __slots__ = ("before", "lock")
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = whole_lock()
         self.before: _Place | None = None
+
+
+def _wait_for_those_before(place: _Place) -> None:
+    while (before := place.before) is not None:
+        with before.lock:
+            pass
+        place.before = before.before
 
 
 class FairLock:
@@ -139,7 +151,7 @@ class FairLock:
 
     def __init__(self, rank: Rank) -> None:
         self.lock = make_lock(rank)
-        self._joining = threading.RLock()
+        self._joining = whole_lock()
         self._last = _Place()
 
     def run(self, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -149,9 +161,6 @@ class FairLock:
             with self._joining:
                 place.before = self._last
                 self._last = place
-            while (before := place.before) is not None:
-                with before.lock:
-                    pass
-                place.before = before.before
+            _wait_for_those_before(place)
             with self.lock:
                 return action(*arguments)

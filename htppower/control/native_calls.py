@@ -129,6 +129,8 @@ class NativeCalls:
             if failed is not None and failed.code in LINK_LOST:
                 self._link_lost(failed, epoch)
         except BaseException:
+            # First, and no call: another exception may come in what follows.
+            self._registry.doubtful = True
             self._interrupted()
             raise
         finally:

@@ -49,13 +49,20 @@ class Phases:
 
     def end_inference(self, token: Token) -> None:
         """End an inference; raise nothing."""
-        with self._reconciler.watch(self._session):
-            if self.gate.end(token):
-                self.lower(quiet=True)
+        self._reconciler.watched(functools.partial(self._end_inference, token), self._session)
+
+    def _end_held(self, held: list[Token]) -> None:
+        """End the inference of a token, unless it has ended. One that is interrupted loses its token."""
+        if held:
+            self.end_inference(held.pop())
+
+    def _end_inference(self, token: Token) -> None:
+        if self.gate.end(token):
+            self.lower(quiet=True)
 
     def end_inference_soon(self, token: Token) -> None:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
-        self.gate.time.call_soon(functools.partial(self.end_inference, token))
+        self.gate.time.call_soon(functools.partial(self._end_held, [token]))
 
     def lower(self, *, quiet: bool) -> None:
         """Lower the votes of a session that is idle still."""
@@ -68,10 +75,12 @@ class Phases:
 
     def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         """End INIT or DE-INIT."""
-        with self._reconciler.watch(self._session):
-            self.gate.end_preparation(token, phase)
-            cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
-            self._reconciler.settle(self._session, cause, phase, quiet=quiet)
+        self._reconciler.watched(functools.partial(self._end_preparation, token, phase, quiet=quiet), self._session)
+
+    def _end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
+        self.gate.end_preparation(token, phase)
+        cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
+        self._reconciler.settle(self._session, cause, phase, quiet=quiet)
 
     def end_preparation_soon(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT on another thread, as ``end_inference_soon``."""
@@ -110,6 +119,7 @@ class Inference:
                 return
             self._phases.wait_for_votes(token)
         except BaseException as error:
+            gate.time.call_soon(self._phases.look_again)
             # The inference does not begin, so nobody will end it.
             if token is not None and self._token is token:
                 self._token = None
@@ -160,6 +170,7 @@ class Inference:
         except (VoteRejected, PhaseMisuse):
             raise
         except BaseException as interrupt:
+            gate.time.call_soon(self._phases.look_again)
             # A token that was not given back is counted when nothing refers to it any more.
             self._token = token = None
             try:
@@ -208,6 +219,7 @@ class Preparation:
         try:
             self._phases.begin_preparation(self._phase)
         except BaseException:
+            self._phases.gate.time.call_soon(self._phases.look_again)
             # The phase does not begin, so nobody will end it.
             self._token = None
             self._phases.gate.drop_preparation(token)

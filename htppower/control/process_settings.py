@@ -86,26 +86,34 @@ class ProcessSettings:
         Return whether the session asks for any setting, or did.
         """
         wish = NOTHING if votes is None else _of_the_process(votes)
-        asks = bool(wish)
         with self._lock:
             try:
-                for other, numbers in list(self._wishes.items()):
-                    asks |= number in numbers
-                    if other is not wish:
-                        numbers.discard(number)
-                        if not numbers:
-                            del self._wishes[other]
+                asked = self._take_out(number, wish)
                 if wish:
                     self._wishes.setdefault(wish, set()).add(number)
             finally:
                 self._shared.changes += 1
-        return asks
+        return bool(wish) or asked
+
+    def _take_out(self, number: int, wish: VoteSet) -> bool:
+        """Take a session out of the wishes but for one; return whether it was in any. The lock is held."""
+        asked = False
+        for other, numbers in list(self._wishes.items()):
+            asked |= number in numbers
+            if other is not wish:
+                numbers.discard(number)
+                if not numbers:
+                    del self._wishes[other]
+        return asked
 
     def asks_for(self, number: int, votes: VoteSet) -> bool:
         """Return whether a session asks for just what its votes say."""
         wish = _of_the_process(votes)
         with self._lock:
-            return [other for other, numbers in self._wishes.items() if number in numbers] == ([wish] if wish else [])
+            return self._wishes_of(number) == ([wish] if wish else [])
+
+    def _wishes_of(self, number: int) -> list[VoteSet]:
+        return [wish for wish, numbers in self._wishes.items() if number in numbers]
 
     def holders(self, option: Option, value: int) -> tuple[int, ...]:
         """Return the numbers of the sessions that ask for a value."""
@@ -125,16 +133,19 @@ class ProcessSettings:
             with self._lock:
                 missing, now, changes = list(self._missing), self._ledger.now, shared.changes
                 if self._wanted[0] != changes:
-                    # One that nobody has is left where an interrupt came.
-                    wishes = [wish for wish, numbers in self._wishes.items() if numbers]
-                    if shared.joined > 1:
-                        wishes.extend(wish for other in self.others for wish in other.wishes())
-                    self._wanted = (changes, _aggregated(tuple(wishes)))
+                    self._wanted = (changes, _aggregated(self._asked_by_all()))
                 difference = self._ledger.difference(self._wanted[1])
                 if missing:
                     difference = difference.without(*missing)
                 self._found = found = (now, changes, len(missing), difference)
         return found[3]
+
+    def _asked_by_all(self) -> tuple[VoteSet, ...]:
+        # One that nobody has is left where an interrupt came.
+        wishes = [wish for wish, numbers in self._wishes.items() if numbers]
+        if self._shared.joined > 1:
+            wishes.extend(wish for other in self.others for wish in other.wishes())
+        return tuple(wishes)
 
     def wishes(self) -> list[VoteSet]:
         """Return what the sessions ask for and the platform was not found to lack. The lock is held."""

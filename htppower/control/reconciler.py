@@ -9,18 +9,18 @@ and looks at no other session: who else is concerned joins a queue, and is settl
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from htppower.control.interrupts import Watch
+from htppower.control.interrupts import run_watched
 from htppower.control.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST, code_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from htppower.control.time.base import Time
     from htppower.events import Phase
 
+_T = TypeVar("_T")
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN})
 
 
@@ -61,9 +62,13 @@ class Reconciler:
     _raises: bool = attrs.field(kw_only=True)
     _known_missing: int = attrs.field(init=False, default=0)
 
-    def watch(self, *sessions: SessionRecord) -> Watch:
-        """Return a ``with`` block for what changes sessions: one that an interrupt leaves is settled soon."""
-        return Watch(sessions, self._time.call_soon, self._make_up)
+    def watched(self, action: Callable[[], _T], *sessions: SessionRecord) -> _T:
+        """Run an action that changes sessions, and return what it returns; settle them soon where it is interrupted."""
+        return run_watched(action, self.soon(functools.partial(self._make_up, sessions)))
+
+    def soon(self, action: Callable[[], object]) -> Callable[[], object]:
+        """Return what runs an action on another thread: it takes no lock, and is one call of a function in C."""
+        return functools.partial(self._time.call_soon, action)
 
     def settle(self, session: SessionRecord, cause: Cause, phase: Phase | None = None, *, quiet: bool = False) -> None:
         """Bring what is in force in line with what a session should have. With ``quiet``, no failed call is raised.
@@ -84,8 +89,7 @@ class Reconciler:
 
     def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session whose alarm rings."""
-        with self.watch(session):
-            self._settle_when_free(session, cause)
+        self.watched(functools.partial(self._settle_when_free, session, cause), session)
 
     def settle_soon(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session on another thread, without waiting for it."""
@@ -161,9 +165,11 @@ class Reconciler:
 
     def if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
         """Run an action in a session's turn, unless another thread has it: it makes a call, or has made one."""
-        with self.watch(session):
-            if run_if_free(session.turn, action):
-                self._settle_if_asked(session)
+        self.watched(functools.partial(self._run_if_free, session, action), session)
+
+    def _run_if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
+        if run_if_free(session.turn, action):
+            self._settle_if_asked(session)
 
     def _settle_if_asked(self, session: SessionRecord) -> None:
         """Settle what was asked for while another thread, or this one, had the turn; to be called after each turn."""
@@ -187,10 +193,11 @@ class Reconciler:
         session.again = cause
         self._settle_if_asked(session)
 
-    def _make_up(self, session: SessionRecord) -> None:
-        """Settle a session at which an interrupt has passed; the back-off does where one passes here, too."""
-        self._recovery.lacks(session)
-        self._settle_when_free(session, Cause.RETRIED)
+    def _make_up(self, sessions: Iterable[SessionRecord]) -> None:
+        """Settle sessions at which an interrupt has passed; the back-off does where one passes here, too."""
+        for session in sessions:
+            self._recovery.lacks(session)
+            self._time.spawn(functools.partial(self._settle_when_free, session, Cause.RETRIED))
 
     def link_lost(self, code: int) -> None:
         """Take in that a call of the host's own was answered with a lost link; the sessions are settled elsewhere.
@@ -201,11 +208,13 @@ class Reconciler:
         if code not in LINK_LOST:
             known = " or ".join(f"{each} ({code_name(each)})" for each in sorted(LINK_LOST))
             raise ValueError(f"code is {code!r}: {known}")
-        sessions = self._registry.all()
-        if sessions or not self._others.none:
-            with self.watch(*sessions):
-                self._others.link_lost(VoteRejected(code, function="graphExecute"))
-                self.after_turn()
+        take_in = functools.partial(self._take_in_loss, code)
+        run_watched(take_in, functools.partial(self._time.call_soon, take_in))
+
+    def _take_in_loss(self, code: int) -> None:
+        if self._registry.all() or not self._others.none:
+            self._others.link_lost(VoteRejected(code, function="graphExecute"))
+            self.after_turn()
 
     def retry(self) -> None:
         """Try again what is left."""
@@ -251,10 +260,13 @@ class Reconciler:
         queued: dict[SessionRecord, Cause] = {}
         try:
             queued = self._recovery.take_queue()
-            while queued:
-                session = next(iter(queued))
-                self.settle_soon(session, queued[session])
-                del queued[session]
+            self._settle_all_soon(queued)
         finally:
             if queued:
                 self._recovery.queue_again(queued)
+
+    def _settle_all_soon(self, queued: dict[SessionRecord, Cause]) -> None:
+        while queued:
+            session = next(iter(queued))
+            self.settle_soon(session, queued[session])
+            del queued[session]

@@ -110,34 +110,41 @@ class Recovery:
             known = error.code in self._lost_us and now_us - self._lost_us[error.code] < SAME_LOSS_US
             if by_host and known:
                 return False
+            # Until it is taken in whole: an exception such as Ctrl-C may come in the middle.
+            self._registry.doubtful = True
             self._lost_us[error.code] = now_us
             self._lose_all(Cause.LINK_LOST)
-            if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
-                if not self.waiting:
-                    self._disarm()
-                    self._dead_until_us = self._time.now_us + self._delay_us
-                self.failed(None, error)
-                return True
-            if error.code != SYSTEM_COMMUNICATION_FATAL:
-                self.restart_epoch = self._registry.epoch
-                if now_us - self._restarts_since_us >= FIRST_RETRY_US:
-                    self._restarts, self._restarts_since_us = 0, now_us
-                self._restarts += not by_host and not earlier
-                # It is there again, and may be called at once.
-                self._dead_until_us = 0
-            if self.gives_up:
-                self._put_off = self._registry.epoch
-                self.failed(None, error)
-            else:
-                # What an exception such as Ctrl-C keeps from being settled at once is tried again.
-                self._go_on()
+            self._follow_loss(error, now_us, earlier=earlier, by_host=by_host)
+            self._registry.doubtful = False
             return True
+
+    def _follow_loss(self, error: VoteRejected, now_us: int, *, earlier: bool, by_host: bool) -> None:
+        if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
+            if not self.waiting:
+                self._disarm()
+                self._dead_until_us = self._time.now_us + self._delay_us
+            self.failed(None, error)
+            return
+        if error.code != SYSTEM_COMMUNICATION_FATAL:
+            self.restart_epoch = self._registry.epoch
+            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
+                self._restarts, self._restarts_since_us = 0, now_us
+            self._restarts += not by_host and not earlier
+            # It is there again, and may be called at once.
+            self._dead_until_us = 0
+        if self.gives_up:
+            self._put_off = self._registry.epoch
+            self.failed(None, error)
+        else:
+            # What an exception such as Ctrl-C keeps from being settled at once is tried again.
+            self._go_on()
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         with self._registry.lock:
             self._lose_all(Cause.RETRIED)
             self._go_on()
+            self._registry.doubtful = False
 
     def take_over(self) -> None:
         """Take in that something is left that another controller was to see to."""
@@ -178,6 +185,8 @@ class Recovery:
 
     def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
+        if self._registry.doubtful:
+            self.call_interrupted()
         if not self._queue:
             return {}
         with self._registry.lock:

@@ -21,6 +21,7 @@ class Registry:
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
             else.
+        doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in.
         borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
@@ -32,6 +33,7 @@ class Registry:
         self.lock = make_lock(Rank.REGISTRY)
         self.sessions: dict[int, SessionRecord] = {}
         self.epoch = 0
+        self.doubtful = False
         self.orphans: dict[int, None] = {}
         self.borrowed: set[int] = set()
         self.last_core = (0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
@@ -282,8 +283,9 @@ class Session(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        self._time.call_soon(self.close)
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(self._time.call_soon, self.close)
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""

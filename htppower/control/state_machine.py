@@ -175,12 +175,13 @@ class SessionTransitions:
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:
+            if dest is State.DESTROYED:
+                # First: one that is destroyed is not settled again.
+                with self._registry.lock:
+                    self._registry.sessions.pop(session.number, None)
             session.state = dest
             session.error = None
             session.casting = False
-            if dest is State.DESTROYED:
-                with self._registry.lock:
-                    self._registry.sessions.pop(session.number, None)
             self._moved(session, trigger, source, cause, phase, late_us=late_us)
         return outcome
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from htppower.backends.forks import call_in_forked_children
+from htppower.backends.whole_lock import whole_lock
 from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Termination:
     def __init__(self) -> None:
         self._bound: dict[int, weakref.ref[Bound]] = {}
         # Taken by who opens and closes controllers, never by the handler.
-        self._lock = threading.RLock()
+        self._lock = whole_lock()
         # What stands in the place of signal.signal, what stood there before, and all that ever did.
         self._replacement: Any = None
         self._before: Any = None
@@ -198,7 +199,7 @@ class Termination:
 
     def _forked(self) -> None:
         """In a forked child: it has no controllers, and dies of the signals by default."""
-        self._lock = threading.RLock()
+        self._lock = whole_lock()
         self._bound, self._ending, self._put_off, self._exiting = {}, False, 0, False
         if self._replacement is not None:
             self._end()

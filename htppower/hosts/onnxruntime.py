@@ -10,6 +10,7 @@ switch it on are refused. For a host that leaves the votes to the provider there
 from __future__ import annotations
 
 import contextlib
+import functools
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -240,8 +241,9 @@ class VotingSession(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        run_soon(self._votes, self.close)
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(run_soon, self._votes, self.close)
 
     def __repr__(self) -> str:
         """Return the votes' session."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, Event, SessionOpened, State, Transition
 from htppower.subscribers.trace_events import PROCESS, event, moment, process, slice_of, track
 from htppower.subscribers.trace_file import TraceFile
@@ -79,7 +79,7 @@ class ChromeTrace:
         # The largest size of this file: more where its first tracks leave too little room for events.
         self._full_bytes = max_bytes
         self._keep = keep
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._tracks: dict[int, _Track] = {}
         self._raised: set[int] = set()
         self._file: TraceFile | None = None

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
+from htppower.backends.whole_lock import whole_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -47,7 +49,7 @@ class StatusFiles:
         self._gauges: dict[str, Gauge] = {}
         self._counters: dict[str, Counter] = {}
         self._counted: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._ended = threading.Event()
         self.refresh()
         threading.Thread(target=self._refresh_always, name="htppower-metrics", daemon=True).start()

@@ -10,13 +10,13 @@ Only the API is imported. Without a tracer provider of the host, spans cost next
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower._version import __version__
+from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
 from htppower.subscribers.snapshot import encodable
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -99,7 +99,7 @@ class _Spans:
     def __init__(self, tracer: Tracer, offset_ns: int, status: Callable[[], ControllerStatus]) -> None:
         self._tracer = tracer
         self._offset_ns = offset_ns
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._closed = False
         self._status = status
         self._order = 0
@@ -142,8 +142,11 @@ class _Spans:
         status = self._status()
         up = {session.number for session in status.sessions if session.state is State.RAISED}
         with self._lock:
-            over = {number: raised for number, raised in self._raised.items() if number not in up}
+            over = self._raised_but(up)
         self._check = _Check(status.time_us, frozenset(session.number for session in status.sessions), over)
+
+    def _raised_but(self, up: set[int]) -> dict[int, _Raised]:
+        return {number: raised for number, raised in self._raised.items() if number not in up}
 
     def _end_lost_spans(self, now_us: int) -> None:
         """Once every event before a check has arrived, end the spans that are over and that none of them ended."""

@@ -12,12 +12,12 @@ What a closed session did stays in the totals over all sessions.
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections import Counter as Sum
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.event_bus import LOWERINGS
 from htppower.events import (
     CallMade,
@@ -81,7 +81,7 @@ class PrometheusMetrics:
         self._registry = REGISTRY if registry is None else registry
         self._per_session = per_session
         self._counted = _Counted()
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
         self._counted.begin(controller.status())
         # Registered first: where that fails, nothing stays subscribed.
@@ -155,7 +155,7 @@ class _Counted:
     """The subscriber: the metrics that are counted from events."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._sums = _Sums(Sum(), 0, Sum())
         # A registry of its own keeps the metrics in their order.
         self._registry = CollectorRegistry()

@@ -8,6 +8,7 @@ import itertools
 import queue
 from typing import TYPE_CHECKING
 
+from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.control.time.workers import InlineWorker
 
@@ -61,7 +62,7 @@ class VirtualTime:
             raise ValueError(f"time does not go back: {duration_us} us")
         end_us = self._now_us + duration_us
         while (action := self._due(end_us)) is not None:
-            action()
+            self._run(action)
         self._now_us = max(self._now_us, end_us)
 
     def sleep(self, duration_s: float) -> None:
@@ -98,15 +99,35 @@ class VirtualTime:
             self._actions.clear()
             self._alarms.clear()
 
+    def _run(self, action: Callable[[], object]) -> None:
+        """Run what is due; where an exception from outside comes in it, such as Ctrl-C, it is due again."""
+        try:
+            action()
+        except Exception as error:
+            again = True
+            try:
+                again = is_from_outside(error)
+            finally:
+                # Also where another comes meanwhile.
+                if again:
+                    self._soon.put(action)
+            raise
+        except BaseException:
+            self._soon.put(action)
+            raise
+
     def _due(self, end_us: int) -> Callable[[], object] | None:
         """Take the next alarm that is due by then, and move on to its deadline."""
         with contextlib.suppress(queue.Empty):
             return self._soon.get_nowait()
         with self._lock:
-            while self._alarms and self._alarms[0][0] <= end_us:
-                deadline_us, alarm = heapq.heappop(self._alarms)
-                action = self._actions.pop(alarm, None)
-                if action is not None:
-                    self._now_us = max(self._now_us, deadline_us)
-                    return action
+            return self._pop(end_us)
+
+    def _pop(self, end_us: int) -> Callable[[], object] | None:
+        while self._alarms and self._alarms[0][0] <= end_us:
+            deadline_us, alarm = heapq.heappop(self._alarms)
+            action = self._actions.pop(alarm, None)
+            if action is not None:
+                self._now_us = max(self._now_us, deadline_us)
+                return action
         return None

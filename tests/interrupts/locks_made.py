@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pkgutil
-import threading
 from typing import TYPE_CHECKING
 
 from htppower import control, testing
+from htppower.backends.whole_lock import whole_lock
 from htppower.control import locks
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LOCKS: list[tuple[str, Lock]] = []
 
 
 def _make_lock(rank: Rank) -> Lock:
-    lock: Lock = threading.RLock()  # type: ignore[assignment]  # typeshed does not know _is_owned
+    lock: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
     LOCKS.append((rank.name, lock))
     return lock
 

@@ -42,6 +42,7 @@ class Operation:
         kinds: whether any exception may come, or only one that asyncio passes on.
         may_be_lost: whether the interpreter runs some of it in a finalizer, in which it loses exceptions.
         one_call_at_a_time: whether the backend says so.
+        begun_after: the functions in which nothing was begun: where an interrupt comes there, the host asks once more.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Operation:
     any_kind: bool = True
     may_be_lost: bool = False
     one_call_at_a_time: bool = False
+    begun_after: frozenset[str] = frozenset()
 
 
 OPERATIONS: list[Operation] = []
@@ -476,7 +478,7 @@ def _use_none(world: World) -> Action:
 # Restarts, failures, alarms
 
 
-@operation("a restart that the host tells of")
+@operation("a restart that the host tells of", begun_after=frozenset({"link_lost", "run_watched"}))
 def _link_lost(world: World) -> Action:
     world.in_use()
     session = _in_window(world)
@@ -669,7 +671,7 @@ def _close_beside(world: World) -> Action:
     return functools.partial(session.close, timeout_s=0.0)
 
 
-@operation("a restart that is told of beside a call that hangs")
+@operation("a restart that is told of beside a call that hangs", begun_after=frozenset({"link_lost", "run_watched"}))
 def _restart_beside(world: World) -> Action:
     session = world.in_use()
     _beside(world)

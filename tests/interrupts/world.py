@@ -142,7 +142,7 @@ class World:
         for rank, lock in LOCKS:
             if lock._is_owned():
                 yield f"the lock {rank} is held"
-        if self.htp._lock.locked():
+        if self.htp._lock._is_owned():  # type: ignore[attr-defined]  # typeshed does not know it
             yield "the lock of the backend is held"
 
     def _rests(self, when: str) -> Iterator[str]:  # noqa: C901, PLR0912 - one list of what must hold

@@ -21,6 +21,12 @@ def test_a_sample_of_interrupts_leaves_nothing_behind() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_sample_of_two_interrupts_in_a_row_leaves_nothing_behind() -> None:
+    """Where a second comes while the first is handled, all that holds nevertheless."""
+    done = _run("run.py", "--quick", "--pairs", "--samples", "2", "--seed", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_real_signals_leave_nothing_behind() -> None:
     """SIGINT at random moments beside a busy session: no count is wrong, no lock is held, nothing stays up."""
     done = _run("real_signals.py", "--seconds", "1.5")
@@ -31,8 +37,8 @@ def test_the_tool_sees_what_an_interrupt_leaves() -> None:
     """Where nobody settles what an interrupt leaves, the tool says so."""
     broken = (
         "import sys, runpy; sys.path[:0] = ['..', '../support'];"
-        "from htppower.control.interrupts import Watch; Watch.__exit__ = lambda *_: None;"
-        "sys.argv = ['run.py', '--quick', '--samples', '40', 'the alarm that ends'];"
+        "from htppower.control import reconciler; reconciler.run_watched = lambda action, _: action();"
+        "sys.argv = ['run.py', '--quick', '--samples', '40', 'another profile, while'];"
         "runpy.run_path('run.py', run_name='__main__')"
     )
     done = _run("-c", broken)

@@ -1,7 +1,8 @@
 """Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
 
 The modules of ``htppower.control`` import ``threading``, ``queue`` and ``atexit``, and get the stand-ins for them. A
-core that makes its locks with ``htppower.control.locks.make_lock(rank)`` gets locks of the scheduler of that rank.
+core that makes its locks with ``htppower.control.locks.make_lock(rank)`` gets locks of the scheduler of that rank, and
+one that makes them with ``whole_lock()`` gets such without a rank.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def watch() -> None:
 
 
 def _adapt(module: types.ModuleType) -> None:
+    if hasattr(module, "whole_lock"):
+        module.__dict__["whole_lock"] = stand_ins.threading.RLock
     if module.__name__ == f"{PACKAGE}.locks" and hasattr(module, "make_lock"):
         module.__dict__["make_lock"] = stand_ins.ranked(module.make_lock)
 

@@ -201,11 +201,15 @@ def _device(hardware: abi.HardwareDevice) -> Device:
 
 def _destroy_left(ids: set[int], destroy_id: Callable[[int], int]) -> None:
     try:
-        while ids:
-            _free_one("destroyPowerConfigId", destroy_id, ids.pop())
+        _destroy_each(ids, destroy_id)
     finally:
         if ids:  # interrupted: the others must go before the device is freed
             _destroy_left(ids, destroy_id)
+
+
+def _destroy_each(ids: set[int], destroy_id: Callable[[int], int]) -> None:
+    while ids:
+        _free_one("destroyPowerConfigId", destroy_id, ids.pop())
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:

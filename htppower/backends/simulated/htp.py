@@ -6,7 +6,6 @@ restarts is assumed, since no library could be asked.
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from htppower.backends.base import Description, Device
 from htppower.backends.simulated.answers import NEWEST, answer, find_version
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
 from htppower.backends.simulated.faults import FUNCTIONS, Faults, check_function
+from htppower.backends.whole_lock import whole_lock
 from htppower.errors import VoteRejected
 from htppower.rules.platforms import platform_of
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
@@ -68,7 +68,7 @@ class SimulatedHtp:
         self._cores = cores
         self._next_id = first_id
         self._sleep = sleep
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._clients: dict[int, Client] = {}
         # The ids that a refused create has written.
         self._refused: set[int] = set()
@@ -171,12 +171,10 @@ class SimulatedHtp:
     def effective(self, device_id: int = 0, core_id: int = 0) -> Effective:
         """Return the clocks of a core over all ids, and the process's settings, in native numbers."""
         with self._lock:
-            clients = [
-                client
-                for client in self._clients.values()
-                if (client.device_id, client.core_id) == (device_id, core_id)
-            ]
-            return effective_clocks(clients, self._process)
+            return effective_clocks(self._clients_on(device_id, core_id), self._process)
+
+    def _clients_on(self, device_id: int, core_id: int) -> list[Client]:
+        return [each for each in self._clients.values() if (each.device_id, each.core_id) == (device_id, core_id)]
 
     @property
     def power_config_ids(self) -> tuple[int, ...]:

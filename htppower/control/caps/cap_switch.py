@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from typing import TYPE_CHECKING
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class CapSwitch:
     ) -> None:
         self.profile = controller._claims.check(profile)
         self.time = controller._time
-        self.lock = threading.RLock()
+        self.lock = whole_lock()
         self.closed = False
         self.cap: Cap | None = None
         self._controller = controller
@@ -78,9 +79,10 @@ class CapSwitch:
     def lift(self) -> None:
         """Lift the cap, if it is set."""
         with self.lock:
-            cap, self.cap = self.cap, None
-            if cap is not None:
-                cap.lift()
+            if self.cap is not None:
+                # Kept until it is lifted, which an exception such as Ctrl-C may come before.
+                self.cap.lift()
+                self.cap = None
 
     def close(self) -> None:
         """Lift the cap, and set none again. Closing twice is fine."""
@@ -93,11 +95,12 @@ class CapSwitch:
             self._unfollow()
             self.lift()
 
-    def close_soon(self) -> None:
-        """Close on another thread; take no lock."""
-        self.time.call_soon(self.close)
+    @property
+    def close_soon(self) -> Callable[[], object]:
+        """What closes it on another thread: it takes no lock, and is one call of a function in C."""
+        return functools.partial(self.time.call_soon, self.close)
 
     def _disown(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = whole_lock()
         self.closed = True
         self.cap = None

@@ -17,7 +17,7 @@ from htppower.control.context_manager import ContextManager
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from htppower.control.caps.system_bus import PropertyWatcher, Service
     from htppower.control.controller import VoteController
@@ -123,8 +123,9 @@ class PowerProfilesCap(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        self._switch.close_soon()
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return self._switch.close_soon
 
     def _end(self) -> None:
         if self._watcher is not None:

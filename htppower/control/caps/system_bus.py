@@ -15,6 +15,8 @@ import attrs
 from dbus_fast import BusType, Message, MessageType
 from dbus_fast.aio import MessageBus
 
+from htppower.backends.whole_lock import whole_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -61,7 +63,7 @@ class PropertyWatcher:
         self._services = dict(services)
         self._changed = changed
         self._address = address
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False

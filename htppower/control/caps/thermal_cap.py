@@ -19,7 +19,7 @@ from htppower.control.context_manager import ContextManager
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.controller import VoteController
     from htppower.control.holds import Cap
@@ -161,8 +161,9 @@ class ThermalCap(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        self._switch.close_soon()
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return self._switch.close_soon
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""

@@ -38,9 +38,7 @@ def _put(path: str | os.PathLike[str], data: bytes) -> int:
     # It must be new: a link that somebody has put there would lead elsewhere.
     file = os.open(made, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(file, left) :]
+        _write(file, data)
         if _CLOSED_TO_RENAME:
             os.close(file)
         os.replace(made, path)  # noqa: PTH105
@@ -51,3 +49,9 @@ def _put(path: str | os.PathLike[str], data: bytes) -> int:
             os.unlink(made)  # noqa: PTH108
         raise
     return os.open(path, _FLAGS) if _CLOSED_TO_RENAME else file
+
+
+def _write(file: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file, left) :]

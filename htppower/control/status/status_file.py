@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
+import functools
 import json
 import logging
 import os
 import stat
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.context_manager import ContextManager
 from htppower.control.status.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
@@ -101,8 +102,8 @@ class StatusFile(ContextManager):
         self._status = status
         self._time = time
         # The first protects what follows; under the other a file is written, one after the other.
-        self._lock = threading.Lock()
-        self._writing = threading.Lock()
+        self._lock = whole_lock()
+        self._writing = whole_lock()
         self._closed = False
         self._armed = False
         self._alarm: Any = None
@@ -118,13 +119,14 @@ class StatusFile(ContextManager):
             self._unfollow = companions.add(self.close, self._disown)
             now = self._status()
             self._put(now, closed=False)
+            if _moves(now):
+                self._arm()
         except BaseException:
+            # An alarm that is armed rings for nothing.
             self._closed = True
             self._end_calls()
             self._worker.close()
             raise
-        if _moves(now):
-            self._arm()
 
     @property
     def path(self) -> Path:
@@ -154,8 +156,9 @@ class StatusFile(ContextManager):
     def _leave(self) -> None:
         self.close()
 
-    def _leave_soon(self) -> None:
-        self._time.call_soon(lambda: self._worker.post(self.close))
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(self._time.call_soon, functools.partial(self._worker.post, self.close))
 
     def _end_calls(self) -> None:
         """Be called by neither the controller nor its events any more."""
@@ -165,7 +168,7 @@ class StatusFile(ContextManager):
 
     def _disown(self) -> None:
         """In a forked child: the file is the parent's."""
-        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._lock, self._writing = whole_lock(), whole_lock()
         self._closed = True
 
     def _changed(self, _event: Event) -> None:

@@ -172,7 +172,7 @@ class SystemTime(MonotonicClock):
                 self._cancelled += 1
             # What is taken back is left in the heap until it is due, or the better half of it.
             if self._cancelled > max(MOST_CANCELLED, len(self._alarms) // 2):
-                self._alarms = [each for each in self._alarms if each.action is not None]
+                self._alarms = _not_cancelled(self._alarms)
                 heapq.heapify(self._alarms)
                 self._cancelled = 0
 
@@ -245,21 +245,29 @@ class SystemTime(MonotonicClock):
 
     def _ring(self) -> None:
         """Run what is due; the first of it on this thread, which is one of the pool."""
-        first: Alarm | None = None
+        first: list[Alarm] = []
         try:
             with self._lock:
-                now_us = self.now_us
-                while self._alarms and self._alarms[0].deadline_us <= now_us:
-                    # Handed on before it is taken out: it rings once, whatever comes between.
-                    if first is None:
-                        first = self._alarms[0]
-                    else:
-                        self._hand_on(self._alarms[0])
-                    self._cancelled -= heapq.heappop(self._alarms).action is None
+                self._hand_on_due(first)
                 self._wake_in_time()
         finally:
-            if first is not None:
-                first()
+            if first:
+                first[0]()
+
+    def _hand_on_due(self, first: list[Alarm]) -> None:
+        """Hand on what is due, but for the first. The lock is held."""
+        now_us = self.now_us
+        while self._alarms and self._alarms[0].deadline_us <= now_us:
+            # Handed on before it is taken out: it rings once, whatever comes between.
+            if first:
+                self._hand_on(self._alarms[0])
+            else:
+                first.append(self._alarms[0])
+            self._cancelled -= heapq.heappop(self._alarms).action is None
+
+
+def _not_cancelled(alarms: list[Alarm]) -> list[Alarm]:
+    return [each for each in alarms if each.action is not None]
 
 
 def _make_scheduler(zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]) -> BackgroundScheduler:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOGGER = logging.getLogger("htppower")
+# Of an action that an exception from outside comes in each time.
+MOST_RUNS = 3
 
 
 class Worker(Protocol):
@@ -169,7 +171,9 @@ class ThreadPool:
         self._name = name
         self._logger = logger
         self._actions: deque[Callable[[], object]] = deque()
-        self._changed = threading.Condition(make_lock(Rank.WORKER))  # type: ignore[arg-type]  # an RLock
+        # Taken by itself: an exception from outside may come within the condition's own ``with``, once it is taken.
+        self._lock = make_lock(Rank.WORKER)
+        self._changed = threading.Condition(self._lock)  # type: ignore[arg-type]  # an RLock
         # A set, and no count: a thread may end that an interrupt has kept from being added.
         self._threads: set[threading.Thread] = set()
         self._idle = 0
@@ -182,19 +186,39 @@ class ThreadPool:
             RuntimeError: no thread is free and none can be started, as at the very end of a process, or the pool is
                 closed.
         """
-        with self._changed:
+        thread: threading.Thread | None = None
+        with self._lock:
             if self._closed:
                 raise RuntimeError(f"the threads {self._name} have ended")
             if self._idle <= len(self._actions) and len(self._threads) < self.MOST_THREADS:
                 thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                thread.start()
                 self._threads.add(thread)
             self._actions.append(action)
             self._changed.notify()
+        if thread is not None:
+            self._start(thread, action)
+
+    def _start(self, thread: threading.Thread, action: Callable[[], object]) -> None:
+        """Start a thread that counts already, for an action.
+
+        Without the lock: this waits until the thread runs, which one that ``PyThreadState_SetAsyncExc`` hits as it
+        begins never does. Others go on posting and closing meanwhile.
+        """
+        try:
+            thread.start()
+        except BaseException as error:
+            with self._lock:
+                if not thread.is_alive():
+                    self._threads.discard(thread)
+                if isinstance(error, RuntimeError) and action in self._actions:
+                    self._actions.remove(action)
+                    raise
+            if not isinstance(error, RuntimeError):
+                raise
 
     def close(self) -> None:
         """Run what was posted, then end the threads; they are not waited for."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             self._changed.notify_all()
 
@@ -205,7 +229,7 @@ class ThreadPool:
             del action
 
     def _next(self) -> Callable[[], object] | None:
-        with self._changed:
+        with self._lock:
             self._idle += 1
             self._changed.wait_for(lambda: self._actions or self._closed, self.IDLE_S)
             self._idle -= 1
@@ -234,12 +258,18 @@ class InlineWorker:
 
 
 def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
-    """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises."""
-    try:
-        run_and_log(action, logger)
-    except BaseException:
-        with contextlib.suppress(BaseException):
-            logger.exception("%r failed", action)
+    """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises.
+
+    Where an exception from outside has come in the middle, the action is run again.
+    """
+    for _ in range(MOST_RUNS):
+        try:
+            run_and_log(action, logger)
+        except BaseException:
+            with contextlib.suppress(BaseException):
+                logger.exception("%r failed", action)
+        else:
+            return
 
 
 def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition
 from htppower.review.dry_run.in_force import InForce
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -106,7 +106,7 @@ class Observer:
         self._flush = flush
         self._start_us = time.now_us
         # In real time another thread delivers the events.
-        self._lock = threading.Lock()
+        self._lock = whole_lock()
         self._in_force = InForce()
         self._calls = 0
         self._state = State.UNVOTED

@@ -77,8 +77,8 @@ CASTING = (
     Mutation(
         "a wish is not taken out where none takes its place",
         "process_settings.py",
-        "                    if other is not wish:\n",
-        "                    if other is not wish and wish:\n",
+        "            if other is not wish:\n",
+        "            if other is not wish and wish:\n",
     ),
     Mutation(
         "a wish that changes does not change what is wanted",
@@ -89,8 +89,8 @@ CASTING = (
     Mutation(
         "wishes change without the lock",
         "process_settings.py",
-        "        asks = bool(wish)\n        with self._lock:",
-        "        asks = bool(wish)\n        if True:",
+        "        with self._lock:\n            try:\n                asked",
+        "        if True:\n            try:\n                asked",
         seed=900,
     ),
     Mutation(
@@ -121,8 +121,8 @@ CASTING = (
     Mutation(
         "a wish is never taken out",
         "process_settings.py",
-        "                        numbers.discard(number)\n",
-        "                        pass\n",
+        "                numbers.discard(number)\n",
+        "                pass\n",
     ),
     Mutation(
         "a raise does not look again at the settings that another was casting",

@@ -8,7 +8,7 @@ CLAIMS = (
     Mutation(
         "a session that is closed is not marked as closing",
         "claims.py",
-        "                session.gate.close()\n",
+        "            session.gate.close()\n",
         "",
     ),
     Mutation(
@@ -20,13 +20,13 @@ CLAIMS = (
     Mutation(
         "a hold that ends changes no profile",
         "claims.py",
-        "error = self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)",
-        "error = None",
+        "return self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)",
+        "return None",
     ),
     Mutation(
         "a cap that is lifted changes no profile",
         "claims.py",
-        "            self._all_follow(Cause.CAP_LIFTED, claim.reason)\n",
+        "        self._all_follow(Cause.CAP_LIFTED, claim.reason)\n",
         "",
     ),
     Mutation(
@@ -39,12 +39,13 @@ CLAIMS = (
         "the profile is followed before it is noted",
         "claims.py",
         (
-            "            session.own = loaded\n"
-            "            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
+            "        session.own = profile\n"
+            "        return self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
         ),
         (
-            "            error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
-            "            session.own = loaded\n"
+            "        error = self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
+            "        session.own = profile\n"
+            "        return error\n"
         ),
     ),
     Mutation(

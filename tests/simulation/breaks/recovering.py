@@ -22,7 +22,7 @@ RECOVERING = (
     Mutation(
         "a DSP that was dead stays dead when it restarts",
         "recovery.py",
-        "                self._dead_until_us = 0\n",
+        "            self._dead_until_us = 0\n",
         "",
         Drawn.RESTARTS,
     ),
@@ -83,7 +83,7 @@ RECOVERING = (
     Mutation(
         "a dead DSP is called again at once",
         "recovery.py",
-        "                    self._dead_until_us = self._time.now_us + self._delay_us\n",
+        "                self._dead_until_us = self._time.now_us + self._delay_us\n",
         "",
         Drawn.RESTARTS,
         seed=70_000_276,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -129,7 +128,7 @@ def test_one_that_is_interrupted_while_it_waits_leaves_the_line(
     left: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those behind it keep their order, whoever leaves, and wait still for those before it."""
-    monkeypatch.setattr(locks, "threading", SimpleNamespace(RLock=Interruptible))
+    monkeypatch.setattr(locks, "whole_lock", Interruptible)
     steps, served = line(FairLock(Rank.CALL), 4)
     for number in left:
         steps[number].interrupted.set()

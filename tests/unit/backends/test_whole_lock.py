@@ -1,0 +1,71 @@
+"""Locks that are taken as a whole, whatever comes from outside."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from interrupts.injector import PACKAGE, Injector, Shot, Way
+
+from htppower.backends import whole_lock as module
+from htppower.backends.whole_lock import whole_lock
+
+MORE_THAN_THERE_ARE = 12
+
+
+@pytest.mark.parametrize("way", Way)
+def test_no_interrupt_leaves_it_held(way: Way) -> None:
+    """An exception that comes at any instruction, before, at or in the block, finds the lock given back."""
+    lock = whole_lock()
+    counted: list[int] = []
+
+    def use() -> None:
+        with lock:
+            counted.append(1)
+
+    injector = Injector((Path(__file__).parent, PACKAGE / "backends"))
+    came = 0
+    # From CPython 3.12 on the instructions of a function are traced in some of its calls only.
+    for at in 5 * list(range(1, MORE_THAN_THERE_ARE)):
+        result = injector.run(use, Shot(at, way=way))
+        came += bool(result.delivered)
+        held = lock._is_owned()  # type: ignore[attr-defined]  # typeshed does not know it
+        if held:
+            lock.release()
+        assert not held, f"held after an interrupt at {at}: {result.delivered}"
+    assert came
+
+
+def test_it_is_a_lock_of_the_interpreter() -> None:
+    """It is reentrant, keeps others out, and is known to ``Condition``; before CPython 3.14 it is just that of C."""
+    lock = whole_lock()
+    assert isinstance(lock, type(threading.RLock()))
+    entered = threading.Event()
+
+    def enter() -> None:
+        with lock:
+            entered.set()
+
+    other = threading.Thread(target=enter, daemon=True)
+    with lock, lock:
+        other.start()
+        assert not entered.wait(0.05)
+    assert entered.wait(30)
+    other.join()
+    assert whole_lock() is not lock
+
+
+def test_what_it_is_from_3_14_on_works_everywhere() -> None:
+    """``with`` enters, gives True, and gives back, also where the block raises."""
+    lock = module._WholeLock()
+
+    def fail() -> None:
+        with lock as taken:
+            assert taken
+            assert lock._is_owned()  # type: ignore[attr-defined]
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fail()
+    assert not lock._is_owned()  # type: ignore[attr-defined]
