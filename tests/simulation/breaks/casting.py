@@ -83,8 +83,8 @@ CASTING = (
     Mutation(
         "a wish that changes does not change what is wanted",
         "process_settings.py",
-        "                self._shared.changes += 1\n        return asks",
-        "                pass\n        return asks",
+        "            finally:\n                self._shared.changes += 1\n",
+        "            finally:\n                pass\n",
     ),
     Mutation(
         "wishes change without the lock",
