@@ -10,12 +10,12 @@ Backends are one where they are the same object, or say the same path: that of t
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from htppower.backends.forks import call_in_forked_children
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.ledger import Ledger
 from htppower.control.locks import FairLock, Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE
@@ -124,7 +124,7 @@ class SharedBackends:
     """The backends of a process that controllers are on; each goes with the last of these."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = whole_lock()
         self._all: list[weakref.ref[SharedBackend]] = []
 
     def find(self, backend: Backend, path: str) -> SharedBackend:
@@ -147,7 +147,7 @@ class SharedBackends:
 
     def forked(self) -> None:
         """In a forked child: the backends are the parent's."""
-        self._lock = threading.RLock()
+        self._lock = whole_lock()
         self._all = []
 
 
