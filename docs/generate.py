@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from click.testing import CliRunner
 
-from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts
+from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts, vote_path
 from docs.docstrings import attributes
 from docs.tables import in_code, made_table
 from htppower import events
@@ -125,6 +125,11 @@ def _rules() -> str:
 
 def _file_rules() -> str:
     return made_table(("Id", "Rule"), [(f"`{rule.id}`", rule.says) for rule in FILE_RULES])
+
+
+def _vote_path() -> str:
+    """Return the stages of a vote's way, for who reads the page without its pictures."""
+    return "\n".join(f"1. `{stage.file}`: {stage.does}." for stage in vote_path.stages())
 
 
 def _validity() -> str:
@@ -235,6 +240,7 @@ def _json() -> str:
 
 _CAMERA = str(DOCS / "examples" / "camera.yaml")
 _PARTS: dict[str, Callable[[], str]] = {
+    "vote-path": _vote_path,
     "provider-balanced": _provider_balanced,
     "provider-modes": _provider_modes,
     "provider-options": _provider_options,
