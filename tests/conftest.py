@@ -47,6 +47,10 @@ for name in ("SIGQUIT", "SIGHUP"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
+# The tiers whose tests wait for processes of their own.
+_WAITING = ("process", "native", "vendor")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --update-golden and --sequences."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files; review the difference")
@@ -60,14 +64,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     undecided = getattr(option, "numprocesses", 0) is None and not hasattr(config, "workerinput")
     watched = option.usepdb or option.capture == "no" or option.collectonly
     if undecided and not watched and all(Path(arg).is_dir() for arg in config.args):
-        # By file: what a file makes once, and its order, stay in one process.
-        option.numprocesses, option.dist, option.loadscopereorder = "auto", "loadfile", False
+        # By file: what a file makes once, and its order, stay in one process. Half as many again as there are cores,
+        # since the tests with processes of their own wait for these.
+        cores = os.cpu_count() or 1
+        option.numprocesses, option.dist, option.loadscopereorder = cores + (cores + 1) // 2, "loadfile", False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its tier: the folder of ``tests`` that it lies in."""
+    """Mark every test with its tier: the folder of ``tests`` that it is in. Begin with the files that wait longest."""
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
+    items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in _WAITING)
 
 
 def pytest_collection_finish() -> None:
