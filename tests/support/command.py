@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
+import signal
 from typing import TYPE_CHECKING
 
 from checkout import TESTS
@@ -13,6 +15,8 @@ from htppower.cli.main import main
 from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from click.testing import Result
 
 GOLDEN = TESTS / "unit" / "cli" / "golden"
@@ -25,6 +29,19 @@ def _shipped() -> re.Pattern[str]:
     return re.compile(broken.join(map(re.escape, str(shipped_folder()))) + r"(/\n +(?=\S))?")
 
 
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Give the tests' process its signals back: a command that holds a profile up blocks them for good."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Command:
     """The command, run in this process, as wide as told."""
 
@@ -35,7 +52,8 @@ class Command:
     def run(self, *args: str, columns: int | None = None) -> Result:
         """Run it; what it prints is in the result."""
         environment = {"COLUMNS": str(columns or self._columns), "LINES": None}
-        result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
+        with _own_signals():
+            result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
         assert "Traceback" not in result.output
         return result
 
