@@ -26,6 +26,7 @@ class Mutation:
         new: what takes its place.
         drawn: what may happen in the runs that are to find it.
         seed: the first of these runs.
+        rare: whether more runs are needed than the checks have time for: it is left out unless it is named.
     """
 
     name: str
@@ -34,3 +35,4 @@ class Mutation:
     new: str
     drawn: Drawn = Drawn.CALLS_FAIL
     seed: int = 0
+    rare: bool = False

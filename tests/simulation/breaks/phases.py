@@ -84,7 +84,7 @@ PHASES = (
             "            if was_open:\n"
             "                return\n"
         ),
-        seed=70_000_055,
+        seed=70_000_540,
     ),
     Mutation(
         "the deadline is not renewed on the hot path",
@@ -108,8 +108,21 @@ PHASES = (
     Mutation(
         "an interrupted end of an inference is not looked at again",
         "phases.py",
-        "                clear_frames(interrupt)\n            finally:\n                self._phases.look_again()\n",
-        "                clear_frames(interrupt)\n            finally:\n                pass\n",
+        (
+            "        except BaseException as interrupt:\n"
+            "            gate.time.call_soon(self._phases.look_again)\n"
+            "            # A token that was not given back is counted when nothing refers to it any more.\n"
+            "            self._token = token = None\n"
+            "            try:\n"
+            "                clear_frames(interrupt)\n"
+            "            finally:\n"
+            "                self._phases.look_again()\n"
+        ),
+        (
+            "        except BaseException as interrupt:\n"
+            "            self._token = token = None\n"
+            "            clear_frames(interrupt)\n"
+        ),
         Drawn.ALL,
     ),
     Mutation(

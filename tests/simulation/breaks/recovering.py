@@ -79,6 +79,7 @@ RECOVERING = (
         "recovery.py",
         "self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)",
         "self._delay_us = 2 * self._delay_us",
+        seed=880,
     ),
     Mutation(
         "a dead DSP is called again at once",
@@ -94,6 +95,7 @@ RECOVERING = (
         "and self._time.now_us < self._dead_until_us",
         "and self._time.now_us <= self._dead_until_us",
         Drawn.RESTARTS,
+        rare=True,
     ),
     Mutation(
         "what was under way when a restart was told makes the DSP count as dead",
@@ -108,6 +110,7 @@ RECOVERING = (
         "        self.calm = False\n        self._registry.epoch += 1\n",
         "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
+        rare=True,
     ),
     Mutation(
         "nobody asks the heartbeat to look",
