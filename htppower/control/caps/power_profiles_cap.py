@@ -100,11 +100,16 @@ class PowerProfilesCap(ContextManager):
         self._told_unseen: frozenset[str] = frozenset()
         self._watcher: PropertyWatcher | None = None
         self._switch = CapSwitch(controller, profile, "htppower-power-profiles", self._end)
-        made = watcher(services, self._hear_soon, bus)
-        with self._switch.lock:
-            self._watcher = made
-            if self._switch.closed:
-                self._end()
+        try:
+            made = watcher(services, self._hear_soon, bus)
+            with self._switch.lock:
+                self._watcher = made
+                if self._switch.closed:
+                    self._end()
+        except BaseException:
+            # No thread could be started, or it was interrupted: nobody gets it, so nobody would close it.
+            self._switch.close()
+            raise
 
     @property
     def cap(self) -> Cap | None:
@@ -200,11 +205,8 @@ def _watching(when: Collection[str]) -> tuple[type[PropertyWatcher], dict[str, t
 
 def _status(properties: Mapping[str, Mapping[str, Any]]) -> PowerProfilesStatus:
     profiles, battery = properties.get(_PROFILES, {}), properties.get(_BATTERY, {})
-    active, degraded, on_battery = (
-        profiles.get("ActiveProfile"),
-        profiles.get("PerformanceDegraded"),
-        battery.get("OnBattery"),
-    )
+    active, degraded = profiles.get("ActiveProfile"), profiles.get("PerformanceDegraded")
+    on_battery = battery.get("OnBattery")
     return PowerProfilesStatus(
         connected=True,
         active_profile=active if isinstance(active, str) else None,

@@ -186,6 +186,18 @@ def test_a_profile_that_is_none_is_refused(bench: Bench) -> None:
     assert not hasattr(Watcher, "made")
 
 
+def test_one_that_can_not_be_made_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be started, or Ctrl-C comes, the controller has nothing more to close."""
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(system_bus, "PropertyWatcher", fail)
+    with pytest.raises(KeyboardInterrupt):
+        PowerProfilesCap(bench.controller)
+    assert bench.controller._companions._companions == ()
+
+
 def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is named."""
     monkeypatch.setitem(sys.modules, "dbus_fast", None)
