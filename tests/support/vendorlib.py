@@ -10,7 +10,7 @@ import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -38,6 +38,13 @@ _BLOCK = re.compile(
 _SCALAR = re.compile(r"^set power settings (?P<what>[a-z ]+?) (?P<number>\d+)$", re.IGNORECASE)
 
 
+def give_up(reason: str) -> NoReturn:
+    """Skip the test; with HTPPOWER_VENDOR=required fail it."""
+    if os.environ.get("HTPPOWER_VENDOR") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 def library_path() -> Path:
     """Return the library of the installed package; skip the test where there is none that runs here.
 
@@ -50,9 +57,7 @@ def library_path() -> Path:
     if spec is None or not spec.submodule_search_locations:
         reason = "onnxruntime-qnn is not installed: pip install '.[vendor]'"
     if reason:
-        if os.environ.get("HTPPOWER_VENDOR") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        give_up(reason)
     assert spec is not None
     assert spec.submodule_search_locations is not None
     return Path(next(iter(spec.submodule_search_locations))) / "libQnnHtp.so"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from once import once
 from vendorlib import library_path
+from voter import MODEL, Voter, libraries, make_model
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -15,3 +18,20 @@ if TYPE_CHECKING:
 def vendors_library() -> Path:
     """Return the path of the vendor's library; skip where there is none."""
     return library_path()
+
+
+@pytest.fixture(scope="session")
+def reader() -> Iterator[Voter]:
+    """Yield the vendor's voter without a model: it reads extension files."""
+    made = Voter(libraries())
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def voter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Voter]:
+    """Yield the vendor's voter with a toy model, which is made once in a run; skip where there is none."""
+    folder = libraries()
+    made = Voter(folder, once(tmp_path_factory, "toy_model", make_model) / MODEL)
+    yield made
+    made.close()

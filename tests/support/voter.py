@@ -1,0 +1,195 @@
+"""The vendor's own voter in tests: what it casts for an extension file, and whether it takes the file at all.
+
+Genie's library, in a process of its own (``processes/voter_host.py``), reads the file and holds a dialog with a toy
+model (``processes/toy_model.py``). The log says which votes it cast; on x86-64 they change no clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from checkout import TESTS
+from vendorlib import give_up, library_path
+from voter_log import Dialog, Log
+
+PROCESSES = TESTS / "support" / "processes"
+MODEL = "toy_ctx_qnn.bin"
+TOKENIZER = {
+    "version": "1.0",
+    "pre_tokenizer": {"type": "Whitespace"},
+    "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2}, "unk_token": "<unk>"},
+}
+# A folder of the vendor's libraries, in place of the installed package's.
+FOLDER = "HTPPOWER_VOTER"
+ANSWER_S = 60
+_TAIL = 20
+_GOES_S = 5
+
+
+class VoterEndedError(Exception):
+    """The vendor's library has ended its process, or does not answer; with the end of its log."""
+
+
+class Voter:
+    """A process with the vendor's voter in it: started when it is first asked, and anew after it has died.
+
+    Files that are only read take 1 to 2 ms each, and dialogs 25 to 50 ms. A process has one dialog at a time; several
+    voters run side by side.
+
+    Args:
+        libraries: the folder of the vendor's libraries.
+        model: the toy model; without it there are no dialogs.
+    """
+
+    def __init__(self, libraries: Path, model: Path | None = None) -> None:
+        self._libraries = libraries
+        self._model = model
+        self._folder = tempfile.TemporaryDirectory()
+        self._file = Path(self._folder.name, "extensions.json")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def accepted(self, text: str | bytes) -> bool:
+        """Return whether the vendor's parser takes a file; it takes or refuses the whole of it.
+
+        Raises:
+            VoterEndedError: the parser did not survive the file. The next call starts a new process.
+        """
+        dialog = self._ask(text, 0, 0)
+        assert any("Backend extensions config path" in line for _, line in dialog.lines), dialog.lines
+        return not dialog.refused
+
+    def dialog(self, text: str | bytes | None, *, tokens: int = 1, idle_s: float = 0) -> Dialog:
+        """Hold a dialog with an extension file, or with none.
+
+        Args:
+            text: the file.
+            tokens: how many to generate: there is an inference for each, and one for the prompt.
+            idle_s: how long to wait after the last inference; the wait ends as something is cast.
+
+        Raises:
+            VoterEndedError: the library did not survive it. The next call starts a new process.
+        """
+        assert self._model is not None, "a voter without a model holds no dialogs"
+        assert tokens > 0
+        return self._ask(text, tokens, idle_s)
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+        self._folder.cleanup()
+
+    def _ask(self, text: str | bytes | None, tokens: int, idle_s: float) -> Dialog:
+        if text is not None:
+            self._file.write_bytes(text.encode() if isinstance(text, str) else text)
+        self._send({"extensions": None if text is None else str(self._file), "tokens": tokens})
+        log = Log()
+        while log.stage not in ("idle", "end"):
+            log.take(self._next(log))
+        if log.stage == "idle":
+            self._rest(log, idle_s)
+            self._send(None)
+        while log.stage != "end":
+            log.take(self._next(log))
+        return log.dialog()
+
+    def _rest(self, log: Log, idle_s: float) -> None:
+        """Wait until something is cast, or the time is over."""
+        until_s = time.monotonic() + idle_s
+        while not log.idle_casts and (left_s := until_s - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                log.take(self._next(log, left_s))
+
+    def _next(self, log: Log, within_s: float = ANSWER_S) -> str:
+        """Return the next line; end the process where there is none any more, or not within a minute."""
+        line: str | None = None
+        try:
+            line = self._lines.get(timeout=within_s)
+        except queue.Empty:
+            if within_s != ANSWER_S:
+                raise
+        if line is None:
+            code = self._end()
+            tail = "\n".join(text for _, text in log.lines[-_TAIL:])
+            raise VoterEndedError(f"the voter's process ended with {code} in the stage {log.stage!r}:\n{tail}")
+        return line
+
+    def _send(self, request: dict[str, object] | None) -> None:
+        """Send a request; None sends what ends the rest."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        # A process that is gone is told by its output.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        tokenizer = Path(self._folder.name, "tokenizer.json")
+        tokenizer.write_text(json.dumps(TOKENIZER), encoding="utf-8")
+        command = [str(PROCESSES / "voter_host.py"), str(self._libraries), str(self._model), str(tokenizer)]
+        self._process = subprocess.Popen(
+            [sys.executable, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=self._folder.name,
+            env={**os.environ, "LD_LIBRARY_PATH": str(self._libraries)},
+        )
+        self._lines = queue.Queue()
+        threading.Thread(target=_read, args=(self._process, self._lines), daemon=True).start()
+        return self._process
+
+    def _end(self) -> int | None:
+        """End the process; return its exit code, or None where there is none."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        try:
+            return process.wait(_GOES_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+
+
+def _read(process: subprocess.Popen[bytes], lines: queue.Queue[str | None]) -> None:
+    """Pass on what a process says, and None at its end."""
+    assert process.stdout is not None
+    with process.stdout:
+        for line in process.stdout:
+            lines.put(line.decode(errors="replace").strip())
+    lines.put(None)
+
+
+def libraries() -> Path:
+    """Return the folder of the vendor's libraries, the voter's among them; skip the test where there is none.
+
+    With HTPPOWER_VENDOR=required, as where every check must run, its absence is a failure.
+    """
+    folder = Path(os.environ.get(FOLDER) or library_path().parent)
+    for name in ("libGenie.so", "libQnnHtpNetRunExtensions.so"):
+        if not (folder / name).is_file():
+            give_up(f"{folder} has no {name}")
+    return folder
+
+
+def make_model(folder: Path) -> None:
+    """Make the toy model in a folder; skip the test where what it takes is not installed."""
+    for name in ("onnx", "onnxruntime"):
+        if find_spec(name) is None:
+            give_up(f"{name} is not installed: pip install '.[test]'")
+    command = [sys.executable, str(PROCESSES / "toy_model.py"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr

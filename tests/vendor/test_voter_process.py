@@ -1,0 +1,48 @@
+"""The process with the vendor's voter: what other tests rely on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from voter import Voter, VoterEndedError
+
+if TYPE_CHECKING:
+    from voter_log import Dialog
+
+BURST = json.dumps({"devices": [{"cores": [{"perf_profile": "burst"}]}]})
+
+
+def shape(dialog: Dialog) -> list[tuple[str, list[str]]]:
+    """Return the calls without times and ids: stage and options."""
+    return [(call.stage, [option for option, _ in call.votes]) for call in dialog.calls]
+
+
+def test_a_process_reads_many_files(reader: Voter) -> None:
+    """Each file is judged by itself, whatever the one before was: an unknown profile or no JSON refuses it."""
+    for text in (BURST, BURST.replace("burst", "bursty"), "{}", "{", BURST.encode(), b"\xff", BURST):
+        assert reader.accepted(text) is (text in (BURST, "{}", BURST.encode()))
+
+
+def test_a_process_holds_many_dialogs(voter: Voter) -> None:
+    """A dialog casts the same after others and after files as at first; a refused file and none cast nothing."""
+    first = voter.dialog(BURST, tokens=2)
+    assert {call.stage for call in first.calls} == {"create", "query", "free"}
+    assert {call.code for call in first.calls} == {first.code} == {0}
+    assert len(first.executed_ms) == 3
+    assert not voter.accepted("{")
+    assert voter.dialog("{").refused
+    for text in ("{", None):
+        assert voter.dialog(text).calls == ()
+    assert shape(voter.dialog(BURST)) == shape(first)
+
+
+def test_a_process_that_died_is_told_and_replaced(reader: Voter) -> None:
+    """The end of the library's process is an error with its code, and the next file is read all the same."""
+    assert reader.accepted(BURST)
+    assert reader._process is not None
+    reader._process.kill()
+    with pytest.raises(VoterEndedError, match="ended with -9"):
+        reader.accepted(BURST)
+    assert reader.accepted(BURST)
