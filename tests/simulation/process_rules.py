@@ -53,13 +53,22 @@ class ProcessRules:
             found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
         )
         if self._suffices(found) and not excess:
-            # A session whose call failed half-way may have to give back, or to get, a setting of the process yet.
-            sure = not self._situation.out_of_reach and not self._situation.under_way
-            if sure and self._troubles.open == [None]:
+            if self._is_sure():
                 self._troubles.over(None)
             return True
         self._troubles.explain(None, GIVEN_BACK if excess else SUFFICES, self.tell())
         return False
+
+    def _is_sure(self) -> bool:
+        """Return whether settings that may be as they are must be so: nobody is in trouble, or may ask for less.
+
+        A session whose call failed half-way may have to give back, or to get, a setting of the process yet.
+        """
+        situation = self._situation
+        if situation.out_of_reach or situation.under_way or situation.operations:
+            return False
+        certain = all(situation.must_be_up(each) or not situation.may_be_up(each) for each in situation.clients)
+        return certain and self._troubles.open == [None]
 
     def look_at_caps(self) -> None:
         """Fail where other caps stand than were set, when nobody can go on and nothing is under way."""
