@@ -57,7 +57,7 @@ class AsyncInference:
         except BaseException:
             gate.time.call_soon(self._phases.look_again)
             if (taken := self.take()) is not None:
-                gate.put_back(taken)
+                gate.drop(taken)
                 self._phases.look_again()
             raise
 
@@ -72,7 +72,10 @@ class AsyncInference:
             phases.end_inference_soon(token)
             return
         try:
-            if phases.gate.end(token):
+            must_lower = phases.gate.end(token)
+            # It is another's now, and the traceback of a call that fails must not refer to it.
+            del token
+            if must_lower:
                 lower = functools.partial(phases.lower, quiet=error is not None)
                 await _AwaitedAction(lower).run_on(phases.gate.time)
         except BaseException:

@@ -188,12 +188,15 @@ class Gate:
             self.preparing = (*self.preparing, self._watch(made))
             return made
 
-    def put_back(self, token: Token) -> None:
-        """Take back the token of an inference that does not begin."""
+    def drop(self, token: Token) -> None:
+        """Take back the token of an inference that does not begin. It is not used again.
+
+        The traceback of what kept it from that may refer to it for long: no phase that holds it and is interrupted
+        could lose it.
+        """
         with self.lock:
-            if token.watch() is not None:
-                token.waited = False
-                self.idle.append(token)
+            self._watched = tuple(watch for watch in self._watched if watch is not token.watch)
+            self.made = len(self._watched)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""

@@ -112,7 +112,7 @@ class Inference:
             except IndexError:
                 token = gate.token()
             if self._token is not None:
-                gate.put_back(token)
+                gate.drop(token)
                 raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
             if gate.open:
@@ -124,9 +124,9 @@ class Inference:
             if token is not None and self._token is token:
                 self._token = None
                 try:
-                    gate.put_back(token)
+                    gate.drop(token)
                 except BaseException as interrupt:
-                    # A token that was not put back is counted when nothing refers to it any more.
+                    # A token that was not dropped is counted when nothing refers to it any more.
                     token = None
                     clear_frames(error)
                     clear_frames(interrupt)
@@ -166,6 +166,8 @@ class Inference:
                 else:
                     must_lower = gate.end(token)
             if must_lower:
+                # It is another's now, and the traceback of a call that fails must not refer to it.
+                token = None
                 self._phases.lower(quiet=error is not None)
         except (VoteRejected, PhaseMisuse):
             raise

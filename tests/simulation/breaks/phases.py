@@ -41,8 +41,8 @@ PHASES = (
     Mutation(
         "the token of an inference that does not begin is not taken back",
         "gate.py",
-        "                token.waited = False\n                self.idle.append(token)",
-        "                token.waited = False",
+        "            self.made = len(self._watched)\n",
+        "",
     ),
     Mutation(
         "no alarm is armed where the last inference ends",
@@ -61,7 +61,7 @@ PHASES = (
             "            except IndexError:\n"
             "                token = gate.token()\n"
             "            if self._token is not None:\n"
-            "                gate.put_back(token)\n"
+            "                gate.drop(token)\n"
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
@@ -77,7 +77,7 @@ PHASES = (
             "            except IndexError:\n"
             "                token = gate.token()\n"
             "            if self._token is not None:\n"
-            "                gate.put_back(token)\n"
+            "                gate.drop(token)\n"
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
@@ -128,8 +128,8 @@ PHASES = (
     Mutation(
         "a coroutine that ends its inference lowers nothing",
         "async_phases.py",
-        "if phases.gate.end(token):",
-        "if phases.gate.end(token) and error is not None:",
+        "must_lower = phases.gate.end(token)",
+        "must_lower = phases.gate.end(token) and error is not None",
     ),
     Mutation(
         "a coroutine does not wait for its votes",
@@ -140,8 +140,8 @@ PHASES = (
     Mutation(
         "a coroutine that is cancelled while its votes are raised has nobody lower them",
         "async_phases.py",
-        "                gate.put_back(taken)\n                self._phases.look_again()",
-        "                gate.put_back(taken)",
+        "                gate.drop(taken)\n                self._phases.look_again()",
+        "                gate.drop(taken)",
     ),
     Mutation(
         "an alarm that rings at its deadline finds that it is not over: < as <=",

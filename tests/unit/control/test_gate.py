@@ -42,9 +42,9 @@ def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
     assert (host.gate.made, host.gate.in_flight) == (2, 1)
 
 
-def test_a_token_that_is_put_back_was_no_inference(host: Host) -> None:
+def test_a_token_that_is_dropped_was_no_inference(host: Host) -> None:
     """An inference that did not begin counts in nothing, and sets no deadline."""
-    host.gate.put_back(host.begin())
+    host.gate.drop(host.begin())
     assert (host.gate.in_flight, host.gate.begun) == (0, 0)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=0)
 
@@ -60,7 +60,7 @@ def test_what_has_begun_without_waiting(host: Host) -> None:
     again = [host.begin(), host.begin()]
     assert host.gate.begun == 3
     again[0].waited = True
-    host.gate.put_back(again.pop(0))
+    host.gate.drop(again.pop(0))
     assert host.gate.begun == 2
     assert not host.begin().waited
 

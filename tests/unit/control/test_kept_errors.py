@@ -139,6 +139,52 @@ def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
     asyncio.run(run())
 
 
+def _a_begin_fails(bench: Bench, session: Session) -> None:
+    bench.simulated.fail_next(13003)
+    with session.inference():
+        pytest.fail("the inference began")
+
+
+def _an_end_fails(bench: Bench, session: Session) -> None:
+    with session.inference():
+        bench.simulated.fail_next(13003)
+
+
+def _a_begin_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
+    async def infer() -> None:
+        bench.simulated.fail_next(13003)
+        async with session.ainference():
+            pytest.fail("the inference began")
+
+    asyncio.run(infer())
+
+
+def _an_end_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
+    async def infer() -> None:
+        async with session.ainference():
+            bench.simulated.fail_next(13003)
+
+    asyncio.run(infer())
+
+
+@pytest.mark.parametrize(
+    "fail", [_a_begin_fails, _an_end_fails, _a_begin_fails_in_a_coroutine, _an_end_fails_in_a_coroutine]
+)
+def test_an_error_that_the_host_keeps_keeps_no_other_inference_running(fail: Callable[[Bench, Session], None]) -> None:
+    """An inference whose end is lost ends when its token is collected: no earlier error's frames may have that."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session("balanced")
+    with pytest.raises(VoteRejected) as raised:
+        fail(bench, session)
+    with contextlib.suppress(VoteRejected):
+        session.inference().__enter__()
+    # Virtual time has no thread that runs what is posted when the token is collected.
+    gc.collect()
+    bench.time.advance_us(1)
+    assert session.in_flight == 0
+    assert raised.value.code == 13003
+
+
 def test_a_close_that_fails_keeps_no_input_alive() -> None:
     """What closing raises is not the object that the back-off and the events keep."""
     bench = Bench.make(on_error="raise")

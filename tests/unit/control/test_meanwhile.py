@@ -154,16 +154,16 @@ def test_a_phase_that_could_not_begin_leaves_nothing_up(monkeypatch: pytest.Monk
     """With on_error="raise": the back-off raises for it while it fails; once it has failed, the votes come down."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
-    put_back = Gate.put_back
+    drop = Gate.drop
 
     def meanwhile(gate: Gate, token: Any) -> None:
         bench.time.advance_us(SECOND_US)
         assert session.state is State.RAISED
-        put_back(gate, token)
+        drop(gate, token)
 
     bench.simulated.fail_next(FAILED)
     with monkeypatch.context() as patched:
-        patched.setattr(Gate, "put_back", meanwhile)
+        patched.setattr(Gate, "drop", meanwhile)
         with pytest.raises(VoteRejected):
             session.inference().__enter__()
     assert (session.state, session.in_flight) == (State.LOWERED, 0)
