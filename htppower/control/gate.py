@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.events import Cause, Phase
+from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.control.plans import Plan
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
@@ -70,6 +72,7 @@ class Gate:
         session: the record of the session, which is handed to ``ring``.
         time: clock and alarms.
         ring: called with the session and the cause when its votes are to be looked at.
+        plan: what the session casts.
 
     Attributes:
         lock: protects the others, except that a phase takes an idle token without it.
@@ -81,9 +84,7 @@ class Gate:
         ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
         covered: whether that rings no later than the sustain of any inference that ends from now on.
-        voting: whether the session casts votes at all.
-        after_init_us, sustain_us: how long its votes stay up after INIT, and after an inference.
-        background: whether they are lowered by an alarm where sustain_us is 0.
+        plan: what the session casts, and how long that stays up after INIT, and after an inference.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
@@ -93,10 +94,8 @@ class Gate:
         "_session",
         "_sweep_soon",
         "_watched",
-        "after_init_us",
         "alarm",
         "alarm_us",
-        "background",
         "closing",
         "covered",
         "ended_ns",
@@ -105,14 +104,13 @@ class Gate:
         "lock",
         "made",
         "open",
+        "plan",
         "preparing",
         "saved",
-        "sustain_us",
         "time",
-        "voting",
     )
 
-    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None]) -> None:
+    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None], plan: Plan) -> None:
         self._session = session
         self._ring = ring
         self.time = time
@@ -121,7 +119,9 @@ class Gate:
         self.made = 0
         self.preparing: tuple[weakref.ref[Token], ...] = ()
         self.saved = 0
-        self.ended_ns = self.sustain_us = 0
+        self.plan = plan
+        self.deadline_us = 0
+        self.open = False
         self.alarm: Any = None
         self.alarm_us = 0
         self.covered = False
@@ -131,7 +131,6 @@ class Gate:
         # watch for that.
         self._sweep_soon: Callable[[weakref.ref[Token]], object] | None = None
         self._watched: tuple[weakref.ref[Token], ...] = ()
-        self.follow(voting=False, after_init_us=0, sustain_us=0, background=False)
 
     @property
     def in_flight(self) -> int:
@@ -152,26 +151,23 @@ class Gate:
     @property
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
-        return self.ended_ns // 1000 + self.sustain_us
+        return self.ended_ns // 1000 + self.plan.after_inference_us
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
-        self.ended_ns = (deadline_us - self.sustain_us) * 1000
+        self.ended_ns = (deadline_us - self.plan.after_inference_us) * 1000
 
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            return Use(self.closing, self._is_busy(), self.ended_ns // 1000 + self.sustain_us)
+            return Use(self.closing, self._is_busy(), self.ended_ns // 1000 + self.plan.after_inference_us)
 
-    def follow(self, *, voting: bool, after_init_us: int, sustain_us: int, background: bool) -> None:
+    def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
-            self.voting = voting
-            self.after_init_us = after_init_us
-            deadline_us, self.sustain_us = self.deadline_us, sustain_us
-            self.deadline_us = deadline_us
-            self.background = background
             self.open = self.covered = False
+            deadline_us, self.plan = self.deadline_us, plan
+            self.deadline_us = deadline_us
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -211,7 +207,7 @@ class Gate:
             self.drop_preparation(token)
             now_us = self.time.now_us
             if phase is Phase.INIT:
-                self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)
+                self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
             else:
                 self.deadline_us = now_us
 
@@ -225,11 +221,12 @@ class Gate:
         with self.lock:
             if self._is_busy():
                 return False
-            if self.sustain_us and self.arm():
+            plan = self.plan
+            if plan.after_inference_us and self.arm():
                 return False
-            if self.background and self.arm(Cause.INFERENCE_ENDED):
+            if plan.lowering is Lowering.BACKGROUND and self.arm(Cause.INFERENCE_ENDED):
                 return False
-            return self.voting or not self.open
+            return bool(plan.raised) or not self.open
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -265,7 +262,7 @@ class Gate:
         """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
         with self.lock:
             is_armed = self.alarm is not None and len(self.idle) == self.made
-            return self.ended_ns // 1000 + self.sustain_us if is_armed else None
+            return self.deadline_us if is_armed else None
 
     def end_sustain(self) -> None:
         """End a pending sustain."""
@@ -305,7 +302,7 @@ class Gate:
                     self.deadline_us = min(deadline_us, self.time.now_us)
                     return False
                 self.alarm_us = deadline_us
-            self.covered = self.alarm_us <= self.time.now_us + self.sustain_us
+            self.covered = self.alarm_us <= self.time.now_us + self.plan.after_inference_us
             return True
 
     def _is_busy(self) -> bool:
@@ -317,7 +314,7 @@ class Gate:
         self.saved += not token.waited
         token.waited = False
         if len(self.idle) + 1 >= self.made:
-            self.deadline_us = self.time.now_us + self.sustain_us
+            self.deadline_us = self.time.now_us + self.plan.after_inference_us
         self.idle.append(token)
 
     def _live(self) -> Iterator[Token]:
@@ -346,7 +343,7 @@ class Gate:
             self.inits += ended
             self.preparing = preparing
             if self.made < before and not self._is_busy():
-                self.deadline_us = self.time.now_us + self.sustain_us
+                self.deadline_us = self.time.now_us + self.plan.after_inference_us
             must_lower = self.must_lower()
         if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)

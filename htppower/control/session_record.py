@@ -11,7 +11,6 @@ from htppower.control.ledger import Ledger
 from htppower.control.locks import Rank, make_lock
 from htppower.errors import kept
 from htppower.events import State
-from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
     import weakref
@@ -138,12 +137,11 @@ class SessionRecord:
         doubted: the cores of which the library may know the id no longer, since the DSP restarted.
         refused: the cores on which the last vote was answered by 13001: it is invalid, or the id is not known.
         error: the call that failed last, None once one has succeeded since.
-        plan: what it casts on this platform.
         own: the profile that it was opened with or that ``use`` gave it.
         holds: the holds on it.
         decided_by: the hold or the cap that takes the place of its own profile.
         history: what it has done.
-        gate: its counts, deadline and alarm.
+        gate: its plan, counts, deadline and alarm.
         tickets: references to those that have not ended; from the first one on a set of its own.
     """
 
@@ -164,7 +162,6 @@ class SessionRecord:
         "number",
         "own",
         "owner",
-        "plan",
         "refused",
         "state",
         "tickets",
@@ -198,20 +195,13 @@ class SessionRecord:
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
         self.history = History(time.now_us)
-        self.gate = Gate(self, time, ring)
+        self.gate = Gate(self, time, ring, plan)
         self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
-        self.follow(plan)
 
-    def follow(self, plan: Plan) -> None:
-        """Cast by another plan from now on; the gate is shut until that is in force."""
-        self.gate.follow(
-            voting=bool(plan.raised),
-            after_init_us=plan.after_init_us,
-            sustain_us=plan.after_inference_us,
-            background=plan.lowering is Lowering.BACKGROUND,
-        )
-        # Last: whoever finds the earlier plan, after an exception such as Ctrl-C, does all this again.
-        self.plan = plan
+    @property
+    def plan(self) -> Plan:
+        """What it casts on this platform."""
+        return self.gate.plan
 
     @property
     def gone(self) -> bool:

@@ -209,12 +209,12 @@ class Stepper:
             return False
         if plan.profile == before.profile:
             was_open = session.gate.open
-            session.follow(plan)
+            session.gate.follow(plan)
             if was_open:
                 session.gate.set_open()
         else:
             self._transitions.tell_saves(session)
-            session.follow(plan)
+            session.gate.follow(plan)
             session.history.saves_told = session.gate.begun
             session.gate.end_sustain()
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)

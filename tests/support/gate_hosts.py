@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower import load_profile
 from htppower.control.gate import Gate, Token
+from htppower.control.plans import Plan, Planner
+from htppower.profiles.profile import Lowering
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -17,6 +20,14 @@ if TYPE_CHECKING:
 
 SUSTAIN_US = 300_000
 INIT_US = 400_000
+
+
+def make_plan(init_us: int, sustain_us: int, *, background: bool = False, voting: bool = True) -> Plan:
+    """Return a plan whose votes stay up for a time after INIT, and after an inference."""
+    profile = load_profile("burst" if voting else "system_settings")
+    lowering = Lowering.BACKGROUND if background else Lowering.FOREGROUND
+    plan = Planner(None, strict=False).plan(profile)
+    return attrs.evolve(plan, after_init_us=init_us, after_inference_us=sustain_us, lowering=lowering)
 
 
 @attrs.define
@@ -31,8 +42,8 @@ class Host:
     def make(cls, *, sustain_us: int = SUSTAIN_US, background: bool = False, voting: bool = True) -> Host:
         """Return a gate that is open, as that of a session that is raised."""
         time, rings = VirtualTime(), []
-        gate = Gate("the session", time, lambda session, cause: rings.append((time.now_us, cause)))
-        gate.follow(voting=voting, after_init_us=INIT_US, sustain_us=sustain_us, background=background)
+        plan = make_plan(INIT_US, sustain_us, background=background, voting=voting)
+        gate = Gate("the session", time, lambda session, cause: rings.append((time.now_us, cause)), plan)
         gate.set_open()
         return cls(time, gate, rings)
 

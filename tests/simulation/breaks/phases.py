@@ -14,15 +14,15 @@ PHASES = (
     Mutation(
         "the end of INIT shortens a sustain that is pending",
         "gate.py",
-        "self.deadline_us = max(self.deadline_us, now_us + self.after_init_us)",
-        "self.deadline_us = now_us + self.after_init_us",
+        "self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)",
+        "self.deadline_us = now_us + self.plan.after_init_us",
     ),
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
         "gate.py",
         (
             "        if len(self.idle) + 1 >= self.made:\n"
-            "            self.deadline_us = self.time.now_us + self.sustain_us\n"
+            "            self.deadline_us = self.time.now_us + self.plan.after_inference_us\n"
         ),
         "",
     ),
@@ -47,8 +47,8 @@ PHASES = (
     Mutation(
         "no alarm is armed where the last inference ends",
         "gate.py",
-        "            if self.sustain_us and self.arm():\n                return False",
-        "            if self.sustain_us:\n                return False",
+        "            if plan.after_inference_us and self.arm():\n                return False",
+        "            if plan.after_inference_us:\n                return False",
     ),
     Mutation(
         "whether the gate is open is looked at before the token is taken",
@@ -101,7 +101,7 @@ PHASES = (
     Mutation(
         "an alarm that rings after the sustain of the next inference counts as in time",
         "gate.py",
-        "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
+        "self.covered = self.alarm_us <= self.time.now_us + self.plan.after_inference_us",
         "self.covered = True",
         seed=70_000_063,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gate_hosts import INIT_US, SUSTAIN_US, Host
+from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
 from htppower.control.gate import Gate, Use
 from htppower.events import Cause, Phase
@@ -24,7 +24,7 @@ def host() -> Host:
 def test_a_new_gate_is_shut_and_idle() -> None:
     """Nothing is counted, no alarm is armed, and no phase may begin without a call."""
     time = VirtualTime()
-    gate = Gate("the session", time, lambda session, cause: None)
+    gate = Gate("the session", time, lambda session, cause: None, make_plan(INIT_US, SUSTAIN_US))
     assert (gate.open, gate.in_flight, gate.begun, time.alarms) == (False, 0, 0, 0)
     assert gate.use() == Use(closing=False, busy=False, deadline_us=0)
     assert gate.sustained_until_us is None
@@ -73,7 +73,7 @@ def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, de
     host.time.advance_us(1_000)
     host.gate.end_preparation(host.gate.prepare(), phase)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
-    host.gate.follow(voting=True, after_init_us=0, sustain_us=0, background=False)
+    host.gate.follow(make_plan(0, 0))
     host.gate.end_preparation(host.gate.prepare(), Phase.INIT)
     assert host.gate.use().deadline_us == deadline_us
 
@@ -100,7 +100,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
         host.gate.end(host.begin())
     assert (host.gate.alarm, host.gate.alarm_us) == (armed, SUSTAIN_US)
     assert host.gate.sustained_until_us == 5_000 + SUSTAIN_US
-    host.gate.follow(voting=True, after_init_us=0, sustain_us=10, background=False)
+    host.gate.follow(make_plan(0, 10))
     host.gate.end(host.begin())
     assert (host.gate.alarm_us, host.time.alarms) == (5_010, 1)
     host.time.advance_us(10)
@@ -154,7 +154,7 @@ def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
 
 def test_another_plan_shuts_the_gate(host: Host) -> None:
     """Until other votes are in force no phase begins without a call."""
-    host.gate.follow(voting=True, after_init_us=0, sustain_us=0, background=False)
+    host.gate.follow(make_plan(0, 0))
     assert not host.gate.open
 
 
