@@ -92,6 +92,9 @@ class Opener:
             elif error is not None:
                 self._transitions.lose(session, error, Cause.SESSION_OPENED)
                 self._recovery.failed(session, error)
+                # A restart that is told from here on finds it among the open ones.
+                if self._stepper.restarted(error):
+                    session.again = Cause.LINK_LOST
             return True
 
     def _create_ids(self, session: SessionRecord) -> VoteRejected | None:

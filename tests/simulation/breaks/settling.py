@@ -54,9 +54,23 @@ SETTLING = (
     Mutation(
         "a session that opens while the DSP is out of reach is not tried again",
         "lifetime.py",
-        "                self._recovery.failed(session, error)\n            return True",
-        "            return True",
+        "                self._recovery.failed(session, error)\n                # A restart",
+        "                # A restart",
         Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a session that opens as the DSP comes back waits for the back-off",
+        "lifetime.py",
+        "                    session.again = Cause.LINK_LOST",
+        "                    pass",
+        Drawn.RESTARTS,
+    ),
+    Mutation(
+        "an id that can't be destroyed is left to whoever has failed",
+        "power_config_ids.py",
+        "            self._recovery.failed(None, failed)",
+        "            pass",
+        Drawn.ALL,
     ),
     Mutation(
         "what was asked for during a turn is not looked at when the turn is given back",

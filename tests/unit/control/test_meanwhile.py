@@ -14,6 +14,7 @@ from rig import Rig
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.gate import Gate
+from htppower.control.stepper import Stepper
 from htppower.control.time.workers import ThreadPool
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, TRANSPORT
@@ -68,6 +69,33 @@ def test_a_session_that_opens_while_the_controller_closes_is_given_back() -> Non
         controller.session("burst")
     assert backend.power_config_ids == ()
     assert controller.status().sessions == ()
+
+
+def test_a_session_that_opens_as_the_dsp_comes_back_is_voted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not among the open ones when the restart is told, which the back-off need not wait for."""
+    bench = Bench.make()
+    other = bench.controller.session("burst")
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.infer(other)
+
+    @on_a_thread
+    def comes_back() -> None:
+        bench.simulated.restart_subsystem()
+        bench.controller.link_lost(1007)
+
+    with monkeypatch.context() as patched:
+        restarted = Stepper.restarted
+
+        def meanwhile(stepper: Stepper, error: VoteRejected | None) -> bool:
+            before = restarted(stepper, error)
+            patched.undo()
+            comes_back()
+            return before
+
+        patched.setattr(Stepper, "restarted", meanwhile)
+        session = bench.controller.session("burst")
+    assert session.state is State.LOWERED
+    bench.controller.close()
 
 
 @pytest.mark.parametrize("phase", ["init", "inference", "deinit"])
