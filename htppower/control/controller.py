@@ -120,7 +120,7 @@ class VoteController(ContextManager):
             raises=on_error == "raise",
             line=shared.calls if self._description.one_call_at_a_time else None,
         )
-        ids = PowerConfigIds(calls, self._registry)
+        ids = PowerConfigIds(calls, self._registry, self._recovery)
         executor = Executor(calls, ids, self._registry, self._settings, planner.missing, strict=strict)
         transitions = SessionTransitions(self._registry, executor, self._events, self._time)
         heartbeat = Heartbeat(self._registry, executor, transitions, self._recovery, self._time, self._if_free, beat_us)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.native_calls import NativeCalls
+    from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
 
@@ -28,6 +29,7 @@ class PowerConfigIds:
 
     _calls: NativeCalls
     _registry: Registry
+    _recovery: Recovery
 
     def create(self, session: SessionRecord, core_id: int) -> None:
         """Create the id of a core, where the session has none. Its turn is held.
@@ -89,6 +91,12 @@ class PowerConfigIds:
 
         Where another thread is about to destroy it, nothing is done.
         """
+        failed = self._try_to_destroy(session, power_config_id)
+        if failed is not None:
+            self._recovery.failed(None, failed)
+        return failed
+
+    def _try_to_destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
         gone = True
         try:
             with self._registry.lock:

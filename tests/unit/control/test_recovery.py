@@ -207,6 +207,21 @@ def test_a_session_opens_while_the_dsp_is_dead() -> None:
     bench.recorder.assert_nothing_left()
 
 
+def test_an_id_that_can_not_be_destroyed_is_tried_again_whoever_has_given_it_up() -> None:
+    """Also one that was replaced long after the restart, when every vote was in force again."""
+    bench = Bench.make()
+    first, later = bench.controller.session("burst"), bench.controller.session("balanced")
+    bench.simulated.restart_subsystem(forget_ids=True)
+    bench.infer(first)
+    bench.time.advance_us(10 * SECOND_US)
+    bench.simulated.fail_next(FAILED, function="destroyPowerConfigId")
+    bench.infer(later)
+    assert bench.controller.status().orphans
+    bench.time.advance_us(SECOND_US)
+    assert bench.controller.status().orphans == ()
+    bench.controller.close()
+
+
 def test_closing_on_a_dead_dsp_tries_every_step() -> None:
     """Closing a raised session on a dead DSP tries to lower and to destroy, raises nothing, and is done."""
     bench = Bench.make()
