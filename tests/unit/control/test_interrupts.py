@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER
@@ -11,6 +11,7 @@ from rig import Rig
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control.gate import Gate
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -45,6 +46,30 @@ def test_ctrl_c_in_a_lowering_is_passed_on_and_tried_again(after: bool) -> None:
     rig.time.advance_us(SECOND_US)
     assert session.state is State.LOWERED
     assert rig.time.alarms == 0
+    rig.controller.close()
+
+
+def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However far the change to the hold's profile had come: the sustain of the next inference is that of the own."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    follow = Gate.follow
+
+    def interrupted(gate: Gate, *plan: Any, **parts: Any) -> None:
+        patched.undo()
+        follow(gate, *plan, **parts)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "follow", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.hold("high_performance", reason="a test")
+    with session.inference():
+        pass
+    rig.time.advance_us(BURST_SUSTAIN_US - 1)
+    assert session.state is State.RAISED
+    rig.time.advance_us(1)
+    assert session.state is State.LOWERED
     rig.controller.close()
 
 
