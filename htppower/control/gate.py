@@ -79,7 +79,7 @@ class Gate:
         open: whether a phase may begin without a call.
         idle: the tokens that no inference holds; the home of every token that is not gone.
         made: how many tokens there are.
-        preparing: the tokens of the INIT and DE-INIT phases that run.
+        preparing: the INIT and DE-INIT phases that run, with their tokens.
         saved: how many inferences have ended that had not waited for a call when they began.
         ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
@@ -117,7 +117,7 @@ class Gate:
         self.lock = make_lock(Rank.GATE)
         self.idle: list[Token] = []
         self.made = 0
-        self.preparing: tuple[weakref.ref[Token], ...] = ()
+        self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
         self.saved = 0
         self.plan = plan
         self.deadline_us = 0
@@ -177,11 +177,11 @@ class Gate:
             self.made += 1
             return made
 
-    def prepare(self) -> Token:
+    def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
             made = Token([])
-            self.preparing = (*self.preparing, self._watch(made))
+            self.preparing = (*self.preparing, (phase, self._watch(made)))
             return made
 
     def drop(self, token: Token) -> None:
@@ -203,18 +203,22 @@ class Gate:
     def end_preparation(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT."""
         with self.lock:
-            self.inits += phase is Phase.INIT
+            self._end_preparation(phase)
             self.drop_preparation(token)
-            now_us = self.time.now_us
-            if phase is Phase.INIT:
-                self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
-            else:
-                self.deadline_us = now_us
+
+    def _end_preparation(self, phase: Phase) -> None:
+        now_us = self.time.now_us
+        if phase is Phase.INIT:
+            # Where an exception comes next it is counted once more, which costs a call.
+            self.inits += 1
+            self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
+        else:
+            self.deadline_us = now_us
 
     def drop_preparation(self, token: Token) -> None:
         """Take back the token of an INIT or DE-INIT that does not begin."""
         with self.lock:
-            self.preparing = tuple(other for other in self.preparing if other() is not token)
+            self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
 
     def must_lower(self) -> bool:
         """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
@@ -337,16 +341,20 @@ class Gate:
             # A phase that begins may take a token from the one list or from the other, and each only once.
             earlier, self.idle = self.idle, []
             self._bring_home(live, earlier)
-            preparing = tuple(watch for watch in self.preparing if watch() is not None)
-            ended = len(preparing) < len(self.preparing)
-            # Either of the two: an INIT that counts once more than it ended costs a call.
-            self.inits += ended
-            self.preparing = preparing
-            if self.made < before and not self._is_busy():
+            if self.made < before and len(self.idle) == self.made:
                 self.deadline_us = self.time.now_us + self.plan.after_inference_us
+            ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)
+
+    def _end_lost_preparations(self) -> bool:
+        """End the INIT and DE-INIT phases whose tokens are gone; return whether there are any. The lock is held."""
+        lost = [each for each in self.preparing if each[1]() is None]
+        for phase, _ in lost:
+            self._end_preparation(phase)
+        self.preparing = tuple(each for each in self.preparing if each not in lost)
+        return bool(lost)
 
     def _bring_home(self, live: list[Token], earlier: list[Token]) -> None:
         """Take the live tokens over from an earlier list of idle ones. The lock is held."""

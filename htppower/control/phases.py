@@ -217,7 +217,7 @@ class Preparation:
     def __enter__(self) -> None:
         if self._token is not None:
             raise PhaseMisuse(f"this {self._phase.value} is being run: end it first")
-        token = self._token = self._phases.gate.prepare()
+        token = self._token = self._phases.gate.prepare(self._phase)
         try:
             self._phases.begin_preparation(self._phase)
         except BaseException:

@@ -71,10 +71,10 @@ def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, de
     host.gate.end(host.begin())
     assert host.gate.use().deadline_us == SUSTAIN_US
     host.time.advance_us(1_000)
-    host.gate.end_preparation(host.gate.prepare(), phase)
+    host.gate.end_preparation(host.gate.prepare(phase), phase)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
     host.gate.follow(make_plan(0, 0))
-    host.gate.end_preparation(host.gate.prepare(), Phase.INIT)
+    host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT)
     assert host.gate.use().deadline_us == deadline_us
 
 
@@ -146,7 +146,7 @@ def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
     host.gate.set_open()
     assert host.gate.shut_if_idle(host.gate.deadline_us)
     assert not host.gate.open
-    preparing = host.gate.prepare()
+    preparing = host.gate.prepare(Phase.DEINIT)
     assert not host.gate.shut_if_idle(host.gate.deadline_us)
     host.gate.end_preparation(preparing, Phase.DEINIT)
     assert host.gate.shut_if_idle(host.gate.deadline_us)

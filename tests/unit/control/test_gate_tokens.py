@@ -7,11 +7,12 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from gate_hosts import SUSTAIN_US, Host, collect
+from gate_hosts import INIT_US, SUSTAIN_US, Host, collect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import State
+from htppower.control.gate import Use
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ def test_a_token_that_comes_back_out_of_the_collector_counts_once(host: Host, *,
 @pytest.mark.parametrize("phase", [Phase.INIT, Phase.DEINIT])
 @pytest.mark.parametrize("how", ["dropped", "in a cycle", "given up in a cycle"])
 def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str) -> None:
-    """INIT and DE-INIT end with their token, too, once it is swept."""
-    held = [host.gate.prepare()]
+    """INIT and DE-INIT end with their token, too, once it is swept: the one keeps votes up, the other lowers."""
+    host.gate.end(host.begin())
+    host.time.advance_us(1_000)
+    held = [host.gate.prepare(phase)]
     assert (host.gate.use().busy, host.gate.in_flight) == (True, 0)
     if how == "dropped":
         held.clear()
@@ -91,8 +94,10 @@ def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str
         collect(held.pop(), lambda token: host.time.call_soon(lambda: host.gate.end_preparation(token, phase)))
     gc.collect()
     host.settle()
-    assert not host.gate.use().busy
+    deadline_us = 1_000 + INIT_US if phase is Phase.INIT else 1_000
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
     assert host.gate.preparing == ()
+    assert (host.gate.inits > 0) is (phase is Phase.INIT)
 
 
 class Run:
@@ -141,7 +146,7 @@ def test_no_count_is_ever_wrong(acts: list[str]) -> None:
         if act == "begin":
             running.append(host.begin())
         elif act == "prepare":
-            preparing.append(host.gate.prepare())
+            preparing.append(host.gate.prepare(Phase.INIT))
         elif act == "sweep":
             host.settle()
             unswept = 0

@@ -40,7 +40,7 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
 
     def end_preparation(self: Gate, token: Token, phase: Phase) -> None:
         with self.lock:
-            self.preparing = tuple(other for other in self.preparing if other() is not token)
+            self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
             self.deadline_us = deadline_us(self, phase)
 
     return end_preparation
@@ -49,7 +49,7 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
 def right(self: Gate, phase: Phase) -> int:
     """Return until when the votes are to be kept up: as the controller has it."""
     now_us = self.time.now_us
-    return max(self.deadline_us, now_us + self.after_init_us) if phase is Phase.INIT else now_us
+    return max(self.deadline_us, now_us + self.plan.after_init_us) if phase is Phase.INIT else now_us
 
 
 def after_init_is_ignored(patch: Patch) -> None:
@@ -63,7 +63,7 @@ def after_init_is_ignored(patch: Patch) -> None:
 def init_shortens_the_sustain(patch: Patch) -> None:
     """The end of INIT replaces the deadline."""
     shortening = ending(
-        lambda self, phase: self.time.now_us + self.after_init_us if phase is Phase.INIT else right(self, phase)
+        lambda self, phase: self.time.now_us + self.plan.after_init_us if phase is Phase.INIT else right(self, phase)
     )
     patch.setattr(Gate, "end_preparation", shortening)
 
