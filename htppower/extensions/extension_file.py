@@ -1,0 +1,177 @@
+"""A backend extension file: its objects, each with the section that it is, and where every key of them stands."""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, ProfileError
+from htppower.extensions.json_nodes import Kind, Node
+from htppower.extensions.json_text import JsonText, parse_json, read_json
+from htppower.extensions.key_table import KEYS
+from htppower.extensions.keys import Section
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+    from htppower.errors import KeyPath, Place
+    from htppower.extensions.json_nodes import Member
+    from htppower.extensions.keys import Key
+
+_OF_ITEM = {
+    "dcvsControl": Section.DCVS,
+    "dcvsExpControl": Section.DCVS_EXP,
+    "hmxControl": Section.HMX,
+    "cengControl": Section.CENG,
+    "cengExpControl": Section.CENG_EXP,
+}
+_CORNERS = tuple(f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
+# The sections that keys lead to: of an object, and of the objects in a list. A key that takes both has both.
+_OBJECT_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
+    {
+        (Section.TOP, "context"): Section.CONTEXT,
+        (Section.TOP, "groupContext"): Section.GROUP_CONTEXT,
+        (Section.TOP, "memory"): Section.MEMORY,
+        (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
+        (Section.CORE, "hmxControl"): Section.CORE_HMX,
+        (Section.CORE, "custom"): Section.CUSTOM_OBJECT,
+        (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
+        (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
+        (Section.CUSTOM_OBJECT, "cengControl"): Section.CENG,
+        **{(Section.CUSTOM_ITEM, name): section for name, section in _OF_ITEM.items()},
+        **{(Section.DCVS_OBJECT, name): Section.CORNER_PAIR for name in _CORNERS},
+        (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
+        (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
+        (Section.OUTER_TOP, "backend_extensions"): Section.BACKEND_EXTENSIONS,
+        (Section.OUTER_TOP, "context_configs"): Section.CONTEXT_CONFIGS,
+    }
+)
+_OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
+    {
+        (Section.TOP, "graphs"): Section.GRAPH,
+        (Section.TOP, "devices"): Section.DEVICE,
+        (Section.TOP, "context"): Section.CONTEXT,
+        (Section.DEVICE, "cores"): Section.CORE,
+        (Section.CORE, "custom"): Section.CUSTOM_ITEM,
+        (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
+    }
+)
+
+
+class FileKind(str, enum.Enum):
+    """Which of the vendor's two files it is.
+
+    Attributes:
+        INNER: the settings of the HTP backend, which Genie takes directly.
+        OUTER: that which the vendor's tools take as ``--config_file``, and which names the inner one.
+    """
+
+    INNER = "inner"
+    OUTER = "outer"
+
+    __str__ = str.__str__
+
+
+@attrs.frozen(repr=False, eq=False)
+class Block:
+    """An object of the file.
+
+    Attributes:
+        section: what it is.
+        at: the keys that lead to it, items of lists by number.
+        node: it.
+    """
+
+    section: Section
+    at: KeyPath
+    node: Node
+
+    def get(self, name: str) -> Node | None:
+        """Return the value of a key, the first where it is given twice; None where there is none."""
+        return self.node.get(name)
+
+    def members(self) -> Iterator[tuple[Member, Key | None]]:
+        """Yield its keys in their order, each with what is known of it; None where nothing is."""
+        for member in self.node.members:
+            yield member, KEYS.get((self.section, member.key))
+
+
+@attrs.frozen(repr=False, eq=False)
+class ExtensionFile:
+    """A backend extension file.
+
+    Attributes:
+        text: its text and tree.
+        kind: whether it is the inner or the outer file.
+        blocks: its objects of a known section, each before those in it, in the order of the file.
+    """
+
+    text: JsonText
+    kind: FileKind
+    blocks: tuple[Block, ...]
+
+    @property
+    def path(self) -> str:
+        """The file, or the name under which its text is spoken of."""
+        return self.text.path
+
+    def of(self, section: Section, below: KeyPath = ()) -> tuple[Block, ...]:
+        """Return the objects of a section, or those of them to which the keys ``below`` lead."""
+        return tuple(block for block in self.blocks if block.section is section and block.at[: len(below)] == below)
+
+    def place(self, node: Node | Member) -> Place:
+        """Return where a value or a key stands."""
+        return self.text.place(node.start)
+
+    def problem(self, rule: str, node: Node | Member, message: str, hint: str = "") -> Finding:
+        """Return a finding at a value or a key."""
+        return Finding(rule, (), message, hint, place=self.place(node))
+
+
+def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:
+    """Return what is in a file.
+
+    Raises:
+        ProfileError: it can't be read, is larger than 1 MiB, or no JSON object. What stands in it is not checked.
+    """
+    return extension_file(read_json(path))
+
+
+def parse_extension_file(data: bytes | str, path: str = "-") -> ExtensionFile:
+    """Return what is in a text.
+
+    Raises:
+        ProfileError: it is no JSON object.
+    """
+    return extension_file(parse_json(data, path))
+
+
+def extension_file(text: JsonText) -> ExtensionFile:
+    """Return a JSON text as an extension file.
+
+    Raises:
+        ProfileError: it is no JSON object.
+    """
+    root = text.accepted()
+    if root.kind is not Kind.OBJECT:
+        message = f"{root.kind} where the object of an extension file is needed"
+        raise ProfileError([Finding("TYPE-1", (), message, 'write {"devices": []}', place=text.place(root.start))])
+    kind = FileKind.INNER if root.get("backend_extensions") is None else FileKind.OUTER
+    top = Section.TOP if kind is FileKind.INNER else Section.OUTER_TOP
+    return ExtensionFile(text, kind, tuple(_walk(Block(top, (), root))))
+
+
+def _walk(block: Block) -> Iterator[Block]:
+    yield block
+    for member in block.node.members:
+        at = (block.section, member.key)
+        if member.node.kind is Kind.OBJECT and at in _OBJECT_AT:
+            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node))
+        elif member.node.kind is Kind.LIST and at in _OBJECTS_AT:
+            for number, item in enumerate(member.node.items):
+                if item.kind is Kind.OBJECT:
+                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item))

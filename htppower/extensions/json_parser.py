@@ -1,0 +1,188 @@
+"""A strict parser of JSON, which the standard library's is not, and which keeps the place of every value."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from htppower.extensions.json_nodes import Kind, Member, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEEPEST_NESTING = 100
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
+_WORD = re.compile(r"[-+.\w]+")
+_UNICODE = re.compile(r"[0-9a-fA-F]{4}")
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_HIGH, _LOW, _END = 0xD800, 0xDC00, 0xE000
+
+
+def parse(text: str) -> tuple[Node, int | None]:
+    """Return the tree of a text, and where a NUL behind it ends the text for a parser in C; None where there is none.
+
+    Raises:
+        NotJson: where the text stops being JSON.
+    """
+    return _Parser(text).document()
+
+
+class NotJson(Exception):  # noqa: N818 - never leaves the reading of a text
+    """Where a text stops being JSON."""
+
+    def __init__(self, offset: int, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.message = message
+        self.hint = hint
+
+
+class _Parser:
+    """Makes nodes of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def document(self) -> tuple[Node, int | None]:
+        """Return the root, and where a NUL behind it ends the text."""
+        root = self._value(self._space(0), 0)
+        at = self._space(root.end)
+        if at == len(self._text):
+            return root, None
+        if self._text[at] == "\0":
+            return root, at
+        raise NotJson(at, "more behind the end of the JSON", "keep one value")
+
+    def _value(self, at: int, depth: int) -> Node:
+        character = self._text[at : at + 1]
+        if character in ("{", "["):
+            if depth == DEEPEST_NESTING:
+                raise NotJson(at, f"nested deeper than {DEEPEST_NESTING} levels")
+            return self._object(at, depth) if character == "{" else self._list(at, depth)
+        if character == '"':
+            value, end = self._string(at)
+            return Node(Kind.TEXT, at, end, value)
+        word = _WORD.match(self._text, at)
+        said = "" if word is None else word.group()
+        if said in _CONSTANTS:
+            return Node(Kind.NULL if said == "null" else Kind.BOOL, at, at + len(said), _CONSTANTS[said])
+        number = _NUMBER.match(self._text, at)
+        if number is None or number.group() != said:
+            raise self._unexpected(at, "a value")
+        return self._number(number)
+
+    def _number(self, found: re.Match[str]) -> Node:
+        size = float(found.group())
+        if math.isinf(size):
+            raise NotJson(found.start(), "the number is too large", "no setting needs such a number")
+        if found["fraction"]:
+            return Node(Kind.FRACTION, found.start(), found.end(), size)
+        return Node(Kind.INTEGER, found.start(), found.end(), int(found.group()))
+
+    def _object(self, start: int, depth: int) -> Node:
+        members: list[Member] = []
+        for at in self._elements(start, "}"):
+            if self._text[at : at + 1] != '"':
+                raise self._unexpected(at, "a key in double quotes")
+            key, end = self._string(at)
+            colon = self._space(end)
+            if self._text[colon : colon + 1] != ":":
+                raise self._unexpected(colon, "a colon")
+            node = self._value(self._space(colon + 1), depth + 1)
+            members.append(Member(key, at, end, node))
+            self._end = node.end
+        return Node(Kind.OBJECT, start, self._end, None, tuple(members))
+
+    def _list(self, start: int, depth: int) -> Node:
+        items: list[Node] = []
+        for at in self._elements(start, "]"):
+            items.append(self._value(at, depth + 1))
+            self._end = items[-1].end
+        return Node(Kind.LIST, start, self._end, None, (), tuple(items))
+
+    def _elements(self, start: int, close: str) -> Iterator[int]:
+        """Yield where each element of an object or list begins; who takes it sets ``_end``, which is set in the end."""
+        at = self._space(start + 1)
+        if self._text[at : at + 1] == close:
+            self._end = at + 1
+            return
+        while True:
+            yield at
+            at = self._space(self._end)
+            character = self._text[at : at + 1]
+            if character == close:
+                self._end = at + 1
+                return
+            if character != ",":
+                raise self._unexpected(at, f"a comma or {close}", opened=start)
+            comma = at
+            at = self._space(at + 1)
+            if self._text[at : at + 1] == close:
+                raise NotJson(comma, f"a comma before {close}", "delete it")
+
+    def _string(self, start: int) -> tuple[str, int]:
+        """Return a text without its quotes and escapes, and the offset behind it."""
+        parts: list[str] = []
+        at = start + 1
+        while True:
+            end = self._after(_PLAIN, at)
+            parts.append(self._text[at:end])
+            at = end
+            character = self._text[at : at + 1]
+            if character == '"':
+                return "".join(parts), at + 1
+            if character != "\\":
+                break
+            part, at = self._escape(at)
+            parts.append(part)
+        if at == len(self._text) or character in ("\n", "\r", "\0"):
+            raise NotJson(start, "the quotes are not closed", 'end the text with "')
+        raise NotJson(at, "a control character in a text", "write it as an escape, such as \\t or \\u0007")
+
+    def _escape(self, at: int) -> tuple[str, int]:
+        letter = self._text[at + 1 : at + 2]
+        if letter in _ESCAPES:
+            return _ESCAPES[letter], at + 2
+        if letter != "u":
+            raise NotJson(at, "an unknown escape", "write \\\\ for a backslash")
+        code = self._code(at)
+        if not _HIGH <= code < _END:
+            return chr(code), at + 6
+        low = self._code(at + 6) if self._text[at + 6 : at + 8] == "\\u" and code < _LOW else 0
+        if not _LOW <= low < _END:
+            raise NotJson(at, "half of a surrogate pair", "write the character itself")
+        return chr(0x10000 + ((code - _HIGH) << 10) + (low - _LOW)), at + 12
+
+    def _code(self, at: int) -> int:
+        found = _UNICODE.match(self._text, at + 2)
+        if found is None:
+            raise NotJson(at, "an escape without its four hexadecimal digits", "write \\u and four digits")
+        return int(found.group(), 16)
+
+    def _space(self, at: int) -> int:
+        return self._after(_SPACE, at)
+
+    def _after(self, pattern: re.Pattern[str], at: int) -> int:
+        """Return what is behind the text of a pattern, which may be empty."""
+        found = pattern.match(self._text, at)
+        return at if found is None else found.end()
+
+    def _unexpected(self, at: int, wanted: str, opened: int | None = None) -> NotJson:
+        rest = self._text[at : at + 40]
+        if not rest or rest[0] == "\0":
+            if opened is not None:
+                return NotJson(opened, f"{self._text[opened]} is not closed", f"add {wanted.rpartition(' ')[2]}")
+            return NotJson(at, f"the text ends where {wanted} is needed")
+        if rest.startswith(("//", "/*", "#")):
+            return NotJson(at, "a comment", "JSON has none: delete it")
+        if rest[0] == "'":
+            return NotJson(at, "single quotes", 'write "')
+        word = _WORD.match(rest)
+        said = rest[0] if word is None else word.group()
+        hint = f"write {said.lower()}" if said.lower() in _CONSTANTS else ""
+        return NotJson(at, f"{said!r} where {wanted} is needed", hint)

@@ -1,0 +1,123 @@
+"""Strict JSON: a text to a tree of nodes that know where they stand, keys given twice included.
+
+The vendor's parser takes JSON without extras: no comments, no byte order mark, no trailing commas, no NaN (measured).
+``json`` of the standard library takes some of these, says no place of a value, and keeps one of two equal keys.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, Place, ProfileError
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.json_parser import NotJson, parse
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+
+if TYPE_CHECKING:
+    import os
+
+    from htppower.errors import KeyPath
+    from htppower.extensions.json_nodes import Node
+
+_MARK = codecs.BOM_UTF8.decode()
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@attrs.frozen(repr=False, eq=False)
+class JsonText:
+    """A text and the tree that it holds.
+
+    Attributes:
+        path: the file, or the name under which the text is spoken of.
+        text: all of it but a byte order mark; a byte that is no UTF-8 stands as a lone surrogate, so that writing
+            the text gives the same bytes.
+        root: the tree; None where the text is no JSON.
+        problem: why it is none; None where it is.
+        byte_order_mark: whether the file begins with that of UTF-8.
+        ends_at: where a NUL character behind the root ends the text for a parser in C; None where there is none.
+    """
+
+    path: str
+    text: str
+    root: Node | None
+    problem: Finding | None
+    byte_order_mark: bool = False
+    ends_at: int | None = None
+
+    @property
+    def not_utf8_at(self) -> int | None:
+        """Where the first byte stands that is no UTF-8; None where all are."""
+        found = _SURROGATES.search(self.text)
+        return None if found is None else found.start()
+
+    def place(self, offset: int) -> Place:
+        """Return the line and column of a character of the text."""
+        return _place(self.path, self.text, offset)
+
+    def encoded(self) -> bytes:
+        """Return the bytes of the file."""
+        mark = codecs.BOM_UTF8 if self.byte_order_mark else b""
+        return mark + self.text.encode("utf-8", "surrogateescape")
+
+    def at(self, keys: KeyPath) -> Node | None:
+        """Return the value to which keys lead, items of lists by number; None where there is none."""
+        node = self.root
+        for key in keys:
+            if node is None:
+                return None
+            if node.kind is Kind.LIST:
+                node = node.items[int(key)] if key.isdecimal() and int(key) < len(node.items) else None
+            else:
+                node = node.get(key)
+        return node
+
+    def accepted(self) -> Node:
+        """Return the tree.
+
+        Raises:
+            ProfileError: the text is no JSON.
+        """
+        if self.root is not None:
+            return self.root
+        raise ProfileError([] if self.problem is None else [self.problem])
+
+
+def read_json(path: str | os.PathLike[str]) -> JsonText:
+    """Return what is in a file; that it can't be read, is over 1 MiB or no JSON, is the problem of the result."""
+    name = str(path)
+    try:
+        data = read_regular_file(FilePath(path))
+    except NotRegular as error:
+        return _unread(name, "FILE-1", f"is {error}", "name a file")
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        return _unread(name, "FILE-1", f"can't be read: {said}", "check the path and permissions")
+    if len(data) > LARGEST_FILE_BYTES:
+        return _unread(name, "FILE-2", "larger than 1 MiB", "an extension file has some 40 lines")
+    return parse_json(data, name)
+
+
+def parse_json(data: bytes | str, path: str = "-") -> JsonText:
+    """Return the tree of a text; that it is no JSON is the problem of the result."""
+    text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+    marked = text.startswith(_MARK)
+    text = text.removeprefix(_MARK)
+    try:
+        root, ends_at = parse(text)
+    except NotJson as error:
+        finding = Finding("JSON-1", (), error.message, error.hint, place=_place(path, text, error.offset))
+        return JsonText(path, text, None, finding, marked)
+    return JsonText(path, text, root, None, marked, ends_at)
+
+
+def _unread(path: str, rule: str, message: str, hint: str) -> JsonText:
+    return JsonText(path, "", None, Finding.of_file(path, rule, message, hint))
+
+
+def _place(path: str, text: str, offset: int) -> Place:
+    return Place(path, text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))

@@ -1,0 +1,156 @@
+"""The keys of a backend extension file: where each stands, what it takes, and what it does.
+
+What the vendor's parser takes was measured on QAIRT 2.47 to 2.51 by calling it; what a key does is by the vendor's
+documentation ("HTP Backend Extensions"), or, where a key is not documented, by its name alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+from htppower.extensions.json_nodes import Kind
+from htppower.votes.option import Limits
+
+UINT32 = Limits(0, 2**32 - 1)
+UINT64 = Limits(0, 2**64 - 1)
+# The oldest version that was measured: what it knows may be older.
+OLDEST = (2, 47)
+
+
+class Section(str, enum.Enum):
+    """A kind of object in an extension file, as its place is written."""
+
+    TOP = "top"
+    GRAPH = "graphs[]"
+    HMX_OP_BOUNDING = "graphs[].hmx_op_bounding"
+    DEVICE = "devices[]"
+    CORE = "devices[].cores[]"
+    CORE_HMX = "devices[].cores[].hmxControl"
+    CUSTOM_ITEM = "devices[].cores[].custom[]"
+    CUSTOM_OBJECT = "devices[].cores[].custom"
+    CORNER_PAIR = "devices[].cores[].custom.dcvsControl corner"
+    DCVS = "dcvsControl"
+    DCVS_OBJECT = "dcvsControl of a custom object"
+    DCVS_EXP = "dcvsExpControl"
+    HMX = "hmxControl"
+    CENG = "cengControl"
+    CENG_EXP = "cengExpControl"
+    CONTEXT = "context"
+    CONCURRENT_GROUP = "context.concurrent_group_registration"
+    GRAPH_SPLITTING = "context.graph_splitting_configs"
+    GROUP_CONTEXT = "groupContext"
+    MEMORY = "memory"
+    OUTER_TOP = "outer file"
+    BACKEND_EXTENSIONS = "backend_extensions"
+    CONTEXT_CONFIGS = "context_configs"
+    GRAPH_CONFIGS = "graph_configs[]"
+
+    __str__ = str.__str__
+
+
+class Type(str, enum.Enum):
+    """What the value of a key is, as messages say it."""
+
+    BOOL = "true or false"
+    INTEGER = "an integer"
+    NUMBER = "a number"
+    TEXT = "a text"
+    WORD = "one of its words"
+    TEXTS = "a list of texts"
+    TEXT_LISTS = "a list of lists of texts"
+    INTEGERS = "a list of integers"
+    OBJECT = "an object"
+    OBJECTS = "a list of objects"
+    OBJECT_OR_OBJECTS = "an object or a list of objects"
+    INTEGER_OR_WORD = "an integer or one of its words"
+
+    __str__ = str.__str__
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What a JSON value of this type may be."""
+        return _KINDS[self]
+
+
+_NUMBERS = (Kind.INTEGER, Kind.FRACTION)
+_KINDS = {
+    Type.BOOL: (Kind.BOOL,),
+    Type.INTEGER: (Kind.INTEGER,),
+    Type.NUMBER: _NUMBERS,
+    Type.TEXT: (Kind.TEXT,),
+    Type.WORD: (Kind.TEXT,),
+    Type.TEXTS: (Kind.LIST,),
+    Type.TEXT_LISTS: (Kind.LIST,),
+    Type.INTEGERS: (Kind.LIST,),
+    Type.OBJECT: (Kind.OBJECT,),
+    Type.OBJECTS: (Kind.LIST,),
+    Type.OBJECT_OR_OBJECTS: (Kind.OBJECT, Kind.LIST),
+    Type.INTEGER_OR_WORD: (Kind.INTEGER, Kind.TEXT),
+}
+
+
+class Source(str, enum.Enum):
+    """Where a key is known from."""
+
+    DOCUMENTED = "vendor's documentation, 2.39"
+    DOCUMENTED_2_48 = "vendor's documentation, 2.48"
+    MEASURED = "measured only: the vendor's parser takes it"
+
+    __str__ = str.__str__
+
+
+class Key(NamedTuple):
+    """One key.
+
+    Attributes:
+        section: where it stands.
+        name: its spelling.
+        type: what it takes.
+        does: what it does, in a sentence.
+        default: what holds where it is left out; None where that is nothing, or not known.
+        words: those that it takes.
+        limits: the range of its number that the parser takes.
+        useful: the range that the documentation names, where the parser takes more.
+        since: the first version that knows it; ``OLDEST`` also for what may be older.
+        source: where it is known from.
+        power: whether it is about votes.
+        required: whether its object is refused without it.
+        note: what to know besides.
+    """
+
+    section: Section
+    name: str
+    type: Type
+    does: str
+    default: Any = None
+    words: tuple[str, ...] = ()
+    limits: Limits | None = None
+    useful: Limits | None = None
+    since: tuple[int, int] = OLDEST
+    source: Source = Source.DOCUMENTED
+    power: bool = False
+    required: bool = False
+    note: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, and its name, such as ``devices[].cores[].perf_profile``."""
+        return self.name if self.section in (Section.TOP, Section.OUTER_TOP) else f"{self.section}.{self.name}"
+
+
+# What the vendor's parser does with a key that it does not know: it refuses the whole file in these, and ignores it
+# without a word in the others. An unknown key whose value is null is ignored everywhere.
+REFUSES_UNKNOWN = frozenset(
+    {
+        Section.GRAPH,
+        Section.CORE,
+        Section.CUSTOM_ITEM,
+        Section.CUSTOM_OBJECT,
+        Section.DCVS,
+        Section.DCVS_EXP,
+        Section.HMX,
+        Section.CENG,
+        Section.CENG_EXP,
+    }
+)
