@@ -1,7 +1,8 @@
 """Voltage corners, power modes and clock modes, with the vendor's numbers and enumerator names.
 
-Source of names and numbers: QnnHtpPerfInfrastructure.h, SDK 2.48. In both kinds of corner the numbers rise with
-the voltage, so that corners compare as integers; DISABLE stands outside that order ("no vote").
+Source of names and numbers: QnnHtpPerfInfrastructure.h, SDK 2.48, and of the corners that are newer, SDK 2.50. In both
+kinds of corner the numbers rise with the voltage, so that corners compare as integers; DISABLE stands outside that
+order ("no vote").
 """
 
 from __future__ import annotations
@@ -39,16 +40,22 @@ class VoltageCorner(enum.IntEnum):
 
 
 class ExpandedCorner(enum.IntEnum):
-    """A corner of a clock, as HMX_V2, DCVS_V3_EXP and CENG_EXP take it."""
+    """A corner of a clock, as HMX_V2, DCVS_V3_EXP and CENG_EXP take it. DEFINED_MAX is SUPER_TURBO_NO_CPR."""
 
     DISABLE = 0
     MIN = 256
+    RET = 272
     MIN_SVS = 304
+    LOW_SVS_D3_0 = 305
     LOW_SVS_D3 = 306
     LOW_SVS_D2_1 = 307
     LOW_SVS_D2 = 308
+    LOW_SVS_D1_2 = 309
     LOW_SVS_D1_1 = 310
+    LOW_SVS_D1_0 = 311
     LOW_SVS_D1 = 312
+    LOW_SVS_D0_1 = 314
+    LOW_SVS_D0_0 = 315
     LOW_SVS_D0 = 316
     LOW_SVS = 320
     LOW_SVS_P1 = 328
@@ -57,21 +64,33 @@ class ExpandedCorner(enum.IntEnum):
     LOW_SVS_L2 = 352
     SVS = 384
     SVS_L0 = 400
+    SVS_L0_1 = 401
+    SVS_L0_2 = 402
     SVS_L1 = 448
     SVS_L2 = 480
+    SVS_L2_0 = 481
     NOM = 512
     NOM_L0 = 544
+    NOM_L0_0 = 545
     NOM_L1 = 576
     NOM_L2 = 592
+    NOM_L3 = 608
     TUR = 640
     TUR_L0 = 656
     TUR_L1 = 672
+    TUR_L1_0 = 673
+    TUR_L1_1 = 674
+    TUR_L1_2 = 675
     TUR_L2 = 688
     TUR_L3 = 704
+    TUR_L3_0 = 705
+    TUR_L3_1 = 706
+    TUR_L3_2 = 707
     TUR_L4 = 708
     TUR_L5 = 712
     SUPER_TURBO = 720
     SUPER_TURBO_NO_CPR = 736
+    DEFINED_MAX = 736
     MAX = 65535
 
     @property
@@ -79,6 +98,34 @@ class ExpandedCorner(enum.IntEnum):
         """The vendor's name."""
         return f"DCVS_EXP_VCORNER_{self.name}"
 
+    @property
+    def since(self) -> str:
+        """The first SDK whose header has the corner, and whose tools take its name (measured to 2.49: refused)."""
+        return "2.50" if self.name in _SINCE_2_50 else "2.48 or earlier"
+
+
+# Their numbers reach the DSP through older libraries as well, which check no more than that none is below 256.
+_SINCE_2_50 = frozenset(
+    (
+        "RET",
+        "LOW_SVS_D3_0",
+        "LOW_SVS_D1_2",
+        "LOW_SVS_D1_0",
+        "LOW_SVS_D0_1",
+        "LOW_SVS_D0_0",
+        "SVS_L0_1",
+        "SVS_L0_2",
+        "SVS_L2_0",
+        "NOM_L0_0",
+        "NOM_L3",
+        "TUR_L1_0",
+        "TUR_L1_1",
+        "TUR_L1_2",
+        "TUR_L3_0",
+        "TUR_L3_1",
+        "TUR_L3_2",
+    )
+)
 
 # The HMX corner that follows a core corner (pick default). Expanded numbers are 256 plus the level of the corner's own
 # name; the pairing of the PLUS corners with the L1 levels is an assumption of the simulation.

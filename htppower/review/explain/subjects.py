@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Corner = VoltageCorner | ExpandedCorner
 
-_CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK 2.48; Hexagon SDK, HAP_power"
+_CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK {}; Hexagon SDK, HAP_power"
 
 _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
 
@@ -57,7 +57,7 @@ def codes() -> tuple[str, ...]:
 
 def corners() -> tuple[str, ...]:
     """Return the names of the corners of both kinds, each once."""
-    return tuple(dict.fromkeys(corner.name for kind in (VoltageCorner, ExpandedCorner) for corner in kind))
+    return tuple(dict.fromkeys(name for kind in (VoltageCorner, ExpandedCorner) for name in kind.__members__))
 
 
 def is_subject(name: str) -> bool:
@@ -150,6 +150,10 @@ def _corner(corner: Corner) -> Subject:
     plain = kind is VoltageCorner
     ordered = sorted(each for each in kind if each.name != "DISABLE")
     facts = [("number", f"{int(corner)} {corner.enumerator}")]
+    header = "2.48"
+    if isinstance(corner, ExpandedCorner):
+        facts.append(("since", f"SDK {corner.since}"))
+        header = max(header, corner.since[:4])
     if corner.name == "DISABLE":
         facts.append(("why", "No vote: this client asks for nothing on that clock. It stands outside the order."))
         wrong = "dcvs_v3: {core: DISABLE}, hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}"
@@ -179,7 +183,7 @@ def _corner(corner: Corner) -> Subject:
         users = [profile.name for profile in load_profiles()[0] if _votes_on(profile.votes.hvx, corner)]
         facts.append(("in", ", ".join(users) or "no shipped profile raises to it"))
     facts += [("mend", "Put the corners in order, lowest first." if corner.name != "DISABLE" else _NO_CLOCK)]
-    facts += [("rule", f"{rule}  {CATALOGUE[rule].says}"), ("source", _CORNER_SOURCE)]
+    facts += [("rule", f"{rule}  {CATALOGUE[rule].says}"), ("source", _CORNER_SOURCE.format(header))]
     says = "a plain corner" if plain else "an expanded corner"
     return Subject("corner", corner.name, says, tuple(facts), votes(wrong), votes(right), "htppower lint .")
 

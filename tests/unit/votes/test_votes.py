@@ -33,10 +33,12 @@ VOLTAGE_CORNERS = {"DCVS_VOLTAGE_CORNER_DISABLE": 16} | enumerators(
 EXPANDED_CORNERS = enumerators(
     "DCVS_EXP_VCORNER_",
     """
-    DISABLE 0  MIN 256  MIN_SVS 304  LOW_SVS_D3 306  LOW_SVS_D2_1 307  LOW_SVS_D2 308  LOW_SVS_D1_1 310
-    LOW_SVS_D1 312  LOW_SVS_D0 316  LOW_SVS 320  LOW_SVS_P1 328  LOW_SVS_L0 332  LOW_SVS_L1 336  LOW_SVS_L2 352
-    SVS 384  SVS_L0 400  SVS_L1 448  SVS_L2 480  NOM 512  NOM_L0 544  NOM_L1 576  NOM_L2 592  TUR 640
-    TUR_L0 656  TUR_L1 672  TUR_L2 688  TUR_L3 704  TUR_L4 708  TUR_L5 712  SUPER_TURBO 720
+    DISABLE 0  MIN 256  RET 272  MIN_SVS 304  LOW_SVS_D3_0 305  LOW_SVS_D3 306  LOW_SVS_D2_1 307  LOW_SVS_D2 308
+    LOW_SVS_D1_2 309  LOW_SVS_D1_1 310  LOW_SVS_D1_0 311  LOW_SVS_D1 312  LOW_SVS_D0_1 314  LOW_SVS_D0_0 315
+    LOW_SVS_D0 316  LOW_SVS 320  LOW_SVS_P1 328  LOW_SVS_L0 332  LOW_SVS_L1 336  LOW_SVS_L2 352  SVS 384  SVS_L0 400
+    SVS_L0_1 401  SVS_L0_2 402  SVS_L1 448  SVS_L2 480  SVS_L2_0 481  NOM 512  NOM_L0 544  NOM_L0_0 545  NOM_L1 576
+    NOM_L2 592  NOM_L3 608  TUR 640  TUR_L0 656  TUR_L1 672  TUR_L1_0 673  TUR_L1_1 674  TUR_L1_2 675  TUR_L2 688
+    TUR_L3 704  TUR_L3_0 705  TUR_L3_1 706  TUR_L3_2 707  TUR_L4 708  TUR_L5 712  SUPER_TURBO 720
     SUPER_TURBO_NO_CPR 736  MAX 65535
     """,
 )
@@ -118,6 +120,15 @@ def test_options_have_the_vendors_numbers() -> None:
 def test_enumerators_have_the_vendors_names_and_numbers(kind: Kind, table: dict[str, int]) -> None:
     """Every corner and mode has the enumerator and the number of the vendor's header, and no other exists."""
     assert {member.enumerator: member.value for member in kind} == table
+
+
+def test_the_newer_corners_are_known_by_their_version() -> None:
+    """The header of SDK 2.50 has eighteen names more than that of 2.48, one of them another name of a corner."""
+    newer = [corner.name for corner in ExpandedCorner if corner.since == "2.50"]
+    assert len(newer) == 17
+    assert {ExpandedCorner.RET, ExpandedCorner.NOM_L3, ExpandedCorner.TUR_L3_2} <= {ExpandedCorner[it] for it in newer}
+    assert ExpandedCorner["DEFINED_MAX"] is ExpandedCorner.SUPER_TURBO_NO_CPR
+    assert ExpandedCorner.SUPER_TURBO_NO_CPR.since == "2.48 or earlier"
 
 
 def test_hvx_vote_in_its_native_form() -> None:
@@ -302,17 +313,18 @@ def test_an_hvx_vote_is_active_with_a_core_target(vote: DcvsV3, active: bool) ->
 PLAIN_OF = {
     "DISABLE": "DISABLE",
     "MIN": "MIN_VOLTAGE_CORNER",
-    **dict.fromkeys(("MIN_SVS", "LOW_SVS_D3", "LOW_SVS_D2_1", "LOW_SVS_D2", "LOW_SVS_D1_1", "LOW_SVS_D1"), "SVS2"),
-    **dict.fromkeys(("LOW_SVS_D0", "LOW_SVS"), "SVS2"),
+    **dict.fromkeys(("RET", "MIN_SVS", "LOW_SVS_D3_0", "LOW_SVS_D3", "LOW_SVS_D2_1", "LOW_SVS_D2"), "SVS2"),
+    **dict.fromkeys(("LOW_SVS_D1_2", "LOW_SVS_D1_1", "LOW_SVS_D1_0", "LOW_SVS_D1"), "SVS2"),
+    **dict.fromkeys(("LOW_SVS_D0_1", "LOW_SVS_D0_0", "LOW_SVS_D0", "LOW_SVS"), "SVS2"),
     **dict.fromkeys(("LOW_SVS_P1", "LOW_SVS_L0", "LOW_SVS_L1", "LOW_SVS_L2", "SVS"), "SVS"),
-    **dict.fromkeys(("SVS_L0", "SVS_L1"), "SVS_PLUS"),
-    **dict.fromkeys(("SVS_L2", "NOM"), "NOM"),
-    **dict.fromkeys(("NOM_L0", "NOM_L1"), "NOM_PLUS"),
-    **dict.fromkeys(("NOM_L2", "TUR"), "TURBO"),
+    **dict.fromkeys(("SVS_L0", "SVS_L0_1", "SVS_L0_2", "SVS_L1"), "SVS_PLUS"),
+    **dict.fromkeys(("SVS_L2", "SVS_L2_0", "NOM"), "NOM"),
+    **dict.fromkeys(("NOM_L0", "NOM_L0_0", "NOM_L1"), "NOM_PLUS"),
+    **dict.fromkeys(("NOM_L2", "NOM_L3", "TUR"), "TURBO"),
     **dict.fromkeys(("TUR_L0", "TUR_L1"), "TURBO_PLUS"),
-    "TUR_L2": "TURBO_L2",
+    **dict.fromkeys(("TUR_L1_0", "TUR_L1_1", "TUR_L1_2", "TUR_L2"), "TURBO_L2"),
     "TUR_L3": "TURBO_L3",
-    "TUR_L4": "TURBO_L4",
+    **dict.fromkeys(("TUR_L3_0", "TUR_L3_1", "TUR_L3_2", "TUR_L4"), "TURBO_L4"),
     "TUR_L5": "TURBO_L5",
     **dict.fromkeys(("SUPER_TURBO", "SUPER_TURBO_NO_CPR", "MAX"), "MAX_VOLTAGE_CORNER"),
 }
