@@ -56,7 +56,7 @@ class CallRules:
         if self._situation.under_way and not situation.promises.side_by_side:
             self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
         self._situation.under_way.append(call)
-        if call.task in situation.operations:
+        if call.task.interrupt_in and call.task in situation.operations:
             situation.operations[call.task].last_call = call
         self.made.append(call)
 

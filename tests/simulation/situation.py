@@ -48,7 +48,7 @@ class Operation:
         kind: which, such as ``begin``.
         client: on which session; None for what is the controller's.
         begun_us: when it began.
-        last_call: the native call that its task has begun last.
+        last_call: the native call that its task has begun last before it was interrupted.
     """
 
     kind: str
