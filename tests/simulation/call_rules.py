@@ -31,9 +31,6 @@ class CallRules:
         self._situation = situation
         self._scheduler = situation.scheduler
         self._destroyed: set[int] = set()
-        # The ids that nobody's operation has created, and that have had no votes but for the process: they may be made
-        # for those alone, whoever has the core.
-        self._bare: set[int] = set()
         # How often an id was used since the library has not known it.
         self._unknown: dict[int, int] = {}
         self._dead_us: int | None = None
@@ -66,7 +63,7 @@ class CallRules:
         if any(other.power_config_id == power_config_id for other in self._situation.under_way):
             self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
         if any(config.option not in PROCESS_WIDE for config in call.configs):
-            self._bare.discard(power_config_id)
+            self._situation.bare.discard(power_config_id)
         client = self.client_of(call)
         in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
         if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
@@ -92,7 +89,7 @@ class CallRules:
             if client is not None:
                 client.power_config_ids.append(call.power_config_id)
             if call.task not in self._situation.operations:
-                self._bare.add(call.power_config_id)
+                self._situation.bare.add(call.power_config_id)
         elif call.function == "destroyPowerConfigId" and not call.code:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
@@ -129,7 +126,7 @@ class CallRules:
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients
-        known = {*self._situation.orphans, *self._bare, *self.lost}
+        known = {*self._situation.orphans, *self._situation.bare, *self.lost}
         left = [each for each in client.power_config_ids if each in alive and each not in known]
         if left:
             self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")

@@ -69,6 +69,8 @@ class Situation:
         clients, caps: every session that was opened, and the caps.
         operations: the calls of the public API that have not returned, by task.
         under_way: the native calls that have not returned.
+        bare: the ids that nobody's operation has created, and that have had no votes but for the process: they may be
+            made for those alone, whoever has the core.
         orphans: the ids that could not be destroyed, and the idle time when that failed.
         controller: what is under test; None until it is made.
         controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
@@ -82,6 +84,7 @@ class Situation:
         self.caps: list[Claim] = []
         self.operations: dict[object, Operation] = {}
         self.under_way: list[NativeCall] = []
+        self.bare: set[int] = set()
         self.orphans: dict[int, int] = {}
         self.controller: Any = None
         self.controller_closed = False
@@ -121,7 +124,13 @@ class Situation:
 
     def waits_for(self, call: NativeCall, client: Client) -> bool:
         """Return whether a session may have to wait for a native call."""
-        return not self.promises.side_by_side or call.process_wide or call.core in client.cores
+        if not self.promises.side_by_side or call.process_wide or call.core in client.cores:
+            return True
+        # Whoever has changed a session may make an id for the settings of the process, on another's core.
+        operation = self.operations.get(call.task)
+        if operation is None:
+            return call.function == "createPowerConfigId" or call.power_config_id in self.bare
+        return operation.client is client
 
     def fail(self, rule: str, details: str) -> None:
         """End the run: a rule is broken."""
