@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.profile import Profile
 
-_STATES = ("relaxed", "released", "extreme_released")
+_STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extreme_released")
 
 
 def _profiles() -> str:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
+# No phase ends before 0, and a deadline is set in whole microseconds.
+_NEVER = -1
 
 
 class Token:
@@ -55,11 +57,13 @@ class Use(NamedTuple):
         closing: whether it is being closed.
         busy: whether a phase runs.
         deadline_us: when its votes come down while no phase runs.
+        after_deinit: whether a DE-INIT was the last phase to end.
     """
 
     closing: bool
     busy: bool
     deadline_us: int
+    after_deinit: bool = False
 
 
 class Gate:
@@ -82,6 +86,7 @@ class Gate:
         preparing: the INIT and DE-INIT phases that run, with their tokens.
         saved: how many inferences have ended that had not waited for a call when they began.
         ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
+        deinit_ns: the same, where the end of a DE-INIT has set it; an inference that ends later changes only that.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
         covered: whether that rings no later than the sustain of any inference that ends from now on.
         plan: what the session casts, and how long that stays up after INIT, and after an inference.
@@ -98,6 +103,7 @@ class Gate:
         "alarm_us",
         "closing",
         "covered",
+        "deinit_ns",
         "ended_ns",
         "idle",
         "inits",
@@ -120,6 +126,7 @@ class Gate:
         self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
         self.saved = 0
         self.plan = plan
+        self.ended_ns, self.deinit_ns = 0, _NEVER
         self.deadline_us = 0
         self.open = False
         self.alarm: Any = None
@@ -155,12 +162,16 @@ class Gate:
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
-        self.ended_ns = (deadline_us - self.plan.after_inference_us) * 1000
+        ended_ns = (deadline_us - self.plan.after_inference_us) * 1000
+        if self.deinit_ns == self.ended_ns:
+            self.deinit_ns = ended_ns
+        self.ended_ns = ended_ns
 
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            return Use(self.closing, self._is_busy(), self.ended_ns // 1000 + self.plan.after_inference_us)
+            deadline_us = self.ended_ns // 1000 + self.plan.after_inference_us
+            return Use(self.closing, self._is_busy(), deadline_us, self.deinit_ns == self.ended_ns)
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
@@ -208,12 +219,16 @@ class Gate:
 
     def _end_preparation(self, phase: Phase) -> None:
         now_us = self.time.now_us
+        self.deinit_ns = _NEVER
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.
             self.inits += 1
             self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
         else:
             self.deadline_us = now_us
+            # An inference that ends in the same microsecond is told apart by the nanosecond.
+            self.ended_ns += 1
+            self.deinit_ns = self.ended_ns
 
     def drop_preparation(self, token: Token) -> None:
         """Take back the token of an INIT or DE-INIT that does not begin."""
@@ -318,6 +333,7 @@ class Gate:
         self.saved += not token.waited
         token.waited = False
         if len(self.idle) + 1 >= self.made:
+            self.deinit_ns = _NEVER
             self.deadline_us = self.time.now_us + self.plan.after_inference_us
         self.idle.append(token)
 
@@ -342,6 +358,7 @@ class Gate:
             earlier, self.idle = self.idle, []
             self._bring_home(live, earlier)
             if self.made < before and len(self.idle) == self.made:
+                self.deinit_ns = _NEVER
                 self.deadline_us = self.time.now_us + self.plan.after_inference_us
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()

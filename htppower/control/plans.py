@@ -9,7 +9,7 @@ import attrs
 from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.events import Degradation
 from htppower.profiles.made_in_code import wrong_values
-from htppower.profiles.profile import NO_VOTES, Lowering, Profile
+from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
@@ -32,6 +32,7 @@ class Plan:
         profile: the profile.
         raised: its votes, as far as the platform has them; empty for one without votes.
         lowered: the votes of its power state, likewise.
+        after_deinit: those of the power state in which DE-INIT ends.
         after_init_us, after_inference_us: how long votes stay up.
         lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
         degradations: what is left out.
@@ -41,6 +42,7 @@ class Plan:
     profile: Profile
     raised: VoteSet
     lowered: VoteSet
+    after_deinit: VoteSet
     after_init_us: int
     after_inference_us: int
     lowering: Lowering
@@ -100,9 +102,9 @@ class Planner:
 
 def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, Degradation]) -> Plan:
     relax = profile.relax
-    lowered = NO_VOTES if relax is None else relax.to.votes
+    lowered, after_deinit = (NO_VOTES,) * 2 if relax is None else (relax.to.votes, relax.after_deinit_to.votes)
     found: dict[Option, Degradation] = {}
-    for votes in (profile.votes, lowered):
+    for votes in dict.fromkeys((profile.votes, lowered, after_deinit)):
         for finding in rules.check(Case(votes, platform), _DEGRADING):
             option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
@@ -115,6 +117,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         profile,
         _available(profile.votes, platform, missing),
         _available(lowered, platform, missing),
+        _available(after_deinit, platform, missing),
         0 if relax is None else relax.after_init_us,
         0 if relax is None else relax.after_inference_us,
         Lowering.FOREGROUND if relax is None else relax.lowering,
@@ -162,7 +165,7 @@ def _refuse(profile: Profile, platform: Platform | None) -> None:
         RuleBreach: with every breach, at its place in the file where the profile has one.
     """
     broken = rules.errors(profile.case(platform))
-    if profile.relax is not None:
-        broken += rules.errors(Case(profile.relax.to.votes, platform))
+    for _, state in power_states(profile):
+        broken += rules.errors(Case(state.votes, platform))
     if broken:
         raise RuleBreach(profile.problem(finding) for finding in broken)

@@ -133,17 +133,21 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
     return State.RAISED if stays_up else State.LOWERED
 
 
-def next_step(target: State, plan: Plan, state: State, *, has_ids: bool, differs: bool) -> Step | None:
+def next_step(
+    target: State, plan: Plan, state: State, *, has_ids: bool, differs: bool, after_deinit: bool = False
+) -> Step | None:
     """Return the transition that brings a session nearer to its target, None where it is there.
 
-    ``differs``: whether the raised votes are not known to be in force.
+    ``differs``: whether the raised votes are not known to be in force; ``after_deinit``: whether a DE-INIT was the last
+    phase to end.
     """
     if target is State.RAISED:
         if state is State.RAISED:
             return Step(Trigger.REVISE, plan.raised) if differs else None
         return Step(Trigger.RAISE, plan.raised)
     if target is State.LOWERED:
-        return None if state is State.LOWERED else Step(Trigger.LOWER, plan.lowered)
+        votes = plan.after_deinit if after_deinit else plan.lowered
+        return None if state is State.LOWERED else Step(Trigger.LOWER, votes)
     if target is State.UNVOTED:
         given_back = state is State.UNVOTED and not has_ids
         return None if plan.raised or given_back else Step(Trigger.RELEASE)

@@ -176,7 +176,7 @@ class Stepper:
                 target = State.LOWERED
             elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._executor.differs(session, plan.raised)
-        step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs)
+        step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs, after_deinit=use.after_deinit)
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
             gate.set_open()
         return step

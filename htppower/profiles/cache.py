@@ -48,7 +48,7 @@ class ProfileCache:
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile by name or by path; one that is a profile already is returned as it is.
 
-        A change is seen of its file, of a file that it extends, of its power state, and of their folders. An invalid
+        A change is seen of its file, of a file that it extends, of its power states, and of their folders. An invalid
         file is read each time.
 
         Raises:
@@ -65,8 +65,8 @@ class ProfileCache:
         folders = _versions({*where.paths, path.parent})
         examined = examine_profile(path, where)
         loaded = examined.accepted()
-        state = () if examined.state is None else examined.state.file.documents
-        files = {document.path: document.version for document in (*examined.file.documents, *state)}
+        read = (examined.file, *(state.file for state in examined.states.values()))
+        files = {document.path: document.version for file in read for document in file.documents}
         if len(self._entries) >= MOST_PROFILES:
             self._entries.clear()
         self._entries[path] = _Entry(loaded, {**_versions({file.parent for file in files}), **folders, **files})

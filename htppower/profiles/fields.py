@@ -28,6 +28,7 @@ def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
     yield ("relax", "after_init_us"), profile.relax.after_init_us
     yield ("relax", "after_inference_us"), profile.relax.after_inference_us
     yield ("relax", "lowering"), profile.relax.lowering.value
+    yield ("relax", "after_deinit_to"), profile.relax.after_deinit_to.name
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:

@@ -49,6 +49,10 @@ class RelaxFields:
             optional=True,
         ),
     )
+    after_deinit_to: str = attrs.field(
+        default="",
+        metadata=wanted("the power state in which DE-INIT ends, as in to; left out, it is that of to.", optional=True),
+    )
 
 
 @attrs.frozen(repr=False, eq=False)

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path as FilePath
 
+    from htppower.errors import KeyPath
+
 _Value = TypeVar("_Value")
 
+# The fields of relax that name a power state.
+_STATE_FIELDS = ("to", "after_deinit_to")
 # The rules for which a file is refused, and that say something while another field can't be read.
 _OF_ONE_FIELD = rules.ids(lambda rule: rule.refuses and not rule.compares)
 
@@ -70,25 +74,26 @@ class Examined(Generic[_Value]):
         file: its file, with what that extends.
         problems: what it is refused for, in the order of the lines.
         readable: whether every field could be read, so that rules which compare fields mean something.
-        state: the power state that a profile relaxes to, where there is one.
+        states: the power states that a profile relaxes to, by the field that names each: ``to``, and
+            ``after_deinit_to`` where that is another.
     """
 
     value: _Value
     file: ResolvedFile
     problems: tuple[Finding, ...]
     readable: bool
-    state: Examined[PowerState] | None = None
+    states: Mapping[str, Examined[PowerState]] = attrs.field(factory=dict)
 
     def accepted(self) -> _Value:
-        """Return the value, if nothing is wrong with it nor with its power state.
+        """Return the value, if nothing is wrong with it nor with its power states.
 
         Raises:
-            ProfileError, RuleBreach: as for ``load_profile``; what is wrong with the power state is said where it is
+            ProfileError, RuleBreach: as for ``load_profile``; what is wrong with a power state is said where it is
                 named.
         """
         problems = list(self.problems)
-        if self.state is not None:
-            problems += [self.file.located(_at_its_name(problem)) for problem in self.state.problems]
+        for name, state in self.states.items():
+            problems += [self.file.located(_at_its_name(problem, name)) for problem in state.problems]
         if not problems:
             return self.value
         problems.sort(key=self.file.order)
@@ -120,29 +125,31 @@ def examine_profile(
     """
     known = Known() if known is None else known
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
-    state, of_relax = _find_state(fields, file, folders, known)
+    states, of_relax = _find_states(fields, file, folders, known)
     profile = Profile(
         name=(fields and fields.profile) or file.path.stem,
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
-        relax=_relax(state.value, fields.relax) if fields and fields.relax and state else None,
+        relax=_relax(states, fields.relax) if fields and fields.relax and "to" in states else None,
         source=file.path,
         lineage=file.lineage,
         origins=file.places,
     )
-    readable = not (findings or of_relax or file.problems or (state is not None and state.problems))
+    readable = not (findings or of_relax or file.problems or any(state.problems for state in states.values()))
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
     if problems and not _may_be_told(file, folders, named_by):
         untold = (_not_shown(file, "profile"),)
         return Examined(Profile(path.stem, "", NO_VOTES, None, path), _unread(file), untold, readable=False)
-    return Examined(profile, file, problems, readable, state)
+    return Examined(profile, file, problems, readable, states)
 
 
-def _relax(state: PowerState, fields: RelaxFields) -> Relax:
+def _relax(states: Mapping[str, Examined[PowerState]], fields: RelaxFields) -> Relax:
     """Return what a profile relaxes to; what can't be read of it, which is reported besides, is as if it were 0."""
     in_background = fields.lowering == Lowering.BACKGROUND
     lowering = Lowering.BACKGROUND if in_background else Lowering.FOREGROUND
-    return Relax(state, fields.after_init_us or 0, fields.after_inference_us or 0, lowering)
+    to = states["to"].value
+    last = states.get("after_deinit_to", states["to"]).value
+    return Relax(to, fields.after_init_us or 0, fields.after_inference_us or 0, lowering, last)
 
 
 def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
@@ -189,30 +196,44 @@ def _read(
     return file, fields, [finding for finding in findings if file.complete or finding.rule != "KEY-2"]
 
 
-def _find_state(
+def _find_states(
     fields: ProfileFields | None, file: ResolvedFile, folders: Folders, known: Known
-) -> tuple[Examined[PowerState] | None, list[Finding]]:
-    """Return the power state that a profile relaxes to, or that there is none of that name."""
+) -> tuple[dict[str, Examined[PowerState]], list[Finding]]:
+    """Return the power states that a profile relaxes to, and which of the names leads to none."""
     relax = None if fields is None else fields.relax
-    if relax is None or relax.to is None:
-        return None, []
-    at = ("relax", "to")
+    states: dict[str, Examined[PowerState]] = {}
+    findings: list[Finding] = []
+    for field in () if relax is None else _STATE_FIELDS:
+        name = getattr(relax, field)
+        if name:
+            state, wrong = _find_state(name, ("relax", field), file, folders, known)
+            findings += wrong
+            # Named twice, it is one: what is wrong with it is said once.
+            if state is not None and state is not states.get("to"):
+                states[field] = state
+    return states, findings
+
+
+def _find_state(
+    name: str, at: KeyPath, file: ResolvedFile, folders: Folders, known: Known
+) -> tuple[Examined[PowerState] | None, list[Finding]]:
+    """Return the power state of a name, or that there is none."""
     try:
-        path = folders.find(relax.to, "state", near=file.written_in(at))
+        path = folders.find(name, "state", near=file.written_in(at))
     except ProfileError as error:
-        return None, [Finding("NAME-1", at, f"no power state {shortened(relax.to)!r}", error.hint)]
+        return None, [Finding("NAME-1", at, f"no power state {shortened(name)!r}", error.hint)]
     # Names in a file of the first folder mean the files of that folder, wherever else is looked.
     key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
     state = known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known))
     if state.problems and not may_be_quoted(state.file.documents[0], folders, file.path):
-        return None, [not_shown(relax.to, "state", at)]
+        return None, [not_shown(name, "state", at)]
     return state, []
 
 
-def _at_its_name(problem: Finding) -> Finding:
+def _at_its_name(problem: Finding, field: str) -> Finding:
     """Return what is wrong with a power state as a finding of the profile that names it."""
     message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
-    return Finding(problem.rule, ("relax", "to"), message, problem.hint or "mend that file")
+    return Finding(problem.rule, ("relax", field), message, problem.hint or "mend that file")
 
 
 def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:

@@ -40,10 +40,12 @@ def _wrong_relax(relax: Any) -> Iterator[Finding]:
     if type(relax) is not Relax:
         yield _wrong_type(relax, ("relax",), "a Relax, or None")
         return
-    if type(relax.to) is PowerState:
-        yield from _wrong_votes(relax.to.votes, ("relax", "to"))
-    else:
-        yield _wrong_type(relax.to, ("relax", "to"), "a PowerState")
+    for name in ("to", "after_deinit_to"):
+        state = getattr(relax, name)
+        if type(state) is not PowerState:
+            yield _wrong_type(state, ("relax", name), "a PowerState")
+        elif name == "to" or state != relax.to:
+            yield from _wrong_votes(state.votes, ("relax", name))
     for name in ("after_init_us", "after_inference_us"):
         yield from _wrong_number(getattr(relax, name), ("relax", name), _SUSTAIN)
     if type(relax.lowering) is not Lowering:

@@ -79,14 +79,20 @@ class Relax:
         after_init_us: how long votes stay up after INIT, in us; 0 lowers at once.
         after_inference_us: the sustain time, in us; 0 lowers at once.
         lowering: on whose thread, where the sustain time is 0; a sustain timer lowers on the controller's own.
+        after_deinit_to: the power state in which DE-INIT ends; where it is left out, ``to``.
     """
 
     to: PowerState
     after_init_us: int
     after_inference_us: int
     lowering: Lowering = Lowering.FOREGROUND
+    after_deinit_to: PowerState = attrs.field()
 
     __repr__ = field_repr
+
+    @after_deinit_to.default
+    def _as_between_phases(self) -> PowerState:
+        return self.to
 
     @property
     def lowers_in_background(self) -> bool:
@@ -128,7 +134,7 @@ class Profile:
             self.votes,
             platform,
             lineage=self.lineage,
-            lowered=None if self.relax is None else self.relax.to.votes,
+            lowered=tuple((at, state.votes) for at, state in power_states(self)),
             after_inference_us=0 if self.relax is None else self.relax.after_inference_us,
             after_init_us=0 if self.relax is None else self.relax.after_init_us,
             in_background=self.relax is not None and self.relax.lowering is Lowering.BACKGROUND,
@@ -137,3 +143,12 @@ class Profile:
     def problem(self, finding: Finding) -> Finding:
         """Return a finding with its place in the profile's file, where it has one."""
         return located(finding, str(self.source or self.name), self.origins, {})
+
+
+def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
+    """Return the power states that a profile relaxes to, each once, by the keys of the field that names it first."""
+    relax = profile.relax
+    if relax is None:
+        return ()
+    named = ((("relax", "to"), relax.to), (("relax", "after_deinit_to"), relax.after_deinit_to))
+    return named[:1] if relax.to == relax.after_deinit_to else named

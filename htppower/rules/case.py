@@ -6,6 +6,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from htppower.errors import KeyPath
     from htppower.rules.platforms import Platform
     from htppower.votes.vote_set import VoteSet
 
@@ -19,7 +20,8 @@ class Case(NamedTuple):
         in_force: the votes in force on the id, or None for a fresh id.
         lineage: the profile's name and those it extends; empty for a power state, and where not all of them
             can be read.
-        lowered: the votes of the power state that the profile relaxes to, or None where it names none.
+        lowered: the votes of each power state that the profile relaxes to, by the field that names it; none where it
+            names none.
         after_inference_us: the profile's sustain time.
         after_init_us: how long its votes stay up after INIT.
         in_background: its votes are to be lowered off the caller's thread after an inference.
@@ -29,7 +31,7 @@ class Case(NamedTuple):
     platform: Platform | None = None
     in_force: VoteSet | None = None
     lineage: tuple[str, ...] = ()
-    lowered: VoteSet | None = None
+    lowered: tuple[tuple[KeyPath, VoteSet], ...] = ()
     after_inference_us: int = 0
     after_init_us: int = 0
     in_background: bool = False

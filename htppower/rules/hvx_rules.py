@@ -75,24 +75,24 @@ def _power_mode(case: Case) -> Iterator[Finding]:
 
 @rule(
     "DCVS-4",
-    "A sleep_disable that a profile sets is cleared by its power state.",
+    "A sleep_disable that a profile sets is cleared by each of its power states.",
     Breach.ERROR,
     "HAP_power: a field stays until a vote changes it",
     needs=(Needs.FIELDS, Needs.PROFILE),
-    fields=(*_of_both("sleep_disable"), ("relax", "to")),
+    fields=(*_of_both("sleep_disable"), ("relax", "to"), ("relax", "after_deinit_to")),
 )
 def _sleep_disable_cleared(case: Case) -> Iterator[Finding]:
     hvx = case.votes.hvx
-    if hvx is None or not hvx.sleep_disable or case.lowered is None:
+    if hvx is None or not hvx.sleep_disable:
         return
-    lowered = case.lowered.hvx
-    if lowered is None or lowered.sleep_disable is not False:
+    left = [at for at, votes in case.lowered if votes.hvx is None or votes.hvx.sleep_disable is not False]
+    if left:
         yield Finding(
             "DCVS-4",
-            ("relax", "to"),
+            left[0],
             "the profile sets sleep_disable and its power state does not clear it",
-            "relax to a power state with sleep_disable: false",
-            also=(("votes", case.votes.hvx_field, "sleep_disable"),),
+            f"{' and '.join(at[-1] for at in left)}: a power state with sleep_disable: false",
+            also=(*left[1:], ("votes", case.votes.hvx_field, "sleep_disable")),
         )
 
 

@@ -43,7 +43,7 @@ def _short_sustain(case: Case) -> Iterator[Finding]:
     fields=(("relax",), ("relax", "to")),
 )
 def _names_power_state(case: Case) -> Iterator[Finding]:
-    if case.lineage and case.votes and case.lowered is None:
+    if case.lineage and case.votes and not case.lowered:
         message = f"{printable(case.lineage[0])} votes and names no power state"
         yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
 

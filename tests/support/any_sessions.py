@@ -19,8 +19,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from htppower import Cap, Hold, Lowering, Profile, Session, State, VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
+from htppower.control.phases import Preparation
 from htppower.control.precedence import in_use
-from htppower.events import Transition
+from htppower.events import Phase, Transition
 from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
@@ -49,6 +50,7 @@ def _made_in_code() -> tuple[Profile, ...]:
     assert lowered.dcvs_v3 is not None
     hmx = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.LOW)
     awake = attrs.evolve(lowered.dcvs_v3, sleep_disable=False)
+    cleared = attrs.evolve(burst.relax.to, votes=attrs.evolve(lowered, dcvs_v3=awake))
     sleepless = attrs.evolve(
         burst,
         name="sleepless",
@@ -58,7 +60,7 @@ def _made_in_code() -> tuple[Profile, ...]:
             hmx_v2=hmx,
             adaptive_polling_time_us=2000,
         ),
-        relax=attrs.evolve(burst.relax, to=attrs.evolve(burst.relax.to, votes=attrs.evolve(lowered, dcvs_v3=awake))),
+        relax=attrs.evolve(burst.relax, to=cleared, after_deinit_to=cleared),
     )
     holding = attrs.evolve(
         burst,
@@ -116,6 +118,7 @@ class Sessions(RuleBasedStateMachine):
         self.open: list[Session] = []
         self.running: list[tuple[Session, AbstractContextManager[Any]]] = []
         self.last_use_us: dict[int, int] = {}
+        self.last_was_deinit: dict[int, bool] = {}
         self.checked = 0
         self.alive: set[int | None] = set()
         self.faults = False
@@ -154,6 +157,7 @@ class Sessions(RuleBasedStateMachine):
         phase.__exit__(type(error) if error else None, error, None)
         self.running.remove(running)
         self.last_use_us[session.number] = self.bench.time.now_us
+        self.last_was_deinit[session.number] = isinstance(phase, Preparation) and phase._phase is Phase.DEINIT
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
     def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
@@ -171,6 +175,7 @@ class Sessions(RuleBasedStateMachine):
             thread.join(60)
         for session, _ in live:
             self.last_use_us[session.number] = self.bench.time.now_us
+            self.last_was_deinit[session.number] = False
 
     @rule(session=sessions, profile=st.sampled_from(PROFILES))
     def use(self, session: Session, profile: str | Profile) -> None:
@@ -292,7 +297,8 @@ class Sessions(RuleBasedStateMachine):
         )
         relax = BY_NAME[str(lowered_by)].relax
         assert relax is not None
-        return relax.to.votes
+        after_deinit = self.last_was_deinit.get(session.number, False)
+        return (relax.after_deinit_to if after_deinit else relax.to).votes
 
     @invariant()
     def running_phases_are_raised(self) -> None:

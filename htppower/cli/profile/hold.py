@@ -98,8 +98,11 @@ def _without_process_settings(profile: Profile) -> Profile:
     """Leave out what acts on this process only: the inferences run in another, and polling would cost CPU."""
     if profile.relax is None:
         return profile
-    state = attrs.evolve(profile.relax.to, votes=profile.relax.to.votes.without(*PROCESS_WIDE))
-    relax = attrs.evolve(profile.relax, to=state)
+    to, after_deinit_to = (
+        attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE))
+        for state in (profile.relax.to, profile.relax.after_deinit_to)
+    )
+    relax = attrs.evolve(profile.relax, to=to, after_deinit_to=after_deinit_to)
     return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 

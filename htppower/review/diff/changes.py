@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 INIT = "init"
 INFERENCE = "inference"
 LOWERED = "lowered"
-_RELAX_FIELDS = {"to": LOWERED, "after_init_us": INIT, "after_inference_us": INFERENCE, "lowering": INFERENCE}
+AFTER_DEINIT = "after_deinit"
+_STATES = {"to": LOWERED, "after_deinit_to": AFTER_DEINIT}
+_RELAX_FIELDS = {
+    "to": LOWERED,
+    "after_init_us": INIT,
+    "after_inference_us": INFERENCE,
+    "lowering": INFERENCE,
+    "after_deinit_to": AFTER_DEINIT,
+}
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -36,7 +44,8 @@ class Change:
     Attributes:
         profile: the name of the profile.
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
-            ``lowered`` for the votes of its power state; empty for wording.
+            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends; empty for
+            wording.
         field: such as ``dcvs_v3.core.min``.
         old_field: the field of the old value, where a vote has another form now: ``dcvs_v3.core`` of
             ``dcvs_v3_exp.core``; else empty.
@@ -64,32 +73,48 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     name = new.value.name
     voted = [_Side(each.value.votes, each.file) for each in (old, new)]
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
-    if old.state is None and new.state is None:
+    if not old.states and not new.states:
         return tuple(found)
-    lowered = list(_vote_changes(name, LOWERED, _lowered(old), _lowered(new)))
+    # Where each side has one power state, what changes in it is told once.
+    named = ("to", "after_deinit_to") if "after_deinit_to" in (*old.states, *new.states) else ("to",)
+    lowered = {field: _lowered_changes(name, field, old, new) for field in named}
     found += _relax_changes(old, new, lowered)
-    return (*found, *lowered, *_state_wording(name, _lowered(old), _lowered(new), old.state, new.state))
+    return (*found, *(change for changes in lowered.values() for change in changes))
+
+
+def _lowered_changes(name: str, field: str, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
+    """Return what differs between the power states that a field of ``relax`` names."""
+    when, before, after = _STATES[field], _lowered(old, field), _lowered(new, field)
+    wording = _state_wording(name, when, before, after, _state(old, field), _state(new, field))
+    return [*_vote_changes(name, when, before, after), *wording]
 
 
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = _Side(old.value.votes, old.file), _Side(new.value.votes, new.file)
     name = new.value.name
-    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, *sides, old, new))
+    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, LOWERED, *sides, old, new))
 
 
 class _Side(NamedTuple):
-    """Votes, the file that says them, and, of a power state, the file of the profile that names it."""
+    """Votes, the file that says them, and, of a power state, the file of the profile that names it, and where."""
 
     votes: VoteSet
     file: ResolvedFile
     named_by: ResolvedFile | None = None
+    named_at: KeyPath = ()
 
 
-def _lowered(profile: Examined[Profile]) -> _Side:
-    if profile.state is None:
-        return _Side(NO_VOTES, profile.file, profile.file)
-    return _Side(profile.state.value.votes, profile.state.file, profile.file)
+def _lowered(profile: Examined[Profile], field: str) -> _Side:
+    state = _state(profile, field)
+    named_at = ("relax", field if field in profile.states else "to")
+    if state is None:
+        return _Side(NO_VOTES, profile.file, profile.file, named_at)
+    return _Side(state.value.votes, state.file, profile.file, named_at)
+
+
+def _state(profile: Examined[Profile], field: str) -> Examined[PowerState] | None:
+    return profile.states.get(field) or profile.states.get("to")
 
 
 def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
@@ -102,13 +127,18 @@ def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) 
 
 
 def _state_wording(
-    name: str, before: _Side, after: _Side, old: Examined[PowerState] | None, new: Examined[PowerState] | None
+    name: str,
+    when: str,
+    before: _Side,
+    after: _Side,
+    old: Examined[PowerState] | None,
+    new: Examined[PowerState] | None,
 ) -> Iterator[Change]:
-    """Yield the summary of a power state; another name shows as a change of ``relax.to``."""
+    """Yield the summary of a power state; another name shows as a change of the field that names it."""
     if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
         return
     values = (old.value.summary, new.value.summary)
-    yield _change(name, LOWERED, ("summary",), values, Effect.WORDING, (before, after))
+    yield _change(name, when, ("summary",), values, Effect.WORDING, (before, after))
 
 
 def _vote_changes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Change]:
@@ -159,17 +189,20 @@ def _parts(at: KeyPath, old: Any, new: Any) -> Iterator[tuple[KeyPath, tuple[Any
         yield part, (value, after[part])
 
 
-def _relax_changes(old: Examined[Profile], new: Examined[Profile], lowered: list[Change]) -> Iterator[Change]:
+def _relax_changes(
+    old: Examined[Profile], new: Examined[Profile], lowered: Mapping[str, list[Change]]
+) -> Iterator[Change]:
     name, sides = new.value.name, (_Side(old.value.votes, old.file), _Side(new.value.votes, new.file))
     before, after = (
         {at[1]: value for at, value in profile_fields(each.value) if at[0] == "relax" and at[1:]} for each in (old, new)
     )
     # Relaxing to another power state has the weightiest effect of what that changes.
-    weightiest = min((change.effect for change in lowered), key=list(Effect).index, default=Effect.WORDING)
-    effects = {"to": weightiest, "lowering": _lowering_effect(old.value, new.value)}
+    effects = {"lowering": _lowering_effect(old.value, new.value)}
+    for field, changes in lowered.items():
+        effects[field] = min((change.effect for change in changes), key=list(Effect).index, default=Effect.WORDING)
     for field, when in _RELAX_FIELDS.items():
         values = (before.get(field), after.get(field))
-        if values[0] != values[1]:
+        if values[0] != values[1] and (field not in _STATES or field in lowered):
             effect = effects.get(field, Effect.CHANGES_TIMING)
             yield _change(name, when, ("relax", field), values, effect, sides)
 
@@ -211,7 +244,7 @@ def _field(at: KeyPath) -> str:
 
 def _cause(at: KeyPath, old: _Side, new: _Side) -> Cause:
     if old.named_by is not None and new.named_by is not None:
-        to = ("relax", "to")
-        if stated(old.named_by.tree, to) != stated(new.named_by.tree, to):
-            return cause_of(to, old.named_by, new.named_by)
+        before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
+        if before != after:
+            return cause_of(new.named_at, old.named_by, new.named_by)
     return cause_of(at, old.file, new.file)

@@ -134,7 +134,7 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
     A power state is so only if the other side has none of its name, in use or not.
     """
     files = {name: each.file for name, each in side.profiles.items() if id(each) not in paired}
-    in_use = {each.state.value.name for each in other.profiles.values() if each.state is not None}
+    in_use = {state.value.name for each in other.profiles.values() for state in each.states.values()}
     for name, each in side.states.items():
         if id(each) not in paired and name not in other.states and each.value.name not in in_use:
             files.setdefault(name, each.file)

@@ -154,7 +154,8 @@ def _paths_from(listing: Listing, path: str, file: FilePath) -> list[str]:
     tree = read_document(file).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")
-    named = (tree.get("extends"), relax.get("to") if isinstance(relax, dict) else None)
+    states = (relax.get("to"), relax.get("after_deinit_to")) if isinstance(relax, dict) else ()
+    named = (tree.get("extends"), *states)
     folder = posixpath.dirname(path)
     texts = [text for text in named if isinstance(text, str) and ("/" in text or text.endswith(SUFFIXES))]
     paths = [posixpath.join(folder, text) for text in texts]

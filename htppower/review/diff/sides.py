@@ -93,7 +93,8 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
             problems |= dict.fromkeys(error.problems)
     if problems:
         raise ProfileError(_shown(problem, tree) for problem in problems)
-    used = {os.path.realpath(each.state.file.path) for each in side.profiles.values() if each.state is not None}
+    named = (state for each in side.profiles.values() for state in each.states.values())
+    used = {os.path.realpath(state.file.path) for state in named}
     for key in [key for key, each in side.states.items() if os.path.realpath(each.file.path) in used]:
         del side.states[key]
     return side
@@ -106,9 +107,9 @@ def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, kn
         other = side.states.setdefault(f"{key}{state.value.name}", state)
         return (*state.problems, *_repeated_name(state, other, tree))
     profile = examine_profile(source.path, folders, known)
-    of_state = () if profile.state is None else profile.state.problems
+    of_states = [problem for state in profile.states.values() for problem in state.problems]
     first = side.profiles.setdefault(f"{key}{profile.value.name}", profile)
-    return (*profile.problems, *of_state, *_repeated_name(profile, first, tree))
+    return (*profile.problems, *of_states, *_repeated_name(profile, first, tree))
 
 
 def _repeated_name(

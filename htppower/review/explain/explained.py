@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 
-# What stands before the fields of the power state to which a profile relaxes.
+# What stands before the fields of the power states to which a profile relaxes: between the phases, and after DE-INIT.
 LOWERED = "lowered"
+AFTER_DEINIT = "after_deinit"
+_SIDES = {"to": LOWERED, "after_deinit_to": AFTER_DEINIT}
 
 
 class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
@@ -48,7 +50,7 @@ class Explained(NamedTuple):
     """One field.
 
     Attributes:
-        field: its name, such as ``votes.dcvs_v3.core`` or ``lowered.dcvs_v3.core``.
+        field: its name, such as ``votes.dcvs_v3.core``, ``lowered.dcvs_v3.core`` or ``after_deinit.dcvs_v3.core``.
         value: its value as it is spelt in a file.
         meaning: what it does.
         chain: every statement of it, from the file itself to the last that it extends; the first is in force.
@@ -68,13 +70,13 @@ class Explained(NamedTuple):
 
 
 def explain_profile(profile: Examined[Profile]) -> tuple[Explained, ...]:
-    """Return every field of a profile, and of the power state to which it relaxes."""
+    """Return every field of a profile, and of the power states to which it relaxes, each state once."""
     value, file = profile.value, profile.file
-    found = (*_texts("profile", value, file), *_fields(profile_fields(value), "votes", value.votes, file))
-    if profile.state is None:
-        return found
-    lowered = profile.state.value.votes
-    return (*found, *_fields(vote_fields(lowered), LOWERED, lowered, profile.state.file))
+    found = [*_texts("profile", value, file), *_fields(profile_fields(value), "votes", value.votes, file)]
+    for name, state in profile.states.items():
+        votes = state.value.votes
+        found += _fields(vote_fields(votes), _SIDES[name], votes, state.file)
+    return tuple(found)
 
 
 def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
@@ -86,16 +88,17 @@ def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
 def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     """Return the fields of a name: of the whole of it or its end, or those in the mapping of that name.
 
-    Fields of the profile come before those of its power state, for which the name begins with ``lowered``.
+    Fields of the profile come before those of its power states, for which the name begins with ``lowered`` or
+    ``after_deinit``.
 
     Raises:
         NoSuchField: there is none; with the nearest.
     """
-    lowered, _, rest = name.partition(".")
-    sides = (False,) if lowered == LOWERED else (True, False)
-    wanted = rest.split(".") if lowered == LOWERED and rest else name.split(".")
-    for own in sides:
-        candidates = [field for field in fields if (field.field.partition(".")[0] != LOWERED) is own]
+    first, _, rest = name.partition(".")
+    of_state = first in _SIDES.values()
+    wanted = rest.split(".") if of_state and rest else name.split(".")
+    for side in (first,) if of_state else ("", *_SIDES.values()):
+        candidates = [field for field in fields if _side(field) == side]
         ending = tuple(field for field in candidates if field.field.split(".")[-len(wanted) :] == wanted)
         if ending:
             return ending
@@ -105,7 +108,7 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     known = [field.field for field in fields if not field.part]
     ends = (each.rpartition(".")[2] for each in known)
     near = nearest(name, dict.fromkeys((*ends, *known)))
-    raised = (each for each in known if each.partition(".")[0] != LOWERED)
+    raised = (field.field for field in fields if not field.part and not _side(field))
     alike = [near] if near else [each for each in raised if name and name in each]
     hint = f"did you mean {' or '.join(alike)}?" if alike else "leave it out to see all fields"
     raise NoSuchField(f"no field {name!r}: {hint}")
@@ -123,6 +126,12 @@ def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:
         seen.add((side, option))
         found.append(field)
     return tuple(found)
+
+
+def _side(field: Explained) -> str:
+    """Return which power state a field is of; empty for one of the profile."""
+    first = field.field.partition(".")[0]
+    return first if first in _SIDES.values() else ""
 
 
 def _is_in(field: list[str], wanted: list[str]) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
 
 _PROFILES = 'QNN HTP backend, "QNN HTP Backend Extensions", perf_profile'
+_VOTER = "the vendor's documentation names no such state; its own voter ends in one"
 _OURS = "htppower's own; the vendor's documentation names no such field"
 
 
@@ -63,6 +64,9 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
             "foreground: without a sustain time the inference returns once the votes are lowered; background: they are "
             "lowered soon after, off the caller's thread, which a failure then can't reach.",
             _OURS,
+        ),
+        ("relax", "after_deinit_to"): Meaning(
+            "The power state in which DE-INIT ends; left out, it is that of to.", _VOTER
         ),
     }
 )

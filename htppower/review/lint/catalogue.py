@@ -35,7 +35,11 @@ REVIEW_RULES = (
         "vendor, profiles table",
         fields=_POLLING,
     ),
-    _review("REV-3", "The power state of an active profile lowers what the profile raises.", fields=(("relax", "to"),)),
+    _review(
+        "REV-3",
+        "Each power state of an active profile lowers what the profile raises.",
+        fields=(("relax", "to"), ("relax", "after_deinit_to")),
+    ),
     _review(
         "REV-4",
         "No power state leaves polling on.",

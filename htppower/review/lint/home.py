@@ -56,7 +56,8 @@ class Home:
     @functools.cached_property
     def used_states(self) -> frozenset[str]:
         """The files of the power states to which a profile here relaxes."""
-        return frozenset(os.path.realpath(each.state.file.path) for each in self.profiles if each.state is not None)
+        used = (state.file.path for each in self.profiles for state in each.states.values())
+        return frozenset(map(os.path.realpath, used))
 
     @functools.cached_property
     def first_of_name(self) -> dict[str, FilePath]:

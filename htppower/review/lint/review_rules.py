@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.errors import Finding
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
-from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
+from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, power_states
 from htppower.review.file_selection import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Thirty times the vendor's: above that the time between inferences is no reason.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
-_TO = ("relax", "to")
 _HMX = ("votes", "hmx_v2")
 _CENG = ("votes", "ceng")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
@@ -100,11 +99,11 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
 def no_way_down(profile: Profile) -> Iterator[Finding]:
     """REV-3; a profile whose core target is DISABLE has raised nothing."""
     hvx = profile.votes.hvx
-    if hvx is None or not hvx.active or profile.relax is None:
+    if hvx is None or not hvx.active:
         return
-    state = profile.relax.to
-    for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
-        yield Finding("REV-3", _TO, message, "relax to a power state that lowers it")
+    for at, state in power_states(profile):
+        for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
+            yield Finding("REV-3", at, message, f"{at[-1]}: a power state that lowers it")
 
 
 def stays_up(profile: Profile) -> Iterator[Finding]:

@@ -181,7 +181,7 @@ class _Linting:
         yield from (Found(finding, about, written) for finding, written in found)
 
     def _of_profile(self, source: Source, examined: Examined[Profile], home: Home) -> Iterator[_Written]:
-        profile, state = examined.value, examined.state
+        profile = examined.value
         case = profile.case(self._platform)
         if not examined.file.complete:
             # What cannot be read may extend one that the profile is to be taken for.
@@ -193,11 +193,13 @@ class _Linting:
         if examined.readable:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
-        if state is not None and os.path.realpath(state.file.path) not in self._sources:
+        for field, state in examined.states.items():
+            if os.path.realpath(state.file.path) in self._sources:
+                continue
             yield from ((self._finding(problem), None) for problem in state.problems)
             lines = self._lines(str(state.file.path))
             for finding in polling_left_on(state.value):
-                found, _ = self._advice(examined.file, attrs.evolve(finding, at=("relax", "to")))
+                found, _ = self._advice(examined.file, attrs.evolve(finding, at=("relax", field)))
                 yield found, (str(lines.path), state.file.located(finding).line)
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import spell, vote_fields
+from htppower.profiles.profile import power_states
 from htppower.review.pictures.elements import element, safe
-from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,21 +36,24 @@ def cell(said: object) -> str:
 
 
 def vote_table(report: Report) -> str:
-    """Return the table of each vote, raised and lowered, as a file spells it."""
+    """Return the table of each vote, raised, lowered and after DE-INIT, as a file spells it."""
     profile = report.profile
-    raised = dict(vote_fields(profile.votes))
-    lowered = dict(vote_fields(VoteSet() if profile.relax is None else profile.relax.to.votes))
     if not profile.votes or profile.relax is None:
         return "<p>The profile casts no votes: the system's own settings stay as they are.</p>"
-    names = list(dict.fromkeys((*raised, *lowered)))
-    rows = [(".".join(at[1:]), spell(raised.get(at)), spell(lowered.get(at))) for at in names]
     relax = profile.relax
+    voted = [
+        dict(vote_fields(votes)) for votes in (profile.votes, *(state.votes for _, state in power_states(profile)))
+    ]
+    heads = ("field", "raised", "lowered", "after DE-INIT")[: len(voted) + 1]
+    names = list(dict.fromkeys(at for fields in voted for at in fields))
+    rows = [(".".join(at[1:]), *(spell(fields.get(at)) for fields in voted)) for at in names]
     background = ", in the background" if relax.lowers_in_background else ""
     said = (
         f"<p>Relaxes to <code>{cell(relax.to.name)}</code> {relax.after_init_us} us after INIT and "
-        f"{relax.after_inference_us} us after the last inference{background}.</p>"
+        f"{relax.after_inference_us} us after the last inference{background}, and to "
+        f"<code>{cell(relax.after_deinit_to.name)}</code> after DE-INIT.</p>"
     )
-    return table("Each field, raised and lowered", ("field", "raised", "lowered"), rows, "votes") + said
+    return table("Each field, raised and lowered", heads, rows, "votes") + said
 
 
 def call_table(report: Report) -> str:

@@ -10,6 +10,7 @@ import attrs
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import spell, value_at
+from htppower.profiles.profile import power_states
 from htppower.review.vote_tests.runner import run_case
 from htppower.votes.options import BY_CLASS
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest
     from htppower.review.vote_tests.runner import CaseRun, Seen
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen
@@ -135,11 +137,18 @@ def spell_any(value: Any) -> str:
 
 
 def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
-    """Return where the value that is in force is written, if it is the profile's or that of its power state."""
+    """Return where the value that is in force is written, if it is the profile's or that of a power state of its."""
     if at[0] != "votes" or got is None:
         return None
     origins, votes = seen.profile.origins, seen.profile.votes
     if seen.state == "LOWERED" and seen.profile.relax is not None:
-        to = seen.profile.relax.to
+        states = [state for _, state in power_states(seen.profile)]
+        # Which of them it is in is told by the votes; of fields that are the same in both, the first serves.
+        to = next((state for state in states if _in_force(state.votes, seen.votes)), states[0])
         votes, origins = to.votes, {} if to.source is None else resolve_file(to.source, where, "state").places
     return origins.get(at) if value_at(votes, at[1:]) == got else None
+
+
+def _in_force(votes: VoteSet, seen: VoteSet) -> bool:
+    """Return whether the HVX vote of a power state is the one that is in force."""
+    return votes.hvx == seen.hvx

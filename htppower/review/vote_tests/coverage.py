@@ -17,6 +17,7 @@ from htppower.events import State
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.profile import power_states
 from htppower.review.vote_tests.compare import holds
 from htppower.review.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
 from htppower.review.vote_tests.runner import run_case
@@ -81,7 +82,7 @@ def coverage(
     where = Folders.of(folders)
     unchanged = [_Unchanged(case, run_case(case)) for case in cases]
     used = _each_once([*profiles, *(profile for case in unchanged for profile in case.case.profiles)])
-    relaxed_to = _each_once([*states, *(profile.relax.to for profile in used if profile.relax is not None)])
+    relaxed_to = _each_once([*states, *(state for profile in used for _, state in power_states(profile))])
     return (
         *(_of_profile(profile, unchanged) for profile in used),
         *(_of_state(state, unchanged, where) for state in relaxed_to),
@@ -121,7 +122,7 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
 
     def changes(at: KeyPath) -> Iterator[_Change]:
         for mutant in state_mutants(state, at):
-            yield lambda used, mutant=mutant: relaxing_to(used, mutant) if _relaxes_to(used, state) else used  # type: ignore[misc]
+            yield lambda used, mutant=mutant: _with_state(used, state, mutant)  # type: ignore[misc]
 
     places = {} if state.source is None else resolve_file(state.source, folders, "state").places
     told = vote_fields(state.votes)
@@ -173,7 +174,15 @@ def _states(run: CaseRun) -> list[tuple[int, State]]:
 
 
 def _relaxes_to(profile: Profile, state: PowerState) -> bool:
-    return profile.relax is not None and _is_same(profile.relax.to, state)
+    return any(_is_same(named, state) for _, named in power_states(profile))
+
+
+def _with_state(profile: Profile, state: PowerState, other: PowerState) -> Profile:
+    """Return the profile with another power state wherever it names this one."""
+    for at, named in power_states(profile):
+        if _is_same(named, state):
+            profile = relaxing_to(profile, other, at)
+    return profile
 
 
 def _is_same(one: Profile | PowerState, other: Profile | PowerState) -> bool:

@@ -91,10 +91,10 @@ def profile_mutants(profile: Profile, at: KeyPath) -> Iterator[Profile]:
         # No votes, and so nothing to relax to: one goes with the other.
         for state in _STATES:
             yield attrs.evolve(profile, votes=VoteSet(dcvs_v3=_LOW), relax=Relax(state, 0, 0))
-    elif at == ("relax", "to"):
+    elif at[-1] in ("to", "after_deinit_to"):
         for state in _STATES:
-            if state.votes != relax.to.votes:
-                yield relaxing_to(profile, state)
+            if state.votes != getattr(relax, at[-1]).votes:
+                yield relaxing_to(profile, state, at)
     elif at[0] == "relax":
         for time_us in _other_times(getattr(relax, at[1])):
             changed: dict[str, Any] = {at[1]: time_us}
@@ -115,9 +115,10 @@ def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
             yield attrs.evolve(state, votes=other)
 
 
-def relaxing_to(profile: Profile, state: PowerState) -> Profile:
-    """Return the profile with this power state in the place of its own, if it has one."""
-    return profile if profile.relax is None else attrs.evolve(profile, relax=attrs.evolve(profile.relax, to=state))
+def relaxing_to(profile: Profile, state: PowerState, at: KeyPath) -> Profile:
+    """Return the profile with this power state in the field of ``relax`` to which the keys lead, if it has one."""
+    changed: dict[str, Any] = {at[-1]: state}
+    return profile if profile.relax is None else attrs.evolve(profile, relax=attrs.evolve(profile.relax, **changed))
 
 
 def _other_times(time_us: int) -> tuple[int, ...]:

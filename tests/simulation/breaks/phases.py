@@ -22,6 +22,7 @@ PHASES = (
         "gate.py",
         (
             "        if len(self.idle) + 1 >= self.made:\n"
+            "            self.deinit_ns = _NEVER\n"
             "            self.deadline_us = self.time.now_us + self.plan.after_inference_us\n"
         ),
         "",

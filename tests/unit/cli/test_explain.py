@@ -84,10 +84,14 @@ def test_what_nothing_is_called_is_met_by_the_nearest_of_its_kind(command: Comma
         ("dcvs_v3.core", ["votes.dcvs_v3.core"]),
         ("votes.dcvs_v3.core.max", ["votes.dcvs_v3.core.max"]),
         ("max", ["votes.dcvs_v3.bus.max", "votes.dcvs_v3.core.max"]),
-        ("relax", ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering"]),
+        (
+            "relax",
+            [f"relax.{name}" for name in ("to", "after_init_us", "after_inference_us", "lowering", "after_deinit_to")],
+        ),
         ("after_inference_us", ["relax.after_inference_us"]),
         ("lowered.core", ["lowered.dcvs_v3.core"]),
         ("lowered.dcvs_v3.core.min", ["lowered.dcvs_v3.core.min"]),
+        ("after_deinit.core", ["after_deinit.dcvs_v3.core"]),
         ("summary", ["summary"]),
     ],
 )
@@ -97,10 +101,11 @@ def test_a_field_is_found_by_its_end_or_by_what_it_is_in(command: Command, name:
     assert [field["field"] for field in told] == fields
 
 
-def test_a_whole_side(command: Command) -> None:
+@pytest.mark.parametrize(("side", "state"), [("lowered", "relaxed_up_down"), ("after_deinit", "released_up_down")])
+def test_a_whole_side(command: Command, side: str, state: str) -> None:
     """``lowered`` is every field of the power state, and a power state can be explained by itself."""
-    lowered = json.loads(command.output("explain", "burst", "lowered", "--format", "json"))["fields"]
-    alone = json.loads(command.output("explain", "relaxed", "votes", "--format", "json"))["fields"]
+    lowered = json.loads(command.output("explain", "burst", side, "--format", "json"))["fields"]
+    alone = json.loads(command.output("explain", state, "votes", "--format", "json"))["fields"]
     assert [each["field"].partition(".")[2] for each in lowered] == [each["field"].partition(".")[2] for each in alone]
     assert [each["native"] for each in lowered] == [each["native"] for each in alone]
 
@@ -111,7 +116,7 @@ def test_what_is_explained_is_what_is_sent(command: Command, name: str) -> None:
     told = json.loads(command.output("explain", name, "--format", "json"))["fields"]
     explained: dict[str, dict[str, int]] = {}
     for field in told:
-        if field["native"] is not None and not field["field"].startswith("lowered"):
+        if field["native"] is not None and not field["field"].startswith(("lowered", "after_deinit")):
             explained.setdefault(field["native"]["option"], {}).update(field["native"]["fields"])
     sent = {config.option: dict(config.fields) for config in load_profile(name).votes.native(0)}
     for fields in sent.values():

@@ -33,7 +33,7 @@ def test_list_json(command: Command) -> None:
         "corner": "MAX_VOLTAGE_CORNER",
         "sleep_latency_us": 40,
         "rpc_polling_time_us": 9999,
-        "relaxes_to": "relaxed",
+        "relaxes_to": "relaxed_up_down",
         "sustain_us": 300000,
         "summary": load_profile("burst").summary,
     }
@@ -101,11 +101,20 @@ def test_show_says_where_lowering_comes_from(command: Command, tmp_path: Path) -
     own.write_text("profile: own\nextends: balanced\nrelax: {lowering: background}\n", encoding="utf-8")
     inherits.write_text("profile: inherits\nextends: ./own.yaml\n", encoding="utf-8")
     old.write_text(command.output("show", "balanced").replace("  lowering: foreground\n", ""), encoding="utf-8")
-    said = [command.output("show", str(path)).splitlines()[-1].split(maxsplit=2) for path in (own, inherits, old)]
+    said = [command.output("show", str(path)).splitlines()[-2].split(maxsplit=2) for path in (own, inherits, old)]
     assert said[0] == ["lowering:", "background"]
     assert said[1][:2] == ["lowering:", "background"]
     assert said[1][2].endswith("own.yaml:3")
     assert said[2] == ["lowering:", "foreground", "# default"]
+
+
+def test_show_says_where_deinit_ends(command: Command, tmp_path: Path) -> None:
+    """Where it is left out, it is the power state between the phases, as the default."""
+    old = tmp_path / "old.yaml"
+    told = command.output("show", "balanced").replace("  after_deinit_to: released\n", "")
+    old.write_text(told, encoding="utf-8")
+    assert command.output("show", "balanced").splitlines()[-1].split() == ["after_deinit_to:", "released"]
+    assert command.output("show", str(old)).splitlines()[-1].split() == ["after_deinit_to:", "relaxed", "#", "default"]
 
 
 def test_show_of_a_power_state(command: Command) -> None:

@@ -26,14 +26,14 @@ def _in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_shipped_tests_pass_quietly(command: Command) -> None:
     """One line says how much passed."""
-    assert command.output("test", "profiles") == "32 cases in 10 files passed\n"
+    assert command.output("test", "profiles") == "34 cases in 10 files passed\n"
 
 
 def test_the_shipped_tests_leave_no_field_out(command: Command) -> None:
     """Every field of every shipped file is looked at, which --fail-uncovered confirms by 0."""
     output = command.output("test", "profiles", "--fail-uncovered")
     assert "no test looks at" not in output
-    assert "profile  burst                       15 of 15 fields\n" in output
+    assert "profile  burst                       16 of 16 fields\n" in output
 
 
 def test_a_failing_run(command: Command) -> None:
@@ -55,10 +55,11 @@ def test_coverage(command: Command) -> None:
 def test_coverage_as_json(command: Command) -> None:
     """Every field is there, with its value and whether a test looks at it."""
     document = json.loads(command.output("test", SPARSE, "--coverage", "--format", "json"))
-    balanced, relaxed = document["coverage"]
+    balanced, relaxed, released = document["coverage"]
     looks = {field["field"]: field["look"] for field in balanced["fields"]}
     assert (looks["votes.dcvs_v3.core"], looks["votes.rpc_polling_time_us"]) == ("seen", "unseen")
     assert (relaxed["kind"], relaxed["name"], len(relaxed["fields"])) == ("state", "relaxed", 12)
+    assert (released["kind"], released["name"]) == ("state", "released")
     assert json.loads(command.output("test", SPARSE, "--format", "json"))["coverage"] is None
 
 
@@ -70,9 +71,11 @@ def test_a_folder_of_profiles_shows_those_without_a_test(command: Command, tmp_p
     (tmp_path / "lonely.yaml").write_text("profile: lonely\nextends: burst\nsummary: Lonely.\n")
     (tmp_path / "states" / "cool.yaml").write_text("state: cool\nextends: relaxed\nsummary: Cool.\n")
     output = command.output("test", str(tmp_path), "--coverage")
-    assert "profile  lonely    0 of 15 fields\n" in output
-    assert "state    cool      0 of 12 fields\n" in output
-    assert output.count("no test looks at any of its fields") == 2
+    lines = [line.split() for line in output.splitlines()]
+    assert ["profile", "lonely", "0", "of", "16", "fields"] in lines
+    assert ["state", "cool", "0", "of", "12", "fields"] in lines
+    # The third is released, in which DE-INIT under balanced ends.
+    assert output.count("no test looks at any of its fields") == 3
 
 
 def test_no_coverage_while_a_case_fails(command: Command) -> None:

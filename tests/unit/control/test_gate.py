@@ -72,10 +72,31 @@ def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, de
     assert host.gate.use().deadline_us == SUSTAIN_US
     host.time.advance_us(1_000)
     host.gate.end_preparation(host.gate.prepare(phase), phase)
-    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
+    after_deinit = phase is Phase.DEINIT
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us, after_deinit=after_deinit)
     host.gate.follow(make_plan(0, 0))
     host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT)
     assert host.gate.use().deadline_us == deadline_us
+
+
+def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
+    """It is until another phase ends, be it at the same time; another plan and the end of a sustain change nothing."""
+    ends: list[tuple[Callable[[], object], bool]] = [
+        (lambda: host.gate.end(host.begin()), False),
+        (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
+        (lambda: host.gate.follow(make_plan(0, 0)), True),
+        (host.gate.end_sustain, True),
+        (lambda: host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT), False),
+        (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
+        (lambda: host.gate.end(host.begin()), False),
+    ]
+    for end, after_deinit in ends:
+        end()
+        assert host.gate.use().after_deinit is after_deinit
+    first = host.begin()
+    host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT)
+    host.gate.end(first)
+    assert not host.gate.use().after_deinit
 
 
 def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:

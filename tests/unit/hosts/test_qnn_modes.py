@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from htppower import Profile
 
-RELAX = ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering"]
+RELAX = ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering", "relax.after_deinit_to"]
 POLLING = "votes.rpc_polling_time_us"
 DCVS = "votes.dcvs_v3.dcvs_enable"
 EXPECTED = {
@@ -31,7 +31,7 @@ EXPECTED = {
     "high_power_saver": ("high_power_saver", [DCVS, POLLING]),
     "power_saver": ("power_saver", [DCVS, POLLING]),
     "low_power_saver": ("low_power_saver", [DCVS, POLLING]),
-    "extreme_power_saver": ("extreme_power_saver", [DCVS, POLLING]),
+    "extreme_power_saver": ("extreme_power_saver", [DCVS, "votes.dcvs_v3.power_mode", POLLING]),
 }
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.profile import power_states
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_FIELD
@@ -19,24 +20,26 @@ from htppower.votes.vote_set import VoteSet
 SHIPPED = shipped_folder()
 
 # The vendor's table ("HTP Backend Extensions", perf_profile): sleep latency, polling, corner of bus and core, power
-# mode, power state, sustain time.
+# state, sustain time, and, as the vendor's own voter has it, the power state in which DE-INIT ends.
 VENDOR_TABLE = {
-    "burst": (40, 9999, "MAX_VOLTAGE_CORNER", "PERFORMANCE", "relaxed", 300_000),
-    "sustained_high_performance": (100, 9999, "TURBO", "PERFORMANCE", "relaxed", 300_000),
-    "high_performance": (100, 9999, "TURBO", "PERFORMANCE", "relaxed", 0),
-    "balanced": (1000, 0, "NOM_PLUS", "PERFORMANCE", "relaxed", 0),
-    "low_balanced": (1000, 0, "NOM", "PERFORMANCE", "relaxed", 0),
-    "high_power_saver": (1000, 0, "SVS_PLUS", "PERFORMANCE", "released", 0),
-    "power_saver": (1000, 0, "SVS", "PERFORMANCE", "released", 0),
-    "low_power_saver": (1000, 0, "SVS2", "PERFORMANCE", "released", 0),
-    "extreme_power_saver": (1000, 0, "DISABLE", "POWER_SAVER", "extreme_released", 0),
+    "burst": (40, 9999, "MAX_VOLTAGE_CORNER", "relaxed_up_down", 300_000, "released_up_down"),
+    "sustained_high_performance": (100, 9999, "TURBO", "relaxed_up_down", 300_000, "released_up_down"),
+    "high_performance": (100, 9999, "TURBO", "relaxed_up_down", 0, "released_up_down"),
+    "balanced": (1000, 0, "NOM_PLUS", "relaxed", 0, "released"),
+    "low_balanced": (1000, 0, "NOM", "relaxed", 0, "released"),
+    "high_power_saver": (1000, 0, "SVS_PLUS", "released", 0, "released"),
+    "power_saver": (1000, 0, "SVS", "released", 0, "released"),
+    "low_power_saver": (1000, 0, "SVS2", "released", 0, "released"),
+    "extreme_power_saver": (1000, 0, "DISABLE", "extreme_released", 0, "extreme_released"),
 }
 
-# Sleep latency, and the minimum, target and maximum of bus and core.
-VENDOR_STATES = {
-    "relaxed": (2000, "SVS2", "SVS", "SVS"),
-    "released": (65535, "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER"),
-    "extreme_released": (65535, "DISABLE", "DISABLE", "DISABLE"),
+# Power mode, sleep latency, and the minimum, target and maximum of bus and core.
+VENDOR_STATES: dict[str, tuple[str, int, str, str, str]] = {
+    "relaxed": ("POWER_SAVER", 2000, "SVS2", "SVS", "SVS"),
+    "relaxed_up_down": ("ADJUST_UP_DOWN", 2000, "SVS2", "SVS", "SVS"),
+    "released": ("POWER_SAVER", 65535, "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER"),
+    "released_up_down": ("ADJUST_UP_DOWN", 65535, "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER"),
+    "extreme_released": ("POWER_SAVER", 65535, "DISABLE", "DISABLE", "DISABLE"),
 }
 
 # The HMX clock follows the core clock; expanded corners of 0 that say nothing.
@@ -53,7 +56,7 @@ VOTES_FIELDS = {
     *("dcvs_v3", "hmx_v2", "rpc_control_latency_us", "rpc_polling_time_us"),
     *("adaptive_polling_time_us", "hmx_timeout_us", "ddr_perf_mode"),
 }
-RELAX_FIELDS = {"to", "after_init_us", "after_inference_us", "lowering"}
+RELAX_FIELDS = {"to", "after_init_us", "after_inference_us", "lowering", "after_deinit_to"}
 
 
 def corners(minimum: str, target: str, maximum: str) -> VoltageRange:
@@ -84,13 +87,13 @@ def write(folder: Path, name: str, text: str) -> Path:
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
     """Every cell is the vendor's; DCVS is off and min = target = max, for both bus and core."""
-    sleep_us, polling_us, corner, mode, _, _ = VENDOR_TABLE[name]
+    sleep_us, polling_us, corner, *_ = VENDOR_TABLE[name]
     profile = load_profile(name)
     assert profile.name == name
     assert profile.votes == VoteSet(
         dcvs_v3=DcvsV3(
             dcvs_enable=False,
-            power_mode=PowerMode[mode],
+            power_mode=PowerMode.PERFORMANCE,
             sleep_latency_us=sleep_us,
             sleep_disable=None,
             bus=corners(corner, corner, corner),
@@ -107,24 +110,25 @@ def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_profile_relaxes_as_the_vendor_says(name: str) -> None:
-    """The power state and the sustain time are the vendor's; after INIT it lowers at once, on the caller's thread."""
+    """Power states and sustain time are the vendor's; after INIT it lowers at once, on the caller's thread."""
     relax = relaxing(load_profile(name))
-    assert (relax.to.name, relax.after_inference_us) == VENDOR_TABLE[name][4:]
+    assert (relax.to.name, relax.after_inference_us, relax.after_deinit_to.name) == VENDOR_TABLE[name][3:]
     assert (relax.after_init_us, relax.lowering) == (0, Lowering.FOREGROUND)
 
 
 @pytest.mark.parametrize("name", VENDOR_STATES)
 def test_a_shipped_power_state_is_the_vendors(name: str) -> None:
     """Every cell of the power state is the vendor's; DCVS is on, for both bus and core."""
-    sleep_us, minimum, target, maximum = VENDOR_STATES[name]
-    state = next(relaxing(load_profile(profile)).to for profile, row in VENDOR_TABLE.items() if row[4] == name)
+    mode, sleep_us, minimum, target, maximum = VENDOR_STATES[name]
+    states = [state for profile in VENDOR_TABLE for _, state in power_states(load_profile(profile))]
+    state = next(state for state in states if state.name == name)
     assert state == PowerState(
         name=name,
         summary=state.summary,
         votes=VoteSet(
             dcvs_v3=DcvsV3(
                 dcvs_enable=True,
-                power_mode=PowerMode.POWER_SAVER,
+                power_mode=PowerMode[mode],
                 sleep_latency_us=sleep_us,
                 sleep_disable=None,
                 bus=corners(minimum, target, maximum),

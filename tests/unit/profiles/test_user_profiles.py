@@ -117,7 +117,7 @@ def test_every_value_of_a_shipped_profile_has_an_origin() -> None:
     origins = load_profile("burst").origins
     lines = (SHIPPED / "burst.yaml").read_text(encoding="utf-8").splitlines()
     flat = [(at, place) for at, place in origins.items() if at and at not in {at[:-1] for at in origins}]
-    assert len(flat) == 18
+    assert len(flat) == 19
     assert all(f"{at[-1]}:" in lines[place.line - 1] for at, place in flat)
 
 
@@ -148,6 +148,37 @@ def test_lowering_is_overridden_and_inherited(tmp_path: Path) -> None:
     assert [relaxing(profile).lowering for profile in found] == [background, background, foreground]
     place = found[1].origins["relax", "lowering"]
     assert (Path(place.path).name, place.line, place.column) == ("base.yaml", 3, 19)
+
+
+def test_a_file_that_leaves_out_where_deinit_ends_ends_it_where_it_relaxes_to(tmp_path: Path) -> None:
+    """A profile from before the field was there loads as it did, and the field has no place."""
+    lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if "after_deinit_to" not in line)
+    profile = load_profile(write(tmp_path, "mine.yaml", text))
+    assert relaxing(profile).after_deinit_to == relaxing(profile).to
+    assert ("relax", "after_deinit_to") not in profile.origins
+
+
+def test_where_deinit_ends_is_overridden_and_inherited(tmp_path: Path) -> None:
+    """It is a field of its own: a file that says only another ``to`` inherits it. A path is taken from the file."""
+    write(tmp_path, "states/low.yaml", (SHIPPED / "states" / "released.yaml").read_text(encoding="utf-8"))
+    base = write(tmp_path, "base.yaml", "profile: base\nextends: burst\nrelax: {after_deinit_to: ./states/low.yaml}\n")
+    again = write(tmp_path, "own/again.yaml", "profile: again\nextends: ../base.yaml\nrelax: {to: released}\n")
+    for path in (base, again):
+        source = relaxing(load_profile(path)).after_deinit_to.source
+        assert source is not None
+        assert source.resolve() == (tmp_path / "states" / "low.yaml").resolve()
+    assert relaxing(load_profile(again)).to == load_profile(SHIPPED / "power_saver.yaml").relax.to  # type: ignore[union-attr]
+
+
+def test_a_power_state_in_which_deinit_ends_is_checked_as_any_other(tmp_path: Path) -> None:
+    """One that is not there, or is wrong, is told where it is named."""
+    write(tmp_path, "states/low.yaml", "state: low\nsummary: Low.\nvotes: {dcvs_v3: 1}\n")
+    for name, rule in (("nowhere", "NAME-1"), ("low", "TYPE-1")):
+        path = write(tmp_path, "mine.yaml", f"profile: mine\nextends: burst\nrelax:\n  after_deinit_to: {name}\n")
+        with pytest.raises(ProfileError) as caught:
+            load_profile(path)
+        assert (rule, 4, 20) in [(problem.rule, problem.line, problem.column) for problem in caught.value.problems]
 
 
 def test_the_lineage_names_every_profile_from_the_nearest_on(tmp_path: Path) -> None:
@@ -250,9 +281,10 @@ def test_a_state_extends_a_state(tmp_path: Path) -> None:
 
 
 def test_a_state_that_clears_sleep_disable_lets_a_profile_set_it(tmp_path: Path) -> None:
-    """sleep_disable may be set where the power state says false."""
+    """sleep_disable may be set where every power state says false."""
     write_state(tmp_path, "awake", 2000, sleep_disable="false")
-    text = "profile: camera\nextends: burst\nvotes: {dcvs_v3: {sleep_disable: true}}\nrelax: {to: awake}\n"
+    votes = "votes: {dcvs_v3: {sleep_disable: true}}"
+    text = f"profile: camera\nextends: burst\n{votes}\nrelax: {{to: awake, after_deinit_to: awake}}\n"
     profile = load_profile(write(tmp_path, "camera.yaml", text))
     assert hvx_vote(profile.votes).sleep_disable is True
     assert hvx_vote(relaxing(profile).to.votes).sleep_disable is False

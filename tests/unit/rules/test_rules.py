@@ -88,6 +88,11 @@ def voting(**votes: Any) -> Case:
     return Case(VoteSet(**votes))
 
 
+def lowering(*states: VoteSet) -> tuple[tuple[KeyPath, VoteSet], ...]:
+    """Return the votes of the power states between the phases and after DE-INIT."""
+    return tuple(zip((("relax", "to"), ("relax", "after_deinit_to")), states, strict=False))
+
+
 BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
     ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=9)), [SLEEP]),
     ("DCVS-1", voting(dcvs_v3=hvx(sleep_latency_us=65536)), [SLEEP]),
@@ -101,16 +106,25 @@ BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
         [(*DCVS, "bus"), (*DCVS, "core")],
     ),
     ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=False)), [(*DCVS, "power_mode")]),
-    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet(hvx())), [("relax", "to")]),
-    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet()), [("relax", "to")]),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=lowering(VoteSet(hvx()))), [("relax", "to")]),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=lowering(VoteSet())), [("relax", "to")]),
     (
         "DCVS-4",
-        Case(VoteSet(hvx(sleep_disable=True)), lowered=VoteSet(hvx(sleep_disable=True))),
+        Case(VoteSet(hvx(sleep_disable=True)), lowered=lowering(VoteSet(hvx(sleep_disable=True)))),
         [("relax", "to")],
     ),
     ("DCVS-1", voting(dcvs_v3_exp=hvx_exp(sleep_latency_us=9)), [(*EXP, "sleep_latency_us")]),
     ("DCVS-2", voting(dcvs_v3_exp=hvx_exp(core=expanded("NOM", "SVS_L2", "NOM"))), [(*EXP, "core")]),
-    ("DCVS-4", Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=VoteSet(hvx())), [("relax", "to")]),
+    (
+        "DCVS-4",
+        Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=lowering(VoteSet(hvx()))),
+        [("relax", "to")],
+    ),
+    (
+        "DCVS-4",
+        Case(VoteSet(hvx(sleep_disable=True)), lowered=lowering(CALM, VoteSet(hvx()))),
+        [("relax", "after_deinit_to")],
+    ),
     ("DCVS-5", voting(dcvs_v3=hvx(), dcvs_v3_exp=hvx_exp()), [EXP]),
     ("DCVS-6", on(81, dcvs_v3_exp=hvx_exp()), [EXP]),
     ("HMX-1", on(68, dcvs_v3=hvx(), hmx_v2=hmx()), [HMX]),
@@ -175,12 +189,12 @@ KEPT: list[tuple[str, Case]] = [
     ("DCVS-2", voting(dcvs_v3=hvx(core=corners("DISABLE", "TURBO_PLUS", "TURBO_L2")))),
     ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=True))),
     ("DCVS-3", voting(dcvs_v3=hvx(dcvs_enable=None))),
-    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=CALM)),
-    ("DCVS-4", Case(CALM, lowered=VoteSet(hvx()))),
+    ("DCVS-4", Case(VoteSet(hvx(sleep_disable=True)), lowered=lowering(CALM))),
+    ("DCVS-4", Case(CALM, lowered=lowering(VoteSet(hvx())))),
     ("DCVS-1", voting(dcvs_v3_exp=hvx_exp(sleep_latency_us=10))),
     ("DCVS-2", voting(dcvs_v3_exp=hvx_exp(core=expanded("SVS", "TUR", "DISABLE")))),
     ("DCVS-3", voting(dcvs_v3_exp=hvx_exp())),
-    ("DCVS-4", Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=CALM)),
+    ("DCVS-4", Case(VoteSet(dcvs_v3_exp=hvx_exp(sleep_disable=True)), lowered=lowering(CALM))),
     ("DCVS-5", voting(dcvs_v3_exp=hvx_exp())),
     ("DCVS-6", on(85, dcvs_v3_exp=hvx_exp())),
     ("DCVS-6", on(89, dcvs_v3_exp=hvx_exp())),
@@ -232,7 +246,7 @@ KEPT: list[tuple[str, Case]] = [
     ("DDR-1", on(68, ddr_perf_mode=False)),
     ("SUS-1", Case(CALM, after_inference_us=0)),
     ("SUS-1", Case(CALM, after_inference_us=20_000)),
-    ("SUS-2", Case(CALM, lineage=("camera",), lowered=CALM)),
+    ("SUS-2", Case(CALM, lineage=("camera",), lowered=lowering(CALM))),
     ("SUS-2", Case(VoteSet(), lineage=("system_settings",))),
     ("SUS-2", Case(CALM)),
     ("SUS-3", Case(CALM, after_inference_us=0, in_background=True)),

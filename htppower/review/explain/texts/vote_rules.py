@@ -36,7 +36,7 @@ HVX_TEXTS = {
     "DCVS-4": RuleText(
         "A field of an HVX vote stays until a vote changes it. A DSP that may not sleep any more drains the battery "
         "long after the last inference.",
-        "Leave sleep_disable unset, or relax to a power state that says false.",
+        "Leave sleep_disable unset, or relax to power states that say false.",
         votes("dcvs_v3: {sleep_disable: true}"),
         votes("dcvs_v3: {sleep_disable: unset}"),
     ),

@@ -135,7 +135,7 @@ def test_votes_that_come_or_go() -> None:
     fields = [change.field for change in comparison.changes if change.when == "inference"]
     assert fields[:3] == ["dcvs_v3.dcvs_enable", "dcvs_v3.bus", "dcvs_v3.core"]
     assert "relax.after_inference_us" in fields
-    assert ("relax.to", "unset", "relaxed") in {(each.field, each.old, each.new) for each in comparison.changes}
+    assert ("relax.to", "unset", "relaxed_up_down") in {(each.field, each.old, each.new) for each in comparison.changes}
     back = differ("burst", "system_settings")
     assert len(back.changes) == len(comparison.changes)
     assert {change.old for change in comparison.of_effect(Effect.CHANGES_TIMING)} == {"unset"}

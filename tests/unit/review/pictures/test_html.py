@@ -156,7 +156,7 @@ def test_a_background_lowering_is_told_where_it_acts() -> None:
         assert profile.relax is not None
         relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
         made = page_of(dry_run(attrs.evolve(profile, relax=relax)))
-        assert ("after the last inference, in the background." in made) is told
+        assert ("after the last inference, in the background, and" in made) is told
         assert "in the background" not in page_of(dry_run(profile))
 
 

@@ -48,7 +48,7 @@ def test_every_field_that_is_voted_has_a_strip() -> None:
     """Burst votes on five fields besides its clocks, and each shows its values from moment to moment."""
     assert strips(as_svg(timeline(dry_run("burst")))) == {
         "dcvs_enable": ["false", "true", "false", "true", "false"],
-        "power_mode": ["POWER_SAVER", "PERFORMANCE", "POWER_SAVER"],
+        "power_mode": ["ADJUST_UP_DOWN", "PERFORMANCE", "ADJUST_UP_DOWN"],
         "sleep_latency_us": ["40", "2000", "40", "2000", "40"],
         "rpc_control_latency_us": ["100"],
         "rpc_polling_time_us": ["9999", "0", "9999", "0", "9999"],

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TESTS = shipped_folder() / "tests"
+STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extreme_released")
 
 HEAD = "test: mine\nsummary: Mine.\nprofile: burst\nplatform: {soc: SM8850}\ncases:\n  - case: one\n"
 
@@ -34,7 +35,7 @@ def test_the_shipped_tests_look_at_every_field_of_every_shipped_file() -> None:
     """No field of a shipped profile or power state can change without a test that fails."""
     cases = [case for test in load_tests([TESTS]) for case in test.cases]
     covered = coverage(cases, *load_beside([TESTS]))
-    assert {file.name for file in covered} == {*SHIPPED_PROFILES, "relaxed", "released", "extreme_released"}
+    assert {file.name for file in covered} == {*SHIPPED_PROFILES, *STATES}
     assert [(file.name, field) for file in covered for field in file.those(Look.UNSEEN)] == []
     held = [(file.name, field.at) for file in covered for field in file.those(Look.HELD_BY_RULES)]
     # Beside DISABLE corners no explicit HMX vote is valid (HMX-3), and unset is what the default reverts to.
@@ -60,8 +61,8 @@ def test_only_what_is_stated_is_looked_at(tmp_path: Path) -> None:
     expect = "    expect: [{at_us: 0, votes: {dcvs_v3: {core: MAX_VOLTAGE_CORNER}, rpc_polling_time_us: 9999}}]\n"
     found = cover(tmp_path, f"    sequence: [{{inference_us: 5}}]\n{expect}")
     assert seen(found["burst"]) == {"votes.dcvs_v3.core", "votes.rpc_polling_time_us"}
-    assert seen(found["relaxed"]) == set()
-    assert (len(found["burst"].fields), len(found["relaxed"].fields)) == (15, 12)
+    assert seen(found["relaxed_up_down"]) == set()
+    assert (len(found["burst"].fields), len(found["relaxed_up_down"].fields)) == (16, 12)
 
 
 def test_a_time_is_looked_at_from_both_sides(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_on_whose_thread_votes_are_lowered_is_no_vote() -> None:
     """Coverage has the fields that a test in virtual time can tell, and so all of relax but lowering."""
     (found,) = coverage([], [load_profile("balanced")])[:1]
     relax = [field.at[1] for field in found.fields if field.at[0] == "relax"]
-    assert relax == ["to", "after_init_us", "after_inference_us"]
+    assert relax == ["to", "after_init_us", "after_inference_us", "after_deinit_to"]
 
 
 def test_a_profile_without_a_test_is_not_looked_at(tmp_path: Path) -> None:

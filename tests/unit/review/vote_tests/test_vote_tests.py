@@ -185,18 +185,19 @@ def test_every_difference_of_every_expectation_is_told(tmp_path: Path) -> None:
 
 
 def test_a_difference_tells_where_the_value_in_force_is_written(tmp_path: Path) -> None:
-    """Raised, in the profile; lowered, in its power state; what no file says, nowhere."""
+    """Raised, in the profile; lowered, in its power state, and after DE-INIT in that; what no file says, nowhere."""
     file = tmp_path / "mine.yaml"
     file.write_text(
         "test: mine\nsummary: Mine.\nprofile: burst\nplatform: {soc: SM8850}\ncases:\n"
-        "  - case: one\n    sequence: [{inference_us: 5000}, {idle_us: 300000}]\n    expect:\n"
+        "  - case: one\n    sequence: [{inference_us: 5000}, {idle_us: 300010}, {deinit_us: 5}]\n    expect:\n"
         "      - {at_us: 0, votes: {rpc_polling_time_us: 1}}\n"
         "      - {at_us: 305000, votes: {rpc_polling_time_us: 1, rpc_control_latency_us: 1}}\n"
+        "      - {at_us: 305015, votes: {rpc_polling_time_us: 1}}\n"
     )
     (result,) = run_tests([load_test(file)])
     origins = [found.origin for failure in result.failures for found in failure.differences]
     names = [None if origin is None else origin.path.rpartition("/")[2] for origin in origins]
-    assert names == ["burst.yaml", "relaxed.yaml", None]
+    assert names == ["burst.yaml", "relaxed_up_down.yaml", None, "released_up_down.yaml"]
 
 
 def test_a_restart_takes_the_votes_of_every_id() -> None:
