@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.votes.field_repr import field_repr
+
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.votes.option import Option
@@ -100,6 +102,8 @@ class Degradation:
     option: Option
     hint: str = ""
 
+    __repr__ = field_repr
+
 
 @attrs.frozen
 class Event:
@@ -119,8 +123,10 @@ class Event:
     owner: str | None
     profile: str
 
+    __repr__ = field_repr
 
-@attrs.frozen
+
+@attrs.frozen(repr=False)
 class SessionOpened(Event):
     """A session was opened and its power config ids were created.
 
@@ -133,7 +139,7 @@ class SessionOpened(Event):
     cause: Cause = Cause.SESSION_OPENED
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class CallMade(Event):
     """A native call was made, and has returned.
 
@@ -152,7 +158,7 @@ class CallMade(Event):
     duration_us: int
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Transition(Event):
     """A session's state changed, after the native calls that changed it.
 
@@ -180,7 +186,7 @@ class Transition(Event):
     late_us: int | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Recovered(Event):
     """The votes of a session are known again, after a failed call or a restart of the DSP.
 
@@ -195,7 +201,7 @@ class Recovered(Event):
     cause: Cause
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class CallsSaved(Event):
     """Votes came down, or were lost, that had served more inferences than the one that they were raised for.
 
@@ -208,7 +214,7 @@ class CallsSaved(Event):
     calls: int
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ProfileChanged(Event):
     """A session uses another profile: by ``use``, or because a hold or a cap began or ended.
 
@@ -223,7 +229,7 @@ class ProfileChanged(Event):
     reason: str | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class HoldBegan(Event):
     """A hold began on a session.
 
@@ -238,7 +244,7 @@ class HoldBegan(Event):
     until_us: int | None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class HoldEnded(Event):
     """A hold ended.
 
@@ -253,7 +259,7 @@ class HoldEnded(Event):
     end: HoldEnd
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class CapSet(Event):
     """A cap was set on every session.
 
@@ -266,7 +272,7 @@ class CapSet(Event):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class CapLifted(Event):
     """A cap was lifted.
 
@@ -279,7 +285,7 @@ class CapLifted(Event):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Degraded(Event):
     """The platform does not have a vote of the session's profile.
 
@@ -290,7 +296,7 @@ class Degraded(Event):
     degradation: Degradation
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ReleaseFailed(Event):
     """A power config id could not be destroyed, or process-wide settings not be given back, when a session closed.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
+from htppower.votes.field_repr import field_repr
+
 if TYPE_CHECKING:
     from htppower.errors import Step
     from htppower.rules.platforms import Platform
@@ -31,6 +33,8 @@ class Device:
     arch: int
     vtcm_mb: int
     signed_pd: bool
+
+    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -58,6 +62,8 @@ class Description:
     path: str = ""
     tried: tuple[Step, ...] = ()
     one_call_at_a_time: bool = False
+
+    __repr__ = field_repr
 
 
 class Backend(Protocol):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.votes.native import Option
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class Outcome:
     """What came of a step.
 

@@ -17,6 +17,7 @@ import attrs
 
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.votes.field_repr import field_repr
 from htppower.votes.options import BY_CLASS, PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -43,8 +44,10 @@ class InForce:
     doubtful: VoteSet = NOTHING
     accepted: frozenset[Option] = frozenset()
 
+    __repr__ = field_repr
 
-@attrs.frozen
+
+@attrs.frozen(repr=False, eq=False)
 class Carried:
     """What is known of the votes that a call carries.
 

@@ -12,6 +12,7 @@ from htppower.profiles.made_in_code import wrong_values
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.votes.field_repr import field_repr
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Plan:
     lowering: Lowering
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
+
+    __repr__ = field_repr
 
 
 # A host that makes profiles as it goes must not fill the memory with them.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.rules import power_order
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,8 @@ class Claim:
     reason: str
     since_us: int
     until_us: int | None = None
+
+    __repr__ = field_repr
 
 
 def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:

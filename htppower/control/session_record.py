@@ -11,6 +11,7 @@ from htppower.control.ledger import Ledger
 from htppower.control.locks import Rank, make_lock
 from htppower.errors import kept
 from htppower.events import State
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     import weakref
@@ -48,6 +49,8 @@ class LastCall:
     code: int
     duration_us: int
 
+    __repr__ = field_repr
+
 
 @attrs.frozen
 class LastError:
@@ -61,8 +64,10 @@ class LastError:
     time_us: int
     error: VoteRejected
 
+    __repr__ = field_repr
 
-@attrs.define(weakref_slot=False)
+
+@attrs.define(weakref_slot=False, repr=False, eq=False)
 class History:
     """What a session has done.
 

@@ -14,6 +14,7 @@ import transitions
 
 from htppower.errors import kept
 from htppower.events import CallsSaved, Cause, Degraded, Recovered, ReleaseFailed, State, Transition, Trigger
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +44,8 @@ class Row:
     sources: tuple[State, ...]
     dest: State
     meaning: str
+
+    __repr__ = field_repr
 
 
 MEANINGS = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors.root import HtpPowerError
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,8 @@ class CallUnderWay:
     power_config_id: int | None
     since_us: int
     lasted_us: int
+
+    __repr__ = field_repr
 
     def __str__(self) -> str:
         """Return what is called, for whom and since when."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_PROFILES = 256
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class _Entry:
     """A profile, and the versions of what it was read from: its files, and the folders in which names were found."""
 

@@ -70,7 +70,7 @@ class ResolvedFile(Document):
 KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class _Asked:
     """What is asked for, and how files are looked up on the way."""
 

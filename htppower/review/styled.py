@@ -20,11 +20,12 @@ _FIRST_MARK = 0xFDD0
 _STYLES = {name: chr(_FIRST_MARK + place) for place, name in enumerate(_CODES)}
 _SEQUENCES = {_STYLES[name]: f"\x1b[{code}m" for name, code in _CODES.items()}
 _END = _STYLES["end"]
-_MARKS = re.compile(f"[{''.join(_SEQUENCES)}]")
+# Each pattern is compiled where it is first used: most commands use one of them.
+_MARKS = f"[{''.join(_SEQUENCES)}]"
 # Everything but a line's end, a tab and plain ASCII is looked at.
-_UNUSUAL = re.compile(r"[^\n\t -~]")
+_UNUSUAL = r"[^\n\t -~]"
 # What markup may not hold: control characters, and halves of characters.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 
 
 def styled(text: str, *styles: str | None) -> str:
@@ -39,19 +40,19 @@ def styled(text: str, *styles: str | None) -> str:
 
 def plain(text: str) -> str:
     """Return a finished text without its styles; of what is not printable, only tabs and ends of lines stay."""
-    return _UNUSUAL.sub(lambda found: "" if found[0] in _SEQUENCES else printable(found[0]), text)
+    return re.sub(_UNUSUAL, lambda found: "" if found[0] in _SEQUENCES else printable(found[0]), text)
 
 
 def coloured(text: str) -> str:
     """Return a finished text with the sequences of its styles, made safe as by ``plain``."""
-    return _UNUSUAL.sub(lambda found: _SEQUENCES.get(found[0]) or printable(found[0]), text)
+    return re.sub(_UNUSUAL, lambda found: _SEQUENCES.get(found[0]) or printable(found[0]), text)
 
 
 def width(text: str) -> int:
     """Return how many characters a text with styles has without them."""
-    return len(_MARKS.sub("", text))
+    return len(re.sub(_MARKS, "", text))
 
 
 def safe_markup(text: str) -> str:
     """Return HTML, SVG or XML without what a terminal would obey; every letter of every script stays."""
-    return _CONTROLS.sub(lambda found: printable(found[0]), text)
+    return re.sub(_CONTROLS, lambda found: printable(found[0]), text)

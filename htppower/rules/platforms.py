@@ -8,6 +8,7 @@ import attrs
 
 from htppower.errors import HtpPowerError
 from htppower.rules.socs import SOCS, Soc
+from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Platform:
     arch: int | None = None
     soc: Soc | None = None
     os: str = "linux"
+
+    __repr__ = field_repr
 
     def has(self, option: Option) -> bool:
         """Return whether votes on this option exist here; an unknown architecture is taken to have them."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import attrs
 
+from htppower.votes.field_repr import field_repr
+
 
 @attrs.frozen
 class Soc:
@@ -24,6 +26,8 @@ class Soc:
     names: tuple[str, ...]
     arch: int
     vtcm_mb: int | None
+
+    __repr__ = field_repr
 
 
 SOCS = (

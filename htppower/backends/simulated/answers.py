@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
 from htppower.votes.option import Option, VoteOption
 from htppower.votes.options import VOTE_OPTIONS
@@ -42,6 +43,8 @@ class LibraryVersion:
     last_option: Option
     hmx_on_v89: bool
     checks_hmx: bool
+
+    __repr__ = field_repr
 
 
 LIBRARY_VERSIONS = MappingProxyType(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
+from htppower.votes.field_repr import field_repr
 from htppower.votes.option import Option
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
@@ -59,6 +60,8 @@ class Effective:
     ceng_target: int = 0
     ceng_max: int = 0
 
+    __repr__ = field_repr
+
 
 @attrs.frozen
 class ProcessSettings:
@@ -67,6 +70,8 @@ class ProcessSettings:
     rpc_polling_time_us: int = 0
     rpc_control_latency_us: int = 0
     adaptive_polling_time_us: int = 0
+
+    __repr__ = field_repr
 
     def after(self, config: NativeConfig) -> ProcessSettings:
         """Return the settings after a vote; FastRPC ignores a control latency of 0."""
@@ -93,6 +98,8 @@ class Client:
     core: tuple[int, int, int] = (_DISABLE, _DISABLE, _DISABLE)
     explicit_hmx: tuple[int, int, int] | None = None
     ceng: tuple[int, int, int] = (0, 0, 0)
+
+    __repr__ = field_repr
 
     @property
     def active(self) -> bool:

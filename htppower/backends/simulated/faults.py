@@ -19,7 +19,7 @@ def check_function(function: str) -> None:
         raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class _Fault:
     """A failure to come, of the calls of a function whose numbers, counted from 1, are in the range."""
 

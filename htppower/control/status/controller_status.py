@@ -9,6 +9,7 @@ import attrs
 from htppower.control.status.cores import CoreStatus, core_statuses
 from htppower.control.tickets import open_tickets
 from htppower.events import State
+from htppower.votes.field_repr import field_repr
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class OpenTicket:
 
     since_us: int
     until_us: int | None
+
+    __repr__ = field_repr
 
 
 # Without slots: a frozen value with them takes three times as long to make (2.3 us), and a host may have thousands.
@@ -88,6 +91,8 @@ class SessionStatus:
     calls_saved: int
     time_in_state_us: dict[State, int]
 
+    __repr__ = field_repr
+
 
 @attrs.frozen
 class ProcessSetting:
@@ -102,6 +107,8 @@ class ProcessSetting:
     name: str
     value: int | None
     holders: tuple[int, ...]
+
+    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -134,6 +141,8 @@ class ControllerStatus:
     caps: tuple[Claim, ...]
     orphans: tuple[int, ...]
     events_lost: int
+
+    __repr__ = field_repr
 
 
 def controller_status(

@@ -67,7 +67,7 @@ class InForce:
                 _apply(own.others, {about.field: vote}, accepted=accepted)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)
 class _Votes:
     """Votes in force, by name: the fields of votes that change only what they set, and every other vote."""
 

@@ -10,6 +10,7 @@ import attrs
 from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition
 from htppower.review.dry_run.in_force import InForce
+from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Row:
     state: State
     in_force: VoteSet
 
+    __repr__ = field_repr
+
     @property
     def text(self) -> str:
         """The call in a line: the function, its ids, and the code where it failed."""
@@ -55,20 +58,22 @@ class Span:
     begin_us: int
     end_us: int
 
+    __repr__ = field_repr
+
     @property
     def duration_us(self) -> int:
         """How long it is."""
         return self.end_us - self.begin_us
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PhaseSpan(Span):
     """A phase, its native calls included."""
 
     phase: Phase
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Window(Span):
     """A time after a phase when votes are up with nothing in flight; a lowering or the next phase ends it."""
 
@@ -80,7 +85,7 @@ class Window(Span):
         return "sustain" if self.after is Phase.INFERENCE else f"after {self.after}"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class StateSpan(Span):
     """The time in a state."""
 

@@ -8,6 +8,7 @@ import attrs
 
 from htppower.events import State
 from htppower.review.durations import duration
+from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from htppower.backends.simulated.htp import SimulatedHtp
@@ -25,6 +26,8 @@ class Workload:
     inferences: int
     inference_us: int
     gap_us: int
+
+    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -52,6 +55,8 @@ class Report:
     windows: tuple[Window, ...]
     degradations: tuple[Degradation, ...]
     end_us: int
+
+    __repr__ = field_repr
 
     @property
     def time_in_state_us(self) -> dict[State, int]:
