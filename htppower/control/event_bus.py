@@ -199,7 +199,7 @@ class EventBus:
         """Make an event of a session, or, with None, of the controller itself, and hand it out."""
         with self._lock:
             self._order += 1
-            wanting = self._wanting(kind, details)
+            wanting = [each for each in self._subscriptions if each.wants(kind, details)]
             if not wanting:
                 return
             whose = _OF_CONTROLLER if session is None else session.identity
@@ -210,9 +210,6 @@ class EventBus:
                     self._undelivered.append((subscription, event, context))
                 else:
                     subscription.hand(event, context)
-
-    def _wanting(self, kind: type[Event], details: dict[str, Any]) -> list[Subscription]:
-        return [each for each in self._subscriptions if each.wants(kind, details)]
 
     def deliver(self) -> None:
         """Deliver what was told to subscribers without a thread of their own; no lock is held.
