@@ -155,6 +155,19 @@ class Gate:
             running = (token for token in self._live() if id(token) not in idle)
             return self.saved + sum(not token.waited for token in running)
 
+    def counts(self) -> tuple[int, int, int | None]:
+        """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
+        with self.lock:
+            in_flight = self.made - len(self.idle)
+            if in_flight:
+                return in_flight, self.begun, None
+            return 0, self.saved, None if self.alarm is None else self.deadline_us
+
+    @property
+    def sustained_until_us(self) -> int | None:
+        """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
+        return self.counts()[2]
+
     @property
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
@@ -275,13 +288,6 @@ class Gate:
                 self.open = was_open
                 return False
             return True
-
-    @property
-    def sustained_until_us(self) -> int | None:
-        """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
-        with self.lock:
-            is_armed = self.alarm is not None and len(self.idle) == self.made
-            return self.deadline_us if is_armed else None
 
     def end_sustain(self) -> None:
         """End a pending sustain."""

@@ -11,6 +11,7 @@ each change is cast by one, and who needs a setting that is just being cast wait
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 from typing import TYPE_CHECKING
 
@@ -119,7 +120,7 @@ class ProcessSettings:
         """Return the numbers of the sessions that ask for a value."""
         with self._lock:
             asking = (numbers for wish, numbers in self._wishes.items() if wish.get(option) == value)
-            return tuple(sorted(number for numbers in asking for number in numbers))
+            return tuple(sorted(itertools.chain.from_iterable(asking)))
 
     def difference(self) -> VoteSet:
         """Return what must be sent, on any id, so that the settings that are wanted are in force."""

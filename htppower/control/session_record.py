@@ -116,8 +116,11 @@ class History:
 
     def time_in(self, state: State, now_us: int) -> dict[State, int]:
         """Return how long the session has been in each state up to now."""
-        lasted = zip(_PLACES, self.lasted_us, strict=True)
-        found = {each: before or 0 for each, before in lasted if before is not None or each is state}
+        found = {
+            each: before or 0
+            for each, before in zip(_PLACES, self.lasted_us)  # noqa: B905 - strict takes longer, for each session
+            if before is not None or each is state
+        }
         found[state] += now_us - self.since_us
         return found
 

