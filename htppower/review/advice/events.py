@@ -1,0 +1,131 @@
+"""The profiling events of a graph's execution: ids, the names under which tools print them, and units.
+
+Source: QnnHtpProfile.h, SDK 2.50, for ids and units; the names are as qnn-profile-viewer and ONNX Runtime print them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Kind(enum.Enum):
+    """What a number is; ``value`` is the unit in which it is kept."""
+
+    TIME = "us"
+    CYCLES = "cycles"
+    COUNT = "count"
+    RATE = "per second"
+
+
+class About(NamedTuple):
+    """An event: the vendor's id, None for one of another tool; the name; what its number is."""
+
+    number: int | None
+    printed: str
+    kind: Kind = Kind.TIME
+
+
+class Event(enum.Enum):
+    """What is measured of one inference."""
+
+    QNN = About(None, "QNN (execute) time")
+    RPC = About(3001, "RPC (execute) time")
+    QNN_ACCELERATOR = About(3002, "QNN accelerator (execute) time")
+    CYCLES = About(3003, "Accelerator (execute) time (cycles)", Kind.CYCLES)
+    ACCELERATOR = About(3004, "Accelerator (execute) time")
+    YIELD_RELEASE = About(3006, "yield instance release time")
+    YIELD_WAIT = About(3007, "yield instance wait time")
+    YIELD_RESTORE = About(3008, "yield instance restore time")
+    YIELDS = About(3009, "Num times yield occured", Kind.COUNT)
+    VTCM = About(3010, "Time for initial VTCM acquire")
+    POWER_ON = About(3011, "Time for HVX + HMX power on and acquire")
+    COMPUTE = About(3012, "Accelerator (execute excluding wait) time")
+    CRITICAL_PATH = About(6001, "Accelerator (critical path execute) time (cycles)", Kind.CYCLES)
+    HVX_THREADS = About(8001, "Number of HVX threads used", Kind.COUNT)
+    NETRUN = About(None, "NetRun")
+    INFERENCE = About(None, "inference time")
+    FIRST_TOKEN = About(None, "time-to-first-token")
+    PROMPT_TOKENS = About(None, "num-prompt-tokens", Kind.COUNT)
+    PROMPT_RATE = About(None, "prompt-processing-rate", Kind.RATE)
+    TOKENS = About(None, "num-generated-tokens", Kind.COUNT)
+    TOKEN_RATE = About(None, "token-generation-rate", Kind.RATE)
+    TOKEN_TIME = About(None, "token-generation-time")
+
+    @property
+    def printed(self) -> str:
+        """The name as tools print it."""
+        return self.value.printed
+
+    @property
+    def kind(self) -> Kind:
+        """What its number is."""
+        return self.value.kind
+
+    def __str__(self) -> str:
+        """Return the name, and the id where the vendor has one."""
+        return self.printed if self.value.number is None else f"{self.printed} ({self.value.number})"
+
+
+# From the whole call of the API down to the work itself: each lies within the one before.
+LEVELS = (Event.QNN, Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
+# The time of a whole inference, the best first.
+WHOLES = (Event.QNN, Event.RPC, Event.NETRUN, Event.INFERENCE, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
+YIELD_TIMES = (Event.YIELD_RELEASE, Event.YIELD_WAIT, Event.YIELD_RESTORE)
+
+_BY_NAME: Mapping[str, Event] = MappingProxyType(
+    {
+        **{event.printed.lower(): event for event in Event},
+        **{str(event.value.number): event for event in Event if event.value.number is not None},
+        "num times yield occurred": Event.YIELDS,
+    }
+)
+# The vendor's header names these without saying how they are printed.
+_YIELDS = (
+    (re.compile(r"yield\b.*\brelease"), Event.YIELD_RELEASE),
+    (re.compile(r"yield\b.*\brestore"), Event.YIELD_RESTORE),
+    (re.compile(r"yield\b.*\bwait"), Event.YIELD_WAIT),
+)
+
+_UNITS: Mapping[str, tuple[Kind, float]] = MappingProxyType(
+    {
+        **dict.fromkeys(("ns", "nsec", "nanosec", "nanoseconds"), (Kind.TIME, 0.001)),
+        **dict.fromkeys(("us", "usec", "\u00b5s", "\u03bcs", "microsec", "microseconds"), (Kind.TIME, 1.0)),
+        **dict.fromkeys(("ms", "msec", "millisec", "milliseconds"), (Kind.TIME, 1_000.0)),
+        **dict.fromkeys(("s", "sec", "seconds"), (Kind.TIME, 1_000_000.0)),
+        **dict.fromkeys(("cycles", "cycle"), (Kind.CYCLES, 1.0)),
+        **dict.fromkeys(("count", ""), (Kind.COUNT, 1.0)),
+        **dict.fromkeys(("toks/sec", "tok/s", "inf/sec"), (Kind.RATE, 1.0)),
+    }
+)
+
+
+class WrongUnit(ValueError):  # noqa: N818 - reads as what it is
+    """A number has a unit that its event can't have."""
+
+
+def event_of(name: str) -> Event | None:
+    """Return the event of a printed name or of an id; None for another one, such as that of an op."""
+    said = " ".join(name.split()).lower()
+    found = _BY_NAME.get(said)
+    if found is None and "yield" in said:
+        found = next((event for form, event in _YIELDS if form.search(said)), None)
+    return found
+
+
+def in_kept_unit(event: Event, number: float, unit: str) -> float:
+    """Return a number in the unit of its kind: times in us.
+
+    Raises:
+        WrongUnit: the unit is not known, or is none of such an event.
+    """
+    kind, factor = _UNITS.get(unit.strip().lower(), (None, 1.0))
+    if kind is not event.kind:
+        known = "us, ms, ns or s" if event.kind is Kind.TIME else event.kind.value
+        raise WrongUnit(f"{event.printed} has the unit {unit!r}, not {known}")
+    return number * factor

@@ -1,0 +1,82 @@
+"""ETDump of ExecuTorch, through ExecuTorch's own Inspector: the file format is its private matter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from htppower.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
+from htppower.review.advice.measurement import MISSING, Measurement, UnreadableMeasurement
+
+if TYPE_CHECKING:
+    from htppower.review.advice.readers.source import Source
+
+# The identifier of its FlatBuffers schema, behind the offset of the root.
+_IDENTIFIER = slice(4, 8), b"ED00"
+# ExecuTorch writes the unit behind the event's name.
+_UNIT = re.compile(r"^(?P<name>.*?\S)[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
+_FORM = "ETDump of ExecuTorch"
+_NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not applied."
+
+
+def is_etdump(head: bytes) -> bool:
+    """Return whether a file begins so."""
+    place, identifier = _IDENTIFIER
+    return head[place] == identifier
+
+
+def read(source: Source) -> list[Measurement]:
+    """Return what was measured.
+
+    Raises:
+        UnreadableMeasurement: ExecuTorch is not installed or can't read it, or there is no event of the QNN backend.
+    """
+    try:
+        from executorch.devtools import Inspector  # noqa: PLC0415 - an optional dependency
+        from executorch.devtools.inspector import TimeScale  # noqa: PLC0415
+    except ImportError as error:
+        hint = "pip install executorch, or write it as CSV on the machine that has it"
+        message = f"is an ETDump, which ExecuTorch reads, and that can't be imported: {error}"
+        raise UnreadableMeasurement(source.path, "", message, hint) from None
+    try:
+        # The same scale on both sides leaves the numbers as they are.
+        blocks = Inspector(
+            etdump_path=source.path, source_time_scale=TimeScale.CYCLES, target_time_scale=TimeScale.CYCLES
+        ).event_blocks
+    except Exception as error:  # noqa: BLE001 - another's code, which says nothing of what it raises
+        message = f"ExecuTorch can't read it: {type(error).__name__}: {error}"
+        raise UnreadableMeasurement(source.path, "", message, "copy it again") from None
+    found = [each for each in (_measurement(source, block) for block in blocks) if each is not None]
+    if not found:
+        hint = "compile with profile_level, and run with an event tracer"
+        raise UnreadableMeasurement(source.path, "", "has no event of the QNN backend", hint)
+    return found
+
+
+def _measurement(source: Source, block: Any) -> Measurement | None:
+    columns: dict[Event, list[float]] = {}
+    units: dict[Event, str] = {}
+    for each in block.events:
+        name, unit = _parted(str(each.name))
+        event = event_of(name)
+        if event is None or event in columns or each.perf_data is None:
+            continue
+        unit = unit or event.kind.value
+        try:
+            columns[event] = [in_kept_unit(event, float(number), unit) for number in each.perf_data.raw]
+        except WrongUnit as error:
+            raise UnreadableMeasurement(source.path, "", str(error)) from None
+        units[event] = unit
+    if not columns:
+        return None
+    longest = max(map(len, columns.values()))
+    filled = {event: [*column, *[MISSING] * (longest - len(column))] for event, column in columns.items()}
+    return Measurement(source.path, _FORM, filled, units, str(block.name or ""), notes=(_NOTE,))
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Return a name and the unit behind it; a name that is one of an event as it is has none."""
+    if event_of(name) is not None:
+        return name, ""
+    found = _UNIT.match(name)
+    return (found["name"], found["unit"]) if found else (name, "")

@@ -1,0 +1,70 @@
+"""Lines of events in the log of llama.cpp's QNN backend, in the two forms that it has had.
+
+``[ROOT][RPC (execute) time] BACKEND : 3039 US``, and
+``[profiler][GRAPH]event[1]: RPC (execute) time, duration: 29.409 ms``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from htppower.review.advice.events import WrongUnit, event_of, in_kept_unit
+from htppower.review.advice.measurement import Measurement, UnreadableMeasurement
+from htppower.review.advice.readers.made import measurements
+from htppower.review.advice.rows import Collector, Row
+
+if TYPE_CHECKING:
+    from htppower.review.advice.readers.source import Source
+
+_FORM = "log of llama.cpp's QNN backend"
+_VALUE = r"(?P<number>\S*)\s*(?P<unit>[^\s\d,]*)"
+_ROOT = re.compile(rf"\[(?P<level>ROOT|SUB-EVENT)\]\[(?P<name>.+?)\]\s*\w*\s*:\s*{_VALUE}\s*$")
+_TRACED = re.compile(
+    r"\[profiler\]\[(?P<graph>[^\]]*)\]\S*?event\[\d+\]:\s*(?P<name>.+?), "
+    r"(?P<what>duration|count|cycles|sub_count):\s*(?P<number>[^\s,]*)\s*(?P<unit>[^\s\d,]*)"
+)
+_BEGINS = re.compile(r"\[profiler\]\[[^\]]*\]print_profile_events start")
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
+
+
+def is_log(line: str) -> bool:
+    """Return whether a line is one of an event."""
+    return _ROOT.search(line) is not None or _TRACED.search(line) is not None
+
+
+def read(source: Source) -> list[Measurement]:
+    """Return what was measured.
+
+    Raises:
+        UnreadableMeasurement: a line is wrong, or none is of an inference.
+    """
+    collector = Collector()
+    for line in source.lines():
+        if _BEGINS.search(line):
+            collector.end_inference()
+        elif found := _ROOT.search(line) or _TRACED.search(line):
+            _take(source, collector, found)
+    series = collector.finish()
+    if not series:
+        hint = "htppower advise reads what profilers write; htppower advise --help lists them"
+        raise UnreadableMeasurement(source.path, "", "is not the output of a profiler that is known", hint)
+    return measurements(source.path, _FORM, series)
+
+
+def _take(source: Source, collector: Collector, found: re.Match[str]) -> None:
+    groups = found.groupdict()
+    graph, what = groups.get("graph") or "", groups.get("what")
+    event = event_of(found["name"])
+    if event is None or groups.get("level") == "SUB-EVENT" or what == "sub_count":
+        collector.add(Row(None, 0.0, graph=graph, op=found["name"]))
+        return
+    if not _NUMBER.fullmatch(found["number"]):
+        message = f"{event.printed} is {found['number'][:40]!r}"
+        raise source.wrong(message, "a number and its unit", found.start("number") + 1)
+    unit = found["unit"] or (what if what in ("count", "cycles") else "")
+    try:
+        number = in_kept_unit(event, float(found["number"]), unit)
+    except WrongUnit as error:
+        raise source.wrong(str(error), "", found.start("unit") + 1) from None
+    collector.add(Row(event, number, unit, graph=graph))

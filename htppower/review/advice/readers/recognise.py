@@ -1,0 +1,58 @@
+"""Recognises a profiler's file by its content, and reads it."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
+from htppower.review.advice.readers.json_tree import read_tree
+from htppower.review.advice.readers.source import Source, opened
+
+if TYPE_CHECKING:
+    from htppower.review.advice.measurement import Measurement
+    from htppower.review.advice.readers.json_tree import Node
+
+_KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profiler or a trace of optrace"
+
+
+def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> list[Measurement]:
+    """Return what was measured, a value for each graph. ``standard_input`` is read in place of the path ``-``.
+
+    Raises:
+        UnreadableMeasurement: the file is of no kind that is known, or is wrong.
+    """
+    with opened(path, standard_input) as source:
+        if etdump.is_etdump(source.head):
+            return etdump.read(source)
+        if not source.is_text:
+            hint = "it may be the log of QNN's profiler: qnn-profile-viewer --input_log FILE --output FILE.csv"
+            raise UnreadableMeasurement(source.path, "", "is no text", hint)
+        head = source.head.decode("utf-8", "replace").lstrip("\ufeff")
+        if head.lstrip().startswith(("{", "[")) and not log_lines.is_log(head.lstrip().partition("\n")[0]):
+            return _read_json(source, head)
+        if csv_rows.is_csv(head):
+            return csv_rows.read(source)
+        if viewer_text.is_viewer_text(head):
+            return viewer_text.read(source)
+        return log_lines.read(source)
+
+
+def _read_json(source: Source, head: str) -> list[Measurement]:
+    if head.lstrip().startswith("[") and any(map(log_lines.is_log, head.splitlines())):
+        return log_lines.read(source)
+    tree = read_tree(source)
+    job = ai_hub.summary_of(tree)
+    if job is not None:
+        return ai_hub.read(job)
+    readers = ((genie.is_genie, genie.read), (optrace.is_trace, optrace.read), (qairt.is_qairt, qairt.read))
+    for fits, read in readers:
+        if fits(tree):
+            return read(tree)
+    raise _unknown(tree)
+
+
+def _unknown(tree: Node) -> UnreadableMeasurement:
+    return UnreadableMeasurement(
+        tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what is read"
+    )

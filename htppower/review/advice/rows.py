@@ -1,0 +1,236 @@
+"""Sorts rows of events, one after the other, into inferences and graphs.
+
+No format says where an inference ends, and rows may be missing. A row whose event the inference has already begins the
+next one; and where the rows mostly stand in one order, so does a row that would stand before the last one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.review.advice.events import Event
+from htppower.review.advice.measurement import MISSING
+from htppower.review.advice.statistics import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# So many rows are enough to learn their order from.
+_LEARN_FROM = 1024
+# An event that is seldom there has no place in the order, and a follower that is seldom the same is none.
+_USUAL = 0.6
+# The first inference of a file may lack so many of its first rows.
+_LACKING = 2
+# Two lists of ops are of one graph where they share this much: rows may be missing.
+_ALIKE = 0.5
+# Sessions whose work differs less than this may be of one graph, and are taken together.
+_SAME_WORK = 1.3
+_WORK = (Event.CYCLES, Event.COMPUTE, Event.ACCELERATOR, Event.QNN_ACCELERATOR, Event.QNN, Event.NETRUN)
+
+
+class Row(NamedTuple):
+    """One number: of an event, when it was noted, and of which graph; an op has no event."""
+
+    event: Event | None
+    number: float
+    unit: str = ""
+    noted_us: float = MISSING
+    graph: str = ""
+    op: str = ""
+
+
+class Series:
+    """The inferences of one graph in one session, as columns."""
+
+    def __init__(self, graph: str, ops: frozenset[str]) -> None:
+        self.graph = graph
+        self.ops = ops
+        self.columns: dict[Event, array[float]] = {}
+        self.units: dict[Event, str] = {}
+        self.noted_us = array("d")
+        self.starts = [0]
+
+    @property
+    def count(self) -> int:
+        """How many inferences there are."""
+        return len(self.noted_us)
+
+    def add(self, rows: list[Row]) -> None:
+        """Add an inference."""
+        self.noted_us.append(rows[0].noted_us)
+        for row in rows:
+            if row.event is None:
+                continue
+            column = self.columns.setdefault(row.event, array("d"))
+            column.extend([MISSING] * (self.count - 1 - len(column)))
+            column.append(row.number)
+            self.units.setdefault(row.event, row.unit)
+
+    def fill(self) -> None:
+        """Make every column as long as there are inferences."""
+        for column in self.columns.values():
+            column.extend([MISSING] * (self.count - len(column)))
+
+    def join(self, other: Series) -> None:
+        """Append the inferences of another session."""
+        self.starts.append(self.count)
+        for event, column in other.columns.items():
+            mine = self.columns.setdefault(event, array("d"))
+            mine.extend([MISSING] * (self.count - len(mine)))
+            mine.extend(column)
+            self.units.setdefault(event, other.units[event])
+        self.noted_us.extend(other.noted_us)
+        self.fill()
+
+    def is_like(self, other: Series) -> bool:
+        """Return whether another session seems to be of the same graph."""
+        if self.graph != other.graph:
+            return False
+        if self.ops and other.ops:
+            return _alike(self.ops, other.ops)
+        for event in _WORK:
+            if event in self.columns and event in other.columns:
+                here, there = (median(each.columns[event]) for each in (self, other))
+                return max(here, there) <= _SAME_WORK * min(here, there)
+        return True
+
+
+class Collector:
+    """Takes rows in the order of a file, and returns the series."""
+
+    def __init__(self) -> None:
+        self._series: list[Series] = []
+        self._session: list[Series] = []
+        self._rows: list[Row] = []
+        self._seen: set[Event] = set()
+        self._buffer: list[Row] | None = []
+        self._ranks: Mapping[Event, int] = {}
+        self._rank = -1
+
+    @property
+    def begun(self) -> bool:
+        """Whether the session has any row of an inference."""
+        return bool(self._rows or self._session or self._buffer)
+
+    def add(self, row: Row) -> None:
+        """Take a row."""
+        if self._buffer is None:
+            self._sort(row)
+            return
+        self._buffer.append(row)
+        if len(self._buffer) == _LEARN_FROM:
+            self._learn()
+
+    def end_inference(self) -> None:
+        """Begin another inference: the file says so, and no order need be learnt."""
+        if self._buffer is not None:
+            rows, self._buffer = self._buffer, None
+            for row in rows:
+                self._sort(row)
+        self._flush()
+
+    def end_session(self) -> None:
+        """Begin another session: a graph may have the name of one before."""
+        self._learn()
+        self._flush()
+        self._buffer, self._ranks = [], {}
+        for series in self._session:
+            series.fill()
+            like = next((each for each in self._series if each.is_like(series)), None)
+            if like is None:
+                self._series.append(series)
+            else:
+                like.join(series)
+        self._session = []
+
+    def finish(self) -> list[Series]:
+        """Return the series, those of one graph in several sessions taken together."""
+        self.end_session()
+        return self._series
+
+    def _learn(self) -> None:
+        """Learn the order of the rows from those that wait, and sort them."""
+        if self._buffer is None:
+            return
+        rows, self._buffer = self._buffer, None
+        order = usual_order([row.event for row in rows if row.event], cut=len(rows) == _LEARN_FROM)
+        self._ranks = {event: rank for rank, event in enumerate(order)}
+        for row in rows:
+            self._sort(row)
+
+    def _sort(self, row: Row) -> None:
+        if row.event is not None:
+            rank = self._ranks.get(row.event, self._rank)
+            if row.event in self._seen or rank < self._rank:
+                self._flush()
+            self._rank = rank
+            self._seen.add(row.event)
+        self._rows.append(row)
+
+    def _flush(self) -> None:
+        rows, self._rows, self._seen, self._rank = self._rows, [], set(), -1
+        if any(row.event for row in rows):
+            self._keep(rows)
+
+    def _keep(self, rows: list[Row]) -> None:
+        graph = next((row.graph for row in rows if row.graph), "")
+        ops = frozenset(row.op for row in rows if row.op)
+        for series in self._session:
+            if series.graph == graph and (not ops or not series.ops or _alike(series.ops, ops)):
+                series.add(rows)
+                return
+        series = Series(graph, ops)
+        self._session.append(series)
+        series.add(rows)
+
+
+def usual_order(events: Sequence[Event], *, cut: bool = False) -> list[Event]:
+    """Return the order in which the rows of an inference stand; empty where there is none, or too little to learn from.
+
+    It is the cycle in which each event mostly follows the one before, beginning with the first of the file. Where that
+    seems to lack its first rows it begins with NetRun, or behind QNN (execute), as all tools write it. ``cut`` says
+    that more rows follow.
+    """
+    counts = Counter(events)
+    rare = {event for event, count in counts.items() if count < _USUAL * max(counts.values())}
+    usual = [event for event in events if event not in rare]
+    following: dict[Event, Counter[Event]] = {}
+    for event, then in itertools.pairwise(usual):
+        following.setdefault(event, Counter())[then] += 1
+    order = usual[:1]
+    while len(order) < len(counts) - len(rare):
+        follower = _follower(following.get(order[-1], Counter()))
+        if follower is None or follower in order:
+            return []
+        order.append(follower)
+    if not order or _follower(following.get(order[-1], Counter())) is not order[0]:
+        return []
+    in_turn = all(event is order[place % len(order)] for place, event in enumerate(usual))
+    if in_turn and (cut or len(usual) % len(order) == 0):
+        return order  # no row is missing
+    for back in range(1, min(_LACKING, len(order) - 1) + 1):
+        if order[-back] is Event.NETRUN or order[-back - 1] is Event.QNN:
+            return [*order[-back:], *order[:-back]]
+    return order
+
+
+def _follower(after: Counter[Event]) -> Event | None:
+    """Return what mostly follows; None where nothing does."""
+    count = sum(after.values())
+    return next((event for event, often in after.items() if often >= _USUAL * count), None)
+
+
+def _alike(ops: frozenset[str], others: frozenset[str]) -> bool:
+    return len(ops & others) >= _ALIKE * min(len(ops), len(others))
+
+
+def named(series: list[Series]) -> Iterator[tuple[str, Series]]:
+    """Yield the series with names: several without one are numbered."""
+    unnamed = sum(not each.graph for each in series)
+    number = 0
+    for each in series:
+        number += not each.graph
+        yield each.graph or (f"graph {number}" if unnamed > 1 else ""), each

@@ -1,0 +1,347 @@
+"""The readers: what each form of file becomes, in every way in which it comes, and where a file is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from measured import (
+    FORMS,
+    HEADER,
+    ORDER,
+    Recipe,
+    ai_hub_json,
+    genie_json,
+    made,
+    ort_csv,
+    viewer_csv,
+    viewer_text,
+)
+
+from htppower.review.advice.events import Event
+from htppower.review.advice.measurement import Measurement, UnreadableMeasurement
+from htppower.review.advice.readers.recognise import read_measurements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+USUAL = Recipe()
+INFERENCES = made([USUAL] * 7)
+# As the vendor's documentation shows it, shortened; lint has another cycle row, and rows of its own below each op.
+LINTING = """\
+Execute Stats (Average):
+------------------------
+Total Inference Time:
+---------------------
+   NetRun:  16792 us
+   Backend (RPC (execute) time): 16242  us
+   Backend (QNN accelerator (execute) time): 15190  us
+   Backend (Num times yield occured): 0  count
+   Backend (Accelerator (critical path execute) time (cycles)): 4327266  cycles
+      OpId_0 (cycles): 8036  cycles
+            Wait (Scheduler) time: 629  cycles
+            Overlap time: 4770  cycles
+            Resources: HVX, HMX, DMA
+"""
+# As the simulation on x86-64 writes it.
+SIMULATED = f"""\
+{HEADER}
+0,FINALIZE,34122,US,BACKEND,ROOT,QNN (finalize) time
+0,UNKNOWN,2115,US,BACKEND,SUB-EVENT,Graph Preparation Initializing
+0,BACKEND,0,COUNT,BACKEND,ROOT,Number of HVX threads used
+0,BACKEND,42022,US,BACKEND,ROOT,Time for HVX + HMX power on and acquire
+0,BACKEND,2332952,CYCLES,BACKEND,ROOT,Accelerator (execute) time (cycles)
+0,NODE,7230,CYCLES,BACKEND,SUB-EVENT,MatMul3:OpId_17 (cycles)
+0,BACKEND,20887,US,BACKEND,ROOT,Accelerator (execute) time
+0,EXECUTE,21054,US,BACKEND,ROOT,QNN (execute) time
+"""
+
+
+def read(tmp_path: Path, content: str | bytes) -> list[Measurement]:
+    """Return what a file of this content holds."""
+    path = tmp_path / "measured"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_measurements(str(path))
+
+
+def told(tmp_path: Path, content: str | bytes) -> str:
+    """Return the error of a file, without its path."""
+    with pytest.raises(UnreadableMeasurement) as caught:
+        read(tmp_path, content)
+    return str(caught.value).replace(str(tmp_path / "measured"), "FILE")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_holds_the_same_inferences(tmp_path: Path, form: str) -> None:
+    """Each number of each inference is there, in the order of the file, whatever tool has written it."""
+    (found,) = read(tmp_path, FORMS[form](INFERENCES))
+    assert found.count == len(INFERENCES)
+    for event in ORDER:
+        assert list(found.columns[event]) == [inference[event] for inference in INFERENCES], event
+    assert not found.simulated
+
+
+@pytest.mark.parametrize("write", [viewer_csv, viewer_text])
+def test_units_become_us(tmp_path: Path, write: Any) -> None:
+    """Times in ms are the same times as in us; what unit the file has is kept."""
+    in_us, in_ms = (read(tmp_path, write(INFERENCES, unit=unit))[0] for unit in ("us", "ms"))
+    for event in ORDER:
+        assert list(in_ms.columns[event]) == pytest.approx(list(in_us.columns[event]), abs=1)
+    assert in_ms.units[Event.RPC] == "ms"
+
+
+def test_the_viewers_text_has_averages_and_their_limits(tmp_path: Path) -> None:
+    """Averages stand for the inferences, with the smallest and largest; other phases are left out."""
+    (found,) = read(tmp_path, viewer_text(INFERENCES))
+    rpc = [inference[Event.RPC] for inference in INFERENCES]
+    assert (found.averaged, found.graph, found.count) == (True, "model", 1)
+    assert found.columns[Event.RPC][0] == pytest.approx(sum(rpc) / len(rpc), abs=1)
+    assert (found.least[Event.RPC], found.most[Event.RPC]) == (min(rpc), max(rpc))
+    (linted,) = read(tmp_path, LINTING)
+    assert linted.columns[Event.CRITICAL_PATH][0] == 4327266
+    assert linted.columns[Event.NETRUN][0] == 16792
+    assert any("Linting" in note for note in linted.notes)
+
+
+def test_the_viewers_text_of_every_run(tmp_path: Path) -> None:
+    """The reader of the HTP prints each run for itself: they are inferences, not averages."""
+    runs = "".join(LINTING.replace("(Average)", "(Overall)").replace("16242", str(16242 + run)) for run in range(3))
+    (found,) = read(tmp_path, runs)
+    assert (found.averaged, list(found.columns[Event.RPC])) == (False, [16242, 16243, 16244])
+
+
+@pytest.mark.parametrize("columns", [7, 8])
+def test_onnx_runtime_appends_its_runs(tmp_path: Path, columns: int) -> None:
+    """Runs that follow each other in a file, with the header again or not, are sessions of one graph."""
+    text = "".join(ort_csv(INFERENCES, columns=columns, header=again) for again in (True, False, True))
+    (found,) = read(tmp_path, text)
+    assert (found.count, found.starts) == (21, (0, 7, 14))
+
+
+def test_sessions_of_other_graphs_stay_apart(tmp_path: Path) -> None:
+    """What takes other cycles, or has other ops, is another graph, in one file or in turn."""
+    large = made([attrs.evolve(USUAL, compute=9000.0)] * 7)
+    found = read(tmp_path, ort_csv(INFERENCES) + ort_csv(large, header=False))
+    assert [(each.graph, each.count) for each in found] == [("graph 1", 7), ("graph 2", 7)]
+    rows = [HEADER]
+    for small, big in zip(INFERENCES, large, strict=True):
+        for inference, name in ((small, "Add"), (big, "Conv")):
+            *body, last = ort_csv([inference]).splitlines()[2:]
+            rows += [*body, f"0,NODE,7230,CYCLES,BACKEND,SUB-EVENT,{name}:OpId_1 (cycles)", last]
+    detailed = read(tmp_path, "\n".join(rows))
+    assert [each.columns[Event.COMPUTE][0] for each in detailed] == [
+        INFERENCES[0][Event.COMPUTE],
+        large[0][Event.COMPUTE],
+    ]
+
+
+def test_the_simulation_is_told_from_a_device(tmp_path: Path) -> None:
+    """ONNX Runtime's rows without an RPC row are of the simulation; the viewer's are not, as rows may be missing."""
+    (found,) = read(tmp_path, SIMULATED)
+    assert (found.simulated, found.count) == (True, 1)
+    no_rpc: list[dict[Event, float]] = [
+        {event: number for event, number in each.items() if event is not Event.RPC} for each in INFERENCES
+    ]
+    assert not read(tmp_path, viewer_csv(no_rpc))[0].simulated
+    assert not read(tmp_path, ort_csv(no_rpc))[0].simulated  # the remote side of an RPC, and vector threads in use
+    idle: list[dict[Event, float]] = [{**each, Event.HVX_THREADS: 0} for each in no_rpc]
+    assert read(tmp_path, ort_csv(idle))[0].simulated
+
+
+def test_moments_are_taken_where_they_can_be(tmp_path: Path) -> None:
+    """Timestamps that go on are when inferences were noted; those of ONNX Runtime say nothing."""
+    (found,) = read(tmp_path, viewer_csv(INFERENCES, step_us=500_000))
+    assert len(found.begins_us) == 7
+    assert read(tmp_path, ort_csv(INFERENCES))[0].begins_us == ()
+
+
+def test_old_names_and_columns_in_another_order(tmp_path: Path) -> None:
+    """An old provider names the whole call NULL and has no timestamp; columns are found by their names."""
+    old = f"{HEADER}\nUNKNOWN,EXECUTE,3100,US,BACKEND,ROOT,NULL\nUNKNOWN,BACKEND,2800,US,BACKEND,SUB-EVENT,"
+    (found,) = read(tmp_path, f"{old}Accelerator (execute) time\n")
+    assert (found.columns[Event.QNN][0], found.columns[Event.ACCELERATOR][0]) == (3100, 2800)
+    lines = ort_csv(INFERENCES).splitlines()
+    turned = "\n".join(",".join(reversed(line.split(","))) for line in lines)
+    assert read(tmp_path, turned)[0].columns[Event.RPC][0] == INFERENCES[0][Event.RPC]
+    quoted = "\n".join(",".join(f'"{field}"' for field in line.split(",")) for line in lines)
+    assert read(tmp_path, quoted)[0].count == 7
+
+
+def test_llama_cpp_has_had_two_forms(tmp_path: Path) -> None:
+    """The traced form names the graph, and has times in ms."""
+    text = "".join(
+        f"[profiler][MUL_MAT]print_profile_events start ------\n"
+        f"[profiler][MUL_MAT]event[0]: Number of HVX threads used, count: 4\n"
+        f"[profiler][MUL_MAT]event[1]: RPC (execute) time, duration: 29.{run}09 ms\n"
+        f"[profiler][MUL_MAT]event[2]: QNN accelerator (execute) time, duration: 25.280 ms\n"
+        f"[profiler][MUL_MAT]event[6]: Accelerator (execute) time (cycles), sub_count: 3, start ----\n"
+        f"[profiler][MUL_MAT]sub_event[0]: Input OpId_2 (cycles), cycles: 340526\n"
+        for run in range(3)
+    )
+    (found,) = read(tmp_path, f"llama: something\n{text}")
+    assert (found.graph, list(found.columns[Event.RPC])) == ("MUL_MAT", [29009, 29109, 29209])
+
+
+def test_an_ai_hub_job(tmp_path: Path) -> None:
+    """All times are there, and the note tells the fastest from the median; layers give a clock."""
+    (found,) = read(tmp_path, ai_hub_json([41_700, 17_600, 41_900]))
+    assert list(found.columns[Event.INFERENCE]) == [41_700, 17_600, 41_900]
+    assert any("17600 us" in note and "41700 us" in note for note in found.notes)
+    assert found.columns[Event.CYCLES][0] / found.columns[Event.COMPUTE][0] == pytest.approx(1420, abs=1)
+    job = json.loads(ai_hub_json([5]))
+    del job["execution_summary"]["all_inference_times"]
+    job["execution_detail"].append({"compute_unit": "CPU", "execution_time": 873})
+    (one,) = read(tmp_path, json.dumps({"profile": job}))
+    assert (one.count, any("87%" in note for note in one.notes)) == (1, True)
+    assert read(tmp_path, json.dumps({**job, "execution_detail": {}}))[0].count == 1
+
+
+def test_a_profile_of_genie(tmp_path: Path) -> None:
+    """Queries have their times, tokens and moments; creations are no queries."""
+    (found,) = read(tmp_path, genie_json([(1_000, 90_000, 4), (500_000, 60_000, 8)]))
+    assert (found.graph, list(found.columns[Event.FIRST_TOKEN])) == ("dialog0", [90_000, 60_000])
+    assert list(found.columns[Event.PROMPT_TOKENS]) == [4, 8]
+    assert (list(found.begins_us), list(found.ends_us)) == ([1_000, 500_000], [121_000, 590_000])
+
+
+def test_a_trace_of_optrace(tmp_path: Path) -> None:
+    """The tracks of runs and of yields are told by their names; spans within each other count once."""
+    names = [("g Runtraces", 1), ("g Yields", 2), ("ops", 3)]
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": tid, "args": {"name": name}} for name, tid in names
+    ]
+    spans = [(1, 0, 1000), (1, 100, 200), (2, 300, 50), (2, 500, 70), (3, 0, 5)]
+    events += [{"ph": "X", "name": "x", "pid": 0, "tid": tid, "ts": ts, "dur": dur} for tid, ts, dur in spans]
+    (found,) = read(tmp_path, json.dumps({"traceEvents": events}))
+    assert found.graph == "g"
+    assert {event: column[0] for event, column in found.columns.items()} == {
+        Event.ACCELERATOR: 1000,
+        Event.YIELDS: 2,
+        Event.YIELD_WAIT: 120,
+    }
+
+
+def _inspector(events: list[tuple[str, list[float]]]) -> types.ModuleType:
+    """Return what stands for ExecuTorch's tools."""
+    stand_in = types.ModuleType("executorch.devtools")
+    listed = [types.SimpleNamespace(name=name, perf_data=types.SimpleNamespace(raw=raw)) for name, raw in events]
+    block = types.SimpleNamespace(name="Execute", events=listed)
+
+    class Inspector:
+        """Has the events."""
+
+        def __init__(self, **given: object) -> None:
+            assert given["source_time_scale"] == given["target_time_scale"]
+            self.event_blocks = [block]
+
+    stand_in.Inspector = Inspector  # type: ignore[attr-defined]
+    return stand_in
+
+
+def test_an_etdump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ExecuTorch's tools read it; without them the error says what to install."""
+    dump = b"\x10\0\0\0ED00" + bytes(100)
+    monkeypatch.setitem(sys.modules, "executorch", None)
+    assert "pip install executorch" in told(tmp_path, dump)
+    tools = _inspector([("RPC (execute) time (us)", [3000, 3100]), ("Accelerator (execute) time (cycles)", [5e6, 6e6])])
+    scale = types.ModuleType("executorch.devtools.inspector")
+    scale.TimeScale = types.SimpleNamespace(CYCLES="cycles")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "executorch", types.ModuleType("executorch"))
+    monkeypatch.setitem(sys.modules, "executorch.devtools", tools)
+    monkeypatch.setitem(sys.modules, "executorch.devtools.inspector", scale)
+    (found,) = read(tmp_path, dump)
+    assert list(found.columns[Event.RPC]) == [3000, 3100]
+    assert list(found.columns[Event.CYCLES]) == [5e6, 6e6]
+    monkeypatch.setitem(sys.modules, "executorch.devtools", _inspector([("aten::add", [1.0])]))
+    assert "no event of the QNN backend" in told(tmp_path, dump)
+
+
+def test_packed_files_and_the_standard_input(tmp_path: Path) -> None:
+    """A file packed with gzip is read as the one in it; a stream stands in for the path -."""
+    text = ort_csv(INFERENCES)
+    assert read(tmp_path, gzip.compress(text.encode()))[0].count == 7
+    assert read(tmp_path, f"\ufeff{text}".replace("\n", "\r\n"))[0].count == 7
+    (found,) = read_measurements("-", io.BytesIO(text.encode()))
+    assert (found.source, found.count) == ("-", 7)
+    assert "can't be read to its end" in told(tmp_path, gzip.compress(text.encode() * 900)[:-900])
+
+
+WRONG = {
+    ort_csv(INFERENCES).replace("0,BACKEND,4,COUNT", "0,BACKEND,x4,COUNT", 1): "FILE:3:3: Number of HVX threads used",
+    ort_csv(INFERENCES).replace("US,BACKEND,ROOT,RPC", "PARSECS,BACKEND,ROOT,RPC", 1): "FILE:4:4: RPC (execute) time",
+    f"{HEADER}\n0,BACKEND,4": "FILE:2:12: has 3 columns, not 7",
+    f'{HEADER}\n0,BACKEND,4,COUNT,BACKEND,ROOT,"Num': "FILE:2:1: is no CSV",
+    f"{HEADER}\n0,BACKEND,-4,COUNT,BACKEND,ROOT,Num times yield occured": "FILE:2:3:",
+    f"{HEADER}\n0,BACKEND,nan,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
+    f"{HEADER}\n0,BACKEND,1e999,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
+    f"{HEADER}\n0,FINALIZE,4,US,BACKEND,ROOT,QNN (finalize) time": "FILE: has no row of an inference",
+    "Execute Stats (Average):\n  Backend (RPC (execute) time): lots us\n": "FILE:2:",
+    "Execute Stats (Average):\n  NetRun: 12 parsecs\n": "FILE:2:",
+    "Init Stats:\n  NetRun: 12 us\n": "FILE: has no statistics of an inference",
+    "[ROOT][RPC (execute) time] BACKEND : many US\n": "FILE:1:",
+    '{"messages": [{"method": "BACKEND_EXECUTE", "profilingEvents": 3}]}': "FILE:messages[0].profilingEvents: is a num",
+    '{"messages": [3]}': "FILE:messages[0]: is a number, not an object",
+    '{"messages": [{"method": "BACKEND_EXECUTE", "profilingEvents": [{"identifier": "RPC (execute) time", "unit": '
+    '"MICROSEC", "value": "3"}]}]}': "FILE:messages[0].profilingEvents[0].value: is a text, not a number",
+    '{"messages": []}': "FILE: has no message BACKEND_EXECUTE",
+    '{"execution_summary": {"all_inference_times": [1, null]}}': "FILE:execution_summary.all_inference_times[1]: is nu",
+    '{"execution_summary": []}': "FILE:execution_summary: is an array, not an object",
+    '{"components": [{"events": [{"type": "GenieDialog_query", "time-to-first-token": {"unit": "us"}}]}]}': (
+        "FILE:components[0].events[0].time-to-first-token: has no value"
+    ),
+    '{"components": []}': "FILE: has no query",
+    '{"traceEvents": []}': "FILE: has no track of Runtraces",
+    '{"messages": [\n  {]}': "FILE:2:4: is no JSON",
+    '{"something": "else"}': "FILE: is JSON, but not",
+    "[1, 2]": "FILE: is JSON, but not",
+    "[" * 100_000: "FILE: is nested too deeply",
+    '{"messages": 1' + "0" * 5000 + "}": "FILE: has a number that is too long",
+    "profile: burst\n": "FILE: is not the output of a profiler",
+    "": "FILE: is empty",
+    " \n": "FILE: is empty",
+}
+
+
+@pytest.mark.parametrize("content", WRONG, ids=[f"{number}" for number in range(len(WRONG))])
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, content: str) -> None:
+    """The error begins with the file and the line and column, or the path of keys, and says what is wrong."""
+    assert told(tmp_path, content).startswith(WRONG[content])
+
+
+def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
+    """The log beside ONNX Runtime's CSV is for qnn-profile-viewer; other bytes are no UTF-8."""
+    assert "qnn-profile-viewer --input_log" in told(tmp_path, b"QNN\0\x01\x02log")
+    assert told(tmp_path, ort_csv(INFERENCES).encode() + b"\n0,BACKEND,\xff\n").startswith("FILE:74:11:")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [(".", "can't be read"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
+)
+def test_what_is_no_file_is_told(path: str, said: str) -> None:
+    """A folder, a path that leads nowhere, and one that can't be."""
+    with pytest.raises(UnreadableMeasurement, match=said):
+        read_measurements(path)
+
+
+def test_a_large_file_is_read_as_a_stream(tmp_path: Path) -> None:
+    """Rows of ops, of which most of a detailed file consists, are not kept: the memory is that of the columns."""
+    import tracemalloc  # noqa: PLC0415 - it costs nothing while it is not started
+
+    ops = (f"0,NODE,{op},CYCLES,BACKEND,SUB-EVENT,Conv:OpId_{op % 50} (cycles)\n" for op in range(400))
+    body = f"{ort_csv(INFERENCES[:1], header=False)}{''.join(ops)}"
+    path = tmp_path / "large.csv"
+    path.write_text(HEADER + "\n" + body * 120, encoding="utf-8")
+    tracemalloc.start()
+    try:
+        (found,) = read_measurements(str(path))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.count == 120
+    assert peak < path.stat().st_size / 3
