@@ -1,0 +1,103 @@
+"""The clock of the HTP: cycles over time, for files of several profiles, against what these vote."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.review.advice.advice import Advice, Confidence, Nothing
+from htppower.review.advice.events import Event
+from htppower.review.advice.profiles import speed
+from htppower.review.advice.rules import CLOCK
+from htppower.review.advice.statistics import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.review.advice.numbers import Numbers
+
+# Where one profile is hardly faster than the other, equal clocks say nothing.
+_DIFFERENT = 0.97
+# Below this the slower profile is so slow that the clock must show it.
+_CLEARLY_DIFFERENT = 0.9
+_DO = (
+    "htppower status   # is the session RAISED, under which profile?",
+    "htppower doctor   # does the library take the votes?",
+    "stop other clients of the HTP, let the device cool down, and measure again",
+)
+
+
+class Clock(NamedTuple):
+    """The clock of a measurement, the speed that its profile asks for, and whether the time is free of waits."""
+
+    numbers: Numbers
+    mhz: float
+    speed: float
+    exact: bool
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile."""
+        profile = self.numbers.measurement.profile
+        return "" if profile is None else profile.name
+
+
+def mhz(numbers: Numbers) -> tuple[float, bool] | None:
+    """Return the clock in MHz, and whether its time is free of waits; None without cycles or times."""
+    if not numbers.has(Event.CYCLES):
+        return None
+    for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
+        if numbers.has(event):
+            pairs = zip(numbers.columns[Event.CYCLES], numbers.columns[event], strict=False)
+            found = median(cycles / time_us for cycles, time_us in pairs if time_us > 0)
+            return (found, exact) if found > 0 else None
+    return None
+
+
+def clocks(every: Iterable[Numbers]) -> list[Clock]:
+    """Return the clocks of the measurements whose profile is known."""
+    found = []
+    for numbers in every:
+        said, asked = mhz(numbers), speed(numbers.measurement.profile)
+        if said is not None and asked is not None:
+            found.append(Clock(numbers, said[0], asked, said[1]))
+    return found
+
+
+def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
+    """ADV-7, for each graph that was measured under several profiles."""
+    known = clocks(every)
+    found: list[tuple[Numbers, Advice | Nothing]] = []
+    for graph in dict.fromkeys(clock.numbers.measurement.graph for clock in known):
+        same = sorted((each for each in known if each.numbers.measurement.graph == graph), key=lambda each: -each.speed)
+        pairs = [(high, low) for high, low in itertools.combinations(same, 2) if low.speed / high.speed <= _DIFFERENT]
+        if pairs:
+            found.append((pairs[0][0].numbers, _judged(same, pairs)))
+    if found:
+        return found
+    needs = "needs cycles (3003) and times (3012) under two profiles that differ: name each with --profile"
+    measured = [said for said in map(mhz, every) if said is not None]
+    if len(measured) == 1:
+        needs += f"; here the clock is {measured[0][0]:.0f} MHz"
+    return [(every[0], Nothing(CLOCK, needs))] if every else []
+
+
+def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advice | Nothing:
+    """Return whether a lower profile has a clock nearer to that of the higher one than to what its own should be."""
+    said = ", ".join(f"{each.mhz:.0f} MHz under {each.profile}" for each in same)
+    flat = [(high, low) for high, low in pairs if low.mhz / high.mhz > (1 + low.speed / high.speed) / 2]
+    if not flat:
+        return Nothing(CLOCK, said)
+    high, low = min(flat, key=lambda pair: pair[1].speed / pair[0].speed)
+    ratio = low.speed / high.speed
+    clear = ratio <= _CLEARLY_DIFFERENT and high.exact and low.exact
+    best = Confidence.HIGH if clear else Confidence.MEDIUM if ratio <= _CLEARLY_DIFFERENT else Confidence.LOW
+    order = list(Confidence)
+    confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
+    evidence = [
+        f"Cycles over time give {said}.",
+        f"{low.profile} should have about {ratio:.0%} of the clock of {high.profile}; it has {low.mhz / high.mhz:.0%}.",
+    ]
+    if not (high.exact and low.exact):
+        evidence.append("The time has waits in it, so that the clocks are at least these.")
+    return Advice(CLOCK, confidence, tuple(evidence), _DO, 1 - ratio, (1 - ratio) * high.numbers.whole_us)

@@ -1,0 +1,65 @@
+"""A profile that is too high for the graph: the work is a small share of the inference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.advice.advice import Advice, Confidence, Nothing
+from htppower.review.advice.events import Event
+from htppower.review.advice.profiles import LOWER, speed
+from htppower.review.advice.rules import TOO_HIGH
+from htppower.review.advice.words import percent, time
+
+if TYPE_CHECKING:
+    from htppower.review.advice.numbers import Numbers
+
+# Up to a third the highest clock against half of it is a third of the inference, and a profile lower much less.
+_WORK_SHARE = 1 / 3
+_CLEARLY = 0.2
+# Where other advice takes most of the rest away, the work is no small share any more.
+_UNUSED_LEAST = 1 / 3
+# A slowdown that the power is worth.
+_SLOWDOWN_MOST = 0.05
+# Power that is saved counts half of time that is saved: nobody waits for it.
+_POWER_WEIGHT = 0.5
+
+
+def too_high(numbers: Numbers, explained: float) -> Advice | Nothing:
+    """ADV-6. ``explained`` is the share of the inference that other advice takes away."""
+    compute, whole = numbers.compute, numbers.whole
+    if compute is None or whole not in (Event.QNN, Event.RPC, Event.NETRUN):
+        return Nothing(TOO_HIGH, "needs rows of QNN (execute) or RPC, and of Accelerator (3012 or 3004)")
+    compute_us = numbers.typical(compute) or 0.0
+    share = numbers.part_of_whole(compute)
+    said = f"{compute.printed} is {time(compute_us)}, {percent(share)} of {whole.printed}, {time(numbers.whole_us)}"
+    if share > _WORK_SHARE:
+        return Nothing(TOO_HIGH, said)
+    unused = max(0.0, 1 - share - explained)
+    if unused < _UNUSED_LEAST:
+        return Nothing(TOO_HIGH, f"{said}; other advice is about most of the rest")
+    # At worst everything on the HTP slows down with its clock, at best the work alone.
+    most = max(share, numbers.share(numbers.typical(Event.QNN_ACCELERATOR) or compute_us))
+    lower = _lower(most)
+    profile = numbers.measurement.profile
+    now = speed(profile)
+    if profile is not None and (now is None or now <= LOWER[lower]):
+        return Nothing(TOO_HIGH, f"{said}; {profile.name} is low already")
+    costs = [each * (1 / LOWER[lower] - 1) for each in (share, most)]
+    slower = (
+        f"By the speeds of another model, an inference under {lower} takes {percent(costs[0])} to {percent(costs[1])} "
+        "longer than under burst."
+    )
+    best = Confidence.HIGH if share <= _CLEARLY and compute is Event.COMPUTE else Confidence.MEDIUM
+    if profile is None:
+        best = Confidence.MEDIUM
+    do = (
+        f"htppower profile {lower} -- COMMAND   # measure under it",
+        "or more work in an inference: batch, join graphs",
+    )
+    return Advice(TOO_HIGH, numbers.confidence(best), (f"{said}.", slower), do, _POWER_WEIGHT * unused)
+
+
+def _lower(share: float) -> str:
+    """Return the lowest profile that slows an inference down by little, where this share of it slows down."""
+    fitting = [name for name, each in LOWER.items() if share * (1 / each - 1) <= _SLOWDOWN_MOST]
+    return fitting[-1] if fitting else next(iter(LOWER))

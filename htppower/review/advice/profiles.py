@@ -1,0 +1,63 @@
+"""What a profile says of polling, sustain and speed. A profile that is not known says nothing."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.profiles.profile import Profile
+
+# The vendor's own voter and most runtimes lower the votes so long after the last inference (measured).
+USUAL_SUSTAIN_US = 300_000
+# The longest polling time that the vendor allows, and the one of its profiles that poll.
+LONGEST_POLLING_US = 9_999
+# Speed by the core's corner, MAX = 1: prefill of a language model on X Elite by the profile of each corner (GenieX,
+# pull request 1447). Another graph has other figures; the order is the same.
+SPEEDS: Mapping[str, float] = MappingProxyType(
+    {
+        "MAX_VOLTAGE_CORNER": 1.0,
+        "TURBO_PLUS": 0.99,
+        "TURBO": 0.98,
+        "NOM_PLUS": 0.955,
+        "NOM": 0.896,
+        "SVS_PLUS": 0.825,
+        "SVS": 0.702,
+        "SVS2": 0.447,
+    }
+)
+# The shipped profile of each speed below burst, from the highest.
+LOWER: Mapping[str, float] = MappingProxyType(
+    {
+        "balanced": 0.955,
+        "low_balanced": 0.896,
+        "high_power_saver": 0.825,
+        "power_saver": 0.702,
+    }
+)
+
+
+def polling_us(profile: Profile | None) -> int | None:
+    """Return for how long the CPU polls; 0 where it does not; None where the profile is not known."""
+    if profile is None:
+        return None
+    return profile.votes.rpc_polling_time_us or 0
+
+
+def polls_adaptively(profile: Profile | None) -> bool:
+    """Return whether the profile is known to poll adaptively."""
+    return profile is not None and bool(profile.votes.adaptive_polling_time_us)
+
+
+def sustain_us(profile: Profile | None) -> int | None:
+    """Return for how long votes stay up after an inference; None where the profile is not known, or casts none."""
+    return None if profile is None or profile.relax is None else profile.relax.after_inference_us
+
+
+def speed(profile: Profile | None) -> float | None:
+    """Return the speed of the corner that a profile votes, burst = 1; None where that is not known."""
+    hvx = None if profile is None else profile.votes.hvx
+    core = None if hvx is None else hvx.core
+    return None if core is None else SPEEDS.get(core.target.name)

@@ -1,0 +1,170 @@
+"""The rules of advice, as data: what each looks at, why, what to do, and how sure its source is.
+
+The table of signals is inferred from the meaning of the events, but where a rule says that it is documented.
+"""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Basis(str, enum.Enum):
+    """Where a rule comes from."""
+
+    DOCUMENTED = "documented"
+    INFERRED = "inferred"
+
+    __str__ = str.__str__
+
+
+class AdviceRule(NamedTuple):
+    """One rule.
+
+    Attributes:
+        id: as used in advice and in the documentation.
+        says: what was found, as the heading of the advice.
+        looks_at: the numbers that it compares.
+        why: what happens where it fires, and why the advice helps.
+        mend: what to do, in a sentence.
+        basis: whether it is documented or inferred.
+        source: the documentation or the measurements behind it.
+    """
+
+    id: str
+    says: str
+    looks_at: str
+    why: str
+    mend: str
+    basis: Basis
+    source: str
+
+    @property
+    def pointer(self) -> str:
+        """The command that explains the rule."""
+        return f"htppower explain {self.id}"
+
+
+_EVENTS = "QnnHtpProfile.h, SDK 2.50, for what each event is"
+_PERFORMANCE = 'vendor, "QNN HTP Performance Infrastructure API"'
+
+WAKE_UP = AdviceRule(
+    "ADV-1",
+    "The CPU wakes up late for the answer of the HTP.",
+    "RPC (3001) less QNN accelerator (3002), against the whole inference.",
+    "Between the two lies the way of the call and of its answer. An empty call takes about 220 us; what is beyond "
+    "that is mostly a CPU that sleeps deeply, or waits for an interrupt, when the answer comes.",
+    "Vote a short control latency, and let the CPU poll for the answer where it comes within 9.999 ms.",
+    Basis.DOCUMENTED,
+    f"{_PERFORMANCE}, RPC polling and latency; a third party's measurement of an empty call on SA8797P",
+)
+POLLING = AdviceRule(
+    "ADV-2",
+    "Polling ends before the answer comes.",
+    "RPC (3001) against the polling time, at most 9999 us.",
+    "The CPU spins until the polling time is over and then sleeps after all: it costs the power of polling and the "
+    "wake-up as well.",
+    "Vote adaptive polling, which polls only just before the answer; or no polling.",
+    Basis.DOCUMENTED,
+    f"{_PERFORMANCE}, adaptive polling: from inferences of about 1 ms on",
+)
+POWER_UP = AdviceRule(
+    "ADV-3",
+    "The HTP is powered up in every inference.",
+    "HVX and HMX power on (3011) of each inference; where it is low back to back, the gaps between them.",
+    "The votes are lowered, or HMX is switched off, between the inferences: the gaps outlast the sustain time or the "
+    "HMX timeout, 300 ms by default. Each inference then waits for the power.",
+    "Sustain the votes for longer than the gap, or let inferences come in a row.",
+    Basis.INFERRED,
+    f"{_EVENTS}; power-up of 5.8 to 29 ms cold and 9 to 36 us warm, measured by third parties on SM8750 and SA8797P",
+)
+COLD_START = AdviceRule(
+    "ADV-4",
+    "The first inference alone is slow: a normal cold start.",
+    "HVX and HMX power on (3011), or the time of the whole, of the first inference against the others.",
+    "The HTP is off before the first inference, and its memory not acquired. No profile changes that, and later "
+    "inferences do not pay for it.",
+    "Run one inference to warm up before the first that anybody waits for, and leave it out of the figures.",
+    Basis.INFERRED,
+    f"{_EVENTS}; measured by third parties as for ADV-3",
+)
+CONTENTION = AdviceRule(
+    "ADV-5",
+    "Another graph takes the HTP away.",
+    "Yields (3006 to 3009), the wait for VTCM (3010), and Accelerator (3004) less its time without waits (3012).",
+    "The graph gives VTCM to one of higher priority and waits to have it back. That is no matter of clocks: a higher "
+    "profile won't help.",
+    "Raise the priority of this context, lower that of the other, or run them after each other.",
+    Basis.INFERRED,
+    f"{_EVENTS}; vendor, optrace: what yields are",
+)
+TOO_HIGH = AdviceRule(
+    "ADV-6",
+    "The graph is too small for a high profile.",
+    "Accelerator without waits (3012), as a share of QNN (execute).",
+    "Most of the inference is the call itself, which the clocks of the HTP hardly shorten. A high profile then costs "
+    "power for little speed.",
+    "Take a lower profile, put several inputs into one inference, or join small graphs.",
+    Basis.INFERRED,
+    f"{_EVENTS}; speed by profile: a third party's measurement on X Elite (GenieX, pull request 1447)",
+)
+CLOCK = AdviceRule(
+    "ADV-7",
+    "The clock does not follow the vote.",
+    "Cycles (3003) over the time without waits (3012), for files of several profiles, against the corners they vote.",
+    "A minimum that another client votes holds for all, and heat caps all: the clock is then the same, whatever this "
+    "profile votes. Or the vote is not in force at all.",
+    "Look whether the vote is cast, whether another client votes, and whether the device is hot.",
+    Basis.INFERRED,
+    "HAP_power, aggregation over clients; the relation of cycles and time is inferred",
+)
+HUMPS = AdviceRule(
+    "ADV-8",
+    "The times have two humps.",
+    "The times of all inferences: whether they form two groups apart from each other.",
+    "Some inferences run under other conditions than the rest: the clock was still going up, or the votes had been "
+    "lowered between them. A mean or a median tells of neither group.",
+    "Keep the votes up over the whole run, and measure again.",
+    Basis.INFERRED,
+    "a third party's job on AI Hub: 17.6 ms at best, 41.7 ms at the median",
+)
+UNEXPLAINED = AdviceRule(
+    "ADV-9",
+    "The HTP waits, and no number says for what.",
+    "Accelerator (3004) less its time without waits (3012), and what power-up, VTCM and yields explain of it.",
+    "Power-up, VTCM and yields are told only by detailed profiling.",
+    "Profile again at the level detailed.",
+    Basis.INFERRED,
+    _EVENTS,
+)
+FIRST_QUERY = AdviceRule(
+    "ADV-10",
+    "Queries after a pause are slower to answer.",
+    "Time to the first token, for each token of the prompt, of the first query and of those after a pause.",
+    "The votes are lowered between the queries, so the first graphs of a query run at low clocks.",
+    "Sustain the votes for longer than the pause, or send one short query first.",
+    Basis.INFERRED,
+    "the vendor's voter, measured: votes come down 300 ms after the last inference",
+)
+
+ADVICE_RULES: Mapping[str, AdviceRule] = MappingProxyType(
+    {
+        each.id: each
+        for each in (
+            WAKE_UP,
+            POLLING,
+            POWER_UP,
+            COLD_START,
+            CONTENTION,
+            TOO_HIGH,
+            CLOCK,
+            HUMPS,
+            UNEXPLAINED,
+            FIRST_QUERY,
+        )
+    }
+)

@@ -1,0 +1,77 @@
+"""Asks every rule about every measurement, and puts the advice in order: what gains most first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.advice.advice import Advice, Gain, Nothing, Report, Told
+from htppower.review.advice.checks.clock import clock_follows
+from htppower.review.advice.checks.contention import contention, unexplained
+from htppower.review.advice.checks.humps import humps
+from htppower.review.advice.checks.power import cold_start, power_up
+from htppower.review.advice.checks.queries import first_query
+from htppower.review.advice.checks.remote_calls import polling, wake_up
+from htppower.review.advice.checks.small_graph import too_high
+from htppower.review.advice.numbers import Numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from htppower.review.advice.measurement import Measurement
+    from htppower.review.advice.rules import AdviceRule
+
+_FIRST: tuple[Callable[[Numbers], Advice | Nothing], ...] = (
+    wake_up,
+    polling,
+    power_up,
+    cold_start,
+    contention,
+    unexplained,
+    first_query,
+)
+
+
+def advise(measurements: Sequence[Measurement]) -> Report:
+    """Return the advice on some measurements. On what the simulation on x86-64 made none is given."""
+    asked = [Numbers(each) for each in measurements if not each.simulated]
+    answers: list[tuple[Numbers, Advice | Nothing]] = []
+    for numbers in asked:
+        answers += ((numbers, answer) for answer in _of_one(numbers))
+    answers += clock_follows(asked)
+    advice = [(numbers, answer) for numbers, answer in answers if isinstance(answer, Advice)]
+    nothing = [
+        (numbers.measurement, [answer for other, answer in answers if other is numbers and isinstance(answer, Nothing)])
+        for numbers in asked
+    ]
+    return Report(tuple(measurements), tuple(_in_order(advice)), tuple(nothing))
+
+
+def _of_one(numbers: Numbers) -> list[Advice | Nothing]:
+    answers = [check(numbers) for check in _FIRST]
+    fired = [answer for answer in answers if isinstance(answer, Advice)]
+    explained = sum(answer.share for answer in fired if answer.gain is Gain.EVERY_INFERENCE)
+    rules = {answer.rule for answer in fired}
+    return [*answers, too_high(numbers, min(1.0, explained)), humps(numbers, rules)]
+
+
+def _in_order(advice: Iterable[tuple[Numbers, Advice]]) -> list[Told]:
+    """Return the advice, that of one rule on several measurements together.
+
+    What helps in every inference comes before what helps once. Then counts the time of all inferences that it is about.
+    """
+    by_rule: dict[AdviceRule, list[tuple[Numbers, Advice]]] = {}
+    for numbers, each in advice:
+        by_rule.setdefault(each.rule, []).append((numbers, each))
+    order = list(Gain)
+    told = []
+    for found in by_rule.values():
+        ranked = sorted(found, key=lambda pair: (order.index(pair[1].gain), -_weight(*pair)))
+        key = (order.index(ranked[0][1].gain), -sum(_weight(*pair) for pair in ranked))
+        about = tuple((numbers.measurement, one) for numbers, one in ranked)
+        told.append((key, Told(about[0][1], about)))
+    return [one for _, one in sorted(told, key=lambda pair: pair[0])]
+
+
+def _weight(numbers: Numbers, advice: Advice) -> float:
+    """Return the time of all inferences that an advice is about."""
+    return advice.share * (numbers.total_us or 1.0)
