@@ -36,6 +36,7 @@ from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import spell, vote_fields
 from htppower.profiles.loading import profile_names
+from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
@@ -238,6 +239,22 @@ def _json() -> str:
     return f"```json\n{json.dumps(report, indent=2)}\n```"
 
 
+def _advice_rules() -> str:
+    rows = [
+        (f"`{rule.id}`", rule.says, rule.looks_at, rule.mend, f"{rule.basis}: {rule.source}")
+        for rule in ADVICE_RULES.values()
+    ]
+    return made_table(("Id", "It says", "It looks at", "What to do", "Source"), rows)
+
+
+def _advised() -> str:
+    """Return the advice on the file of the page."""
+    options = ("--soc", "SM8750", "--profile", "burst")
+    said = _console("advise", "sm8750.json", *options, words=("advise", str(_MEASURED), *options))
+    return said.replace(str(_MEASURED), _MEASURED.name)
+
+
+_MEASURED = DOCS / "measurements" / "sm8750.json"
 _CAMERA = str(DOCS / "examples" / "camera.yaml")
 _PARTS: dict[str, Callable[[], str]] = {
     "vote-path": _vote_path,
@@ -247,6 +264,8 @@ _PARTS: dict[str, Callable[[], str]] = {
     "rules": _rules,
     "rule-messages": lambda: rule_parts.messages(rules.RULES),
     "file-rules": _file_rules,
+    "advice-rules": _advice_rules,
+    "advise-example": _advised,
     "file-messages": lambda: rule_parts.messages(rule.id for rule in FILE_RULES),
     "validity": _validity,
     "states": _states,

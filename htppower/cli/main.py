@@ -37,6 +37,9 @@ _SECTIONS = {
         "diff": "htppower.cli.diff",
         "test": "htppower.cli.test",
     },
+    "Measure": {
+        "advise": "htppower.cli.advise",
+    },
     "Set up": {
         "schema": "htppower.cli.schema",
         "completion": "htppower.cli.completion.command",

@@ -1,4 +1,4 @@
-"""What can be explained besides a profile: a rule, a native code, a corner."""
+"""What can be explained besides a profile: a rule, also one of advice, a native code, a corner."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.profiles.did_you_mean import nearest
+from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from htppower.review.advice.rules import AdviceRule
     from htppower.rules.rule import Rule
 
     Corner = VoltageCorner | ExpandedCorner
@@ -44,8 +46,8 @@ class Subject(NamedTuple):
 
 
 def rule_ids() -> tuple[str, ...]:
-    """Return the ids of all rules."""
-    return tuple(CATALOGUE)
+    """Return the ids of all rules, those of advice last."""
+    return (*CATALOGUE, *ADVICE_RULES)
 
 
 def codes() -> tuple[str, ...]:
@@ -62,13 +64,13 @@ def corners() -> tuple[str, ...]:
 
 def is_subject(name: str) -> bool:
     """Return whether a name is that of a rule, in either case, of a code or of a corner."""
-    return name.upper() in CATALOGUE or name in corners() or _code(name) is not None
+    return name.upper() in rule_ids() or name in corners() or _code(name) is not None
 
 
 def alike(name: str) -> str:
     """Return what to name instead of a name that nothing has; empty where it looks like no rule, code or corner."""
     family = name.upper().rpartition("-")[0]
-    of_family = [rule for rule in CATALOGUE if family and rule.rpartition("-")[0] == family]
+    of_family = [rule for rule in rule_ids() if family and rule.rpartition("-")[0] == family]
     if of_family:
         return f"one of {', '.join(of_family)}"
     if name.removeprefix("-").isdecimal():
@@ -81,6 +83,8 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     """Return what a name means: one subject, or two for a corner of both kinds; empty where it is none of them."""
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
+    if name.upper() in ADVICE_RULES:
+        return (_advice(ADVICE_RULES[name.upper()]),)
     code = _code(name)
     if code is not None:
         return (_code_subject(code),)
@@ -105,6 +109,17 @@ def _rule(rule: Rule) -> Subject:
     facts += [("mend", text.mend), ("source", rule.source)]
     names = " ".join(("htppower lint .", *text.lint)) if text.wrong else ""
     return Subject("rule", rule.id, rule.says, tuple(facts), text.wrong, text.right, names)
+
+
+def _advice(rule: AdviceRule) -> Subject:
+    facts = (
+        ("why", rule.why),
+        ("about", "advice"),
+        ("looks at", rule.looks_at),
+        ("mend", rule.mend),
+        ("source", f"{rule.basis}: {rule.source}"),
+    )
+    return Subject("rule", rule.id, rule.says, facts)
 
 
 def _code(name: str) -> int | None:

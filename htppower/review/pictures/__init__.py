@@ -1,1 +1,1 @@
-"""Pictures of a dry run: a timeline as SVG, a page around it, a trace. Nothing here prints; the commands do."""
+"""Pictures of a dry run and of the shares of an inference: SVG, a page around it, a trace. The commands print them."""

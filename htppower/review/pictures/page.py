@@ -38,9 +38,11 @@ tbody tr:hover { background: var(--box); }
 @media print { body { max-width: none; } tr { break-inside: avoid; } }
 """
 
+_SIMULATED = "Nothing was sent to hardware: this is the simulated HTP."
 
-def page(title: str, body: str) -> str:
-    """Return a whole document from a title, which is text, and a body, which is markup."""
+
+def page(title: str, body: str, says: str = _SIMULATED) -> str:
+    """Return a whole document from a title, which is text, a body, which is markup, and a sentence for its foot."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -55,7 +57,7 @@ def page(title: str, body: str) -> str:
 <main>
 {body}
 </main>
-<footer>Made by htppower. Nothing was sent to hardware: this is the simulated HTP.</footer>
+<footer>Made by htppower. {safe(says)}</footer>
 </body>
 </html>"""
 

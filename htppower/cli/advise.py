@@ -1,0 +1,103 @@
+"""``htppower advise``: advice on power from what a profiler has written."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, TYPE_CHECKING
+
+import attrs
+import click
+
+from htppower.cli.completion import values as completion
+from htppower.cli.help import DEVICE, WHAT, Command, option
+from htppower.cli.options import folders_option, output_options
+from htppower.cli.outputs import print_document, write_outputs
+from htppower.review.advice.formats import NAMES, render
+from htppower.review.advice.readers.recognise import read_measurements
+from htppower.review.advice.run import advise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from htppower.profiles.profile import Profile
+    from htppower.review.advice.measurement import Measurement
+
+_STDIN = "-"
+
+
+@click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@output_options(NAMES)
+@option(
+    "--profile",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    group=WHAT,
+    shell_complete=completion.profiles,
+    help="The profile that was in force, by name or path. Where the files were made under several, name one for each "
+    "FILE, in their order.",
+)
+@folders_option("Look for names in this folder, too; may be repeated.")
+@option(
+    "--soc",
+    metavar="NAME",
+    group=DEVICE,
+    shell_complete=completion.socs,
+    help="The SoC on which it was measured, by part or model number.",
+)
+def command(
+    files: tuple[str, ...],
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+    names: tuple[str, ...],
+    folders: tuple[str, ...],
+    soc: str | None,
+) -> None:
+    """Give advice on power from what profilers have measured.
+
+    FILE is recognised by its content: text or CSV of qnn-profile-viewer, CSV of ONNX Runtime's QNN provider, a profile
+    of Genie, a profile job of AI Hub, a report of qairt.Profiler, a trace of optrace, lines of llama.cpp's QNN backend,
+    or an ETDump where executorch is installed; each may be packed with gzip. The path - is the standard input.
+
+    The advice that gains most comes first. Each names its rule, which htppower explain RULE tells of, its evidence, and
+    what to do. Where no rule has anything to say it says so.
+
+    Exit code 0: the files were read; 2: one can't be.
+    """
+    profiles = _profiles(names, folders, len(files))
+    if files.count(_STDIN) > 1:
+        raise click.UsageError("the standard input can be read only once")
+    measurements: list[Measurement] = []
+    for path, profile in zip(files, profiles, strict=True):
+        found = read_measurements(path, _standard_input() if path == _STDIN else None)
+        measurements += (attrs.evolve(each, profile=profile) for each in found)
+    if soc is not None:
+        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
+
+        model = find_soc(soc)
+        measurements = [attrs.evolve(each, soc=model) for each in measurements]
+    report = advise(measurements)
+    document = write_outputs(outputs, form, lambda name, width: render(report, name, width))
+    print_document(document, form)
+
+
+def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> Sequence[Profile | None]:
+    """Return the profile of each file."""
+    if not names:
+        return (None,) * count
+    if len(names) not in (1, count):
+        raise click.UsageError(
+            f"--profile is named {len(names)} times for {count} files; name one for all, or one each"
+        )
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only where one is named
+
+    loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
+    return [loaded[name] for name in (names * count if len(names) == 1 else names)]
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input: it is closed")
+    return sys.stdin.buffer

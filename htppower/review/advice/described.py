@@ -1,0 +1,59 @@
+"""What was measured, in words: for the text and for the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.advice.events import LEVELS, Event
+from htppower.review.advice.numbers import Numbers
+from htppower.review.advice.statistics import present
+from htppower.review.advice.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.review.advice.advice import Report
+    from htppower.review.advice.measurement import Measurement
+
+NOTHING = "Nothing to gain"
+_HOST = "QNN (execute), NetRun and RPC are host time; what lies within QNN accelerator (3002) is device time."
+_NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) nothing tells where the time goes."
+_CYCLES = "Cycles are no wall time: ops run side by side, and the clock changes."
+
+
+def headline(report: Report) -> str:
+    """Return what is told, in a line."""
+    if report.simulated:
+        return "No advice: this was made by the simulation on x86-64, and is of no device."
+    if not report.told:
+        return f"{NOTHING}: no rule has found anything in these numbers."
+    return f"{len(report.told)} {'piece' if len(report.told) == 1 else 'pieces'} of advice, what gains most first."
+
+
+def about(measured: Measurement) -> str:
+    """Return what was measured, in a line."""
+    count = "averages" if measured.averaged else counted(measured.count, _word(measured))
+    sessions = f" in {counted(len(measured.starts), 'session')}" if len(measured.starts) > 1 else ""
+    profile = "unknown profile" if measured.profile is None else f"profile {measured.profile.name}"
+    soc = "" if measured.soc is None else f", {'/'.join(measured.soc.names)}"
+    return f"{measured.form}, {count}{sessions}, {profile}{soc}"
+
+
+def _word(measured: Measurement) -> str:
+    if Event.FIRST_TOKEN in measured.columns:
+        return "query"
+    return "inference"
+
+
+def notes(measured: Measurement) -> Iterator[str]:
+    """Yield what the numbers are, and what they are not."""
+    yield from measured.notes
+    if measured.simulated:
+        return
+    numbers = Numbers(measured)
+    if any(numbers.has(event) for event in LEVELS[1:]):
+        yield _HOST
+    elif numbers.has(Event.QNN) or numbers.has(Event.NETRUN):
+        yield _NO_DEVICE
+    if any(present(measured.columns.get(event, ())) for event in (Event.CYCLES, Event.CRITICAL_PATH)):
+        yield _CYCLES
