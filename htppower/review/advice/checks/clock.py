@@ -10,6 +10,7 @@ from htppower.review.advice.events import Event
 from htppower.review.advice.profiles import speed
 from htppower.review.advice.rules import CLOCK
 from htppower.review.advice.statistics import median
+from htppower.review.advice.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -96,8 +97,8 @@ def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advi
     confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
     evidence = [
         f"Cycles over time give {said}.",
-        f"{low.profile} should have about {ratio:.0%} of the clock of {high.profile}; it has {low.mhz / high.mhz:.0%}.",
+        f"{low.profile} should have about {percent(ratio)} of the clock of {high.profile}; it has {percent(low.mhz / high.mhz)}.",
     ]
     if not (high.exact and low.exact):
         evidence.append("The time has waits in it, so that the clocks are at least these.")
-    return Advice(CLOCK, confidence, tuple(evidence), _DO, 1 - ratio, (1 - ratio) * high.numbers.whole_us)
+    return Advice(CLOCK, confidence, tuple(evidence), _DO, 1 - ratio)

@@ -9,8 +9,6 @@ from htppower.review.advice.events import Event
 from htppower.review.advice.profiles import LONGEST_POLLING_US, polling_us, polls_adaptively
 from htppower.review.advice.rules import POLLING, WAKE_UP
 from htppower.review.advice.words import percent, time
-from htppower.rules.platforms import Platform
-from htppower.votes.option import Option
 
 if TYPE_CHECKING:
     from htppower.review.advice.numbers import Numbers
@@ -20,6 +18,8 @@ EMPTY_CALL_US = 220
 # Up to twice an empty call is how calls scatter, and below a tenth of the inference nobody notices it.
 _WAY_LEAST_US = 2 * EMPTY_CALL_US
 _WAY_SHARE = 0.1
+# QnnHtpPerfInfrastructure.h, SDK 2.50: RPC polling is for V69 and later.
+_POLLING_ARCH = 69
 # What polling costs the CPU is no time of the inference: it counts this much beside time.
 _CPU_WEIGHT = 0.1
 # Adaptive polling is for inferences from about 1 ms on (vendor).
@@ -61,7 +61,7 @@ def _awake(numbers: Numbers) -> tuple[str, ...]:
     """Return the votes that keep the CPU awake; without polling where the inference or the SoC is not for it."""
     soc = numbers.measurement.soc
     votes = ["rpc_control_latency_us: 100"]
-    if Platform(None if soc is None else soc.arch, soc).has(Option.RPC_POLLING_TIME):
+    if soc is None or soc.arch >= _POLLING_ARCH:
         votes.append(f"rpc_polling_time_us: {LONGEST_POLLING_US}")
         rpc_us = numbers.typical(Event.RPC) or 0.0
         if rpc_us > LONGEST_POLLING_US:

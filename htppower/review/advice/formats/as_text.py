@@ -72,9 +72,11 @@ def _told(number: int, told: Told, width: int) -> Iterator[str]:
     head = f"{number}. {advice.rule.id}  {advice.rule.says}"
     lines = wrapped(head, width, "   ")
     yield from (styled(line, "bold") for line in lines)
-    confidence = styled(advice.confidence.value, _COLOURS[advice.confidence], "bold")
+    sure = advice.confidence.value
     gain = f", at most {time(advice.gain_us)} of an inference" if advice.gain_us else ""
-    yield f"{padded('confidence', 10)}  {confidence}{gain}"
+    first, *rest = labelled("confidence", f"{sure}{gain}", width)
+    yield first.replace(f"  {sure}", f"  {styled(sure, _COLOURS[advice.confidence], 'bold')}", 1)
+    yield from rest
     several = len(told.about) > 1
     for place, (measured, each) in enumerate(told.about):
         said = " ".join(each.evidence)

@@ -1,0 +1,154 @@
+"""Profilers' files that are cut, mixed up or full of nonsense: advice or one clear error, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from measured import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
+
+from htppower.review.advice.formats import NAMES, render
+from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.review.advice.readers.recognise import read_measurements
+from htppower.review.advice.run import advise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.review.advice.measurement import Measurement
+
+INFERENCES = made([Recipe(way=900.0), Recipe(power=9000.0, waits=9000.0), Recipe(yields=2.0, waits=700.0)] * 4)
+TRACE: dict[str, Any] = {
+    "traceEvents": [
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "g Runtraces"}},
+        {"ph": "X", "name": "x", "pid": 0, "tid": 1, "ts": 0, "dur": 1000},
+    ]
+}
+WHOLE = {
+    **{name: write(INFERENCES) for name, write in FORMS.items()},
+    "viewer.txt": viewer_text(INFERENCES),
+    "ai_hub.json": ai_hub_json([100.0 + place for place in range(20)]),
+    "genie.json": genie_json([(1000 + 10**6 * place, 90_000, 4) for place in range(6)]),
+    "trace.json": json.dumps(TRACE),
+}
+PIECES = (
+    "",
+    ",",
+    "\n",
+    '"',
+    "0",
+    "-1",
+    "1e9",
+    "nan",
+    "1e999",
+    "US",
+    "ms",
+    "{",
+    "]",
+    "null",
+    "[]",
+    "{}",
+    "\0",
+    "\u202e",
+    "é",
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the files stand, one after the other."""
+    return tmp_path_factory.mktemp("mutated") / "measured"
+
+
+def tried(path: Path, content: bytes) -> bool:
+    """Return whether a file is read, told in every form, and told alike again; else it is refused in one line."""
+    path.write_bytes(content)
+    said = ""
+    measured: list[Measurement] = []
+    try:
+        measured = read_measurements(str(path))
+    except UnreadableMeasurement as error:
+        said = str(error)
+    if said:
+        assert said.startswith(str(path))
+        assert "\n" not in said
+        return False
+    assert measured
+    assert all(each.count for each in measured)
+    report = advise(measured)
+    told_in = {name: render(report, name) for name in NAMES}
+    assert json.loads(told_in["json"]) == json.loads(render(advise(measured), "json"))
+    for told in report.told:
+        assert 0 <= told.advice.share <= 1
+        assert told.advice.gain_us >= 0
+        assert told.advice.evidence
+        assert told.advice.do
+    return True
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.1), st.sampled_from(PIECES))))
+def test_pieces_are_replaced(path: Path, name: str, edits: list[tuple[float, float, str]]) -> None:
+    """Wherever a piece of a file is replaced by another one."""
+    text = WHOLE[name]
+    for place, length, piece in edits[:5]:
+        start = int(place * len(text))
+        text = text[:start] + piece + text[start + int(length * len(text)) :]
+    tried(path, text.encode())
+
+
+@settings(max_examples=80)
+@given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=4))
+def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]]) -> None:
+    """Whichever bytes are others."""
+    content = bytearray(WHOLE[name].encode())
+    for place, byte in edits:
+        content[min(int(place * len(content)), len(content) - 1)] = byte
+    tried(path, bytes(content))
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(["qairt.json", "ai_hub.json", "genie.json", "trace.json"]), st.integers(0, 10**6), VALUES)
+def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: object) -> None:
+    """Whatever stands in the place of a value."""
+    tree = json.loads(WHOLE[name])
+    places: list[tuple[Any, Any]] = []
+
+    def collect(node: Any) -> None:
+        keys = node.keys() if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+        for key in keys:
+            places.append((node, key))
+            collect(node[key])
+
+    collect(tree)
+    node, key = places[which % len(places)]
+    node[key] = value
+    tried(path, json.dumps(tree).encode())
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(sorted(WHOLE)), st.randoms(use_true_random=False))
+def test_lines_are_mixed_up(path: Path, name: str, noise: Any) -> None:
+    """Lines in another order, twice, or missing."""
+    lines = WHOLE[name].splitlines()
+    tried(path, "\n".join(noise.choices(lines, k=len(lines))).encode())
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes(path: Path, content: bytes) -> None:
+    """Nothing that is no profiler's file is taken for one, nor breaks a reader."""
+    assert not tried(path, content)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_files_themselves_are_read(path: Path, name: str) -> None:
+    """Without a mutation each is read."""
+    assert tried(path, WHOLE[name].encode())
