@@ -169,8 +169,10 @@ def test_what_can_not_be_read_is_refused(command: Command, tmp_path: Path, late:
 
 def test_the_simulation_is_said(command: Command, tmp_path: Path) -> None:
     """Its numbers get no advice, and that is said in every form."""
-    simulated: list[dict[Event, float]] = [{event: number for event, number in each.items() if event not in (Event.RPC, Event.QNN_ACCELERATOR)}
-                 for each in made([COLD] * 5)]  # fmt: skip
+    rpc = (Event.RPC, Event.QNN_ACCELERATOR)
+    simulated: list[dict[Event, float]] = [
+        {event: number for event, number in each.items() if event not in rpc} for each in made([COLD] * 5)
+    ]
     path = write(tmp_path, "simulated.csv", ort_csv(simulated))
     text = " ".join(command.output("advise", path).split())
     assert "No advice: this was made by the simulation on x86-64" in text

@@ -97,7 +97,8 @@ def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advi
     confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
     evidence = [
         f"Cycles over time give {said}.",
-        f"{low.profile} should have about {percent(ratio)} of the clock of {high.profile}; it has {percent(low.mhz / high.mhz)}.",
+        f"{low.profile} should have about {percent(ratio)} of the clock of {high.profile}.",
+        f"It has {percent(low.mhz / high.mhz)}.",
     ]
     if not (high.exact and low.exact):
         evidence.append("The time has waits in it, so that the clocks are at least these.")
