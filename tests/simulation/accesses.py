@@ -67,7 +67,8 @@ class _Field:
         noting = _NOTING.get(type(value))
         if noting is not None:
             # One that others refer to as well would be two from now on: two are the argument's and the caller's.
-            if sys.getrefcount(value) > _MOST_REFERENCES:
+            made_with = sys._getframe(1).f_code.co_name == "__init__"
+            if sys.getrefcount(value) > (_MOST_REFERENCES_OF_ARGUMENTS if made_with else _MOST_REFERENCES):
                 raise AssertionError(f"{type(thing).__name__}.{self._name} is set to what is referred to elsewhere")
             value = noting(value)
         if self._slot is not None:
@@ -119,6 +120,8 @@ def _flat(found: list[Any]) -> Iterator[Any]:
 _CHANGEABLE = (list, dict, set, deque)
 _HANDS_OUT = frozenset({"values", "items", "__iter__", "__getitem__", "get"})
 _MOST_REFERENCES = 3
+# What an object is made with, the call that makes it refers to until it is made.
+_MOST_REFERENCES_OF_ARGUMENTS = 6
 _READS = "__getitem__ __contains__ __iter__ __reversed__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ \
 __mul__ __or__ __ror__ __and__ __rand__ __sub__ __rsub__ __xor__ __rxor__ get keys values items copy count index \
 issubset issuperset isdisjoint union intersection difference symmetric_difference"
