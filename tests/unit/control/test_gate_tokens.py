@@ -95,7 +95,8 @@ def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str
     gc.collect()
     host.settle()
     deadline_us = 1_000 + INIT_US if phase is Phase.INIT else 1_000
-    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us)
+    after_deinit = phase is Phase.DEINIT
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us, after_deinit=after_deinit)
     assert host.gate.preparing == ()
     assert (host.gate.inits > 0) is (phase is Phase.INIT)
 
