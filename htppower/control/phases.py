@@ -175,10 +175,7 @@ class Inference:
             gate.time.call_soon(self._phases.look_again)
             # A token that was not given back is counted when nothing refers to it any more.
             self._token = token = None
-            try:
-                clear_frames(interrupt)
-            finally:
-                self._phases.look_again()
+            clear_frames(interrupt)
             raise
 
     def end_soon(self) -> bool:

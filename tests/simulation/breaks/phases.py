@@ -114,10 +114,7 @@ PHASES = (
             "            gate.time.call_soon(self._phases.look_again)\n"
             "            # A token that was not given back is counted when nothing refers to it any more.\n"
             "            self._token = token = None\n"
-            "            try:\n"
-            "                clear_frames(interrupt)\n"
-            "            finally:\n"
-            "                self._phases.look_again()\n"
+            "            clear_frames(interrupt)\n"
         ),
         (
             "        except BaseException as interrupt:\n"
