@@ -103,7 +103,7 @@ class CallRules:
         if call.code == DEAD:
             self._dead_answered(call)
             # What is left is tried again when the back-off that begins then is over.
-            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.idle_us)
+            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
         else:
             self._dead_us, self._dead_known = None, False
         client = self.client_of(call)
@@ -111,7 +111,7 @@ class CallRules:
             if call.code == 0:
                 self._situation.orphans.pop(call.power_config_id, None)
             else:
-                self._situation.orphans[call.power_config_id] = self._scheduler.idle_us
+                self._situation.orphans[call.power_config_id] = self._scheduler.clock.idle_us
             return None if client is None or client.closing else client
         return client
 
@@ -135,9 +135,9 @@ class CallRules:
         """Fail where an id that could not be destroyed is not tried again in time."""
         alive = self._situation.htp._clients
         if self._situation.out_of_reach:
-            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.idle_us)
+            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
         for power_config_id, failed_us in self._situation.orphans.items():
-            late = self._scheduler.idle_us - failed_us > LONGEST_BACKOFF_US
+            late = self._scheduler.clock.idle_us - failed_us > LONGEST_BACKOFF_US
             if late and power_config_id in alive and not self._situation.controller_closed:
                 self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
 

@@ -83,7 +83,7 @@ class ProcessRules:
 
     def restarted(self) -> None:
         """Take in that the subsystem was restarted."""
-        self._restarted_us = self._situation.scheduler.idle_us
+        self._restarted_us = self._situation.scheduler.clock.idle_us
         self._in_trouble = bool(self._troubles.open)
         self._up_since_restart = [client for client in self._situation.clients if client.busy]
 
@@ -94,7 +94,7 @@ class ProcessRules:
         self._up_since_restart = [client for client in self._up_since_restart if situation.must_be_up(client)]
         if longest_us is None or not situation.htp._unnoticed or not self._up_since_restart:
             return
-        unnoticed_us = situation.scheduler.idle_us - self._restarted_us
+        unnoticed_us = situation.scheduler.clock.idle_us - self._restarted_us
         # A session that was UNKNOWN is voted when its back-off is over; one that is RAISED is looked at with each beat.
         if unnoticed_us > (longest_us if self._in_trouble else 2 * HEARTBEAT_US):
             details = f"not for {unnoticed_us} us; {situation.tell(self._up_since_restart[0])}"

@@ -12,16 +12,18 @@ import itertools
 from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from simulation.accesses import CLOCK, READ, WRITTEN, touch
+from simulation.accesses import WRITTEN, touch
+from simulation.clock import Clock
 from simulation.collector import Collector
-from simulation.tasks import Task, Violation, told, who_waits
-from simulation.timers import Timer, Timers
+from simulation.tasks import Task, Violation, end, told, who_waits
+from simulation.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simulation.choices import Choices
     from simulation.locks import Lock
+    from simulation.timers import Timer
 
 # A run that makes this many steps while time stands still goes round in a circle.
 MOST_STEPS_AT_ONCE = 100_000
@@ -36,66 +38,59 @@ class Scheduler:
         fine: whether every instrumented statement is a point, too.
         coarse: whether only that is a point after which something may happen that another task's steps depend on.
             Giving back is none: the next taking is, and between the two nothing happens that others see. Neither is
-            taking a lock that the task holds, or one that only orders events. A task that serves goes on at once, one
-            that is last only where nobody else can. Who is ready stands in the order of the tasks' paths.
+            taking a lock that the task holds, or one that only orders events. Who goes on: see ``Turns``.
         traced: whether to keep a trace.
 
     Attributes:
-        now_us: the virtual time.
+        clock: the virtual time.
         steps: how many points were passed and waits begun.
         current: the task that runs.
-        ready: the tasks that could go on.
+        turns: the tasks that could go on, and who of them does.
         collecting: whether an object is being garbage collected: no lock may be taken then.
         over: whether the run has ended; whatever runs still only unwinds.
         failure: what went wrong first.
         prompt: whether nobody is slow: time moves only when nobody can go on.
-        choosing: whether the choices are asked; otherwise the running task goes on, or the first that is ready.
         quiet: is called when nobody can go on, before time moves; it may raise ``Violation``. It returns whether the
             time that goes by then counts as idle.
-        prompt_us: the time in which nobody was slow.
-        idle_us: of that, the time in which nothing was under way.
         trace: who went on and what happened, if it is kept.
     """
 
     def __init__(self, choices: Choices, *, fine: bool = False, coarse: bool = False, traced: bool = False) -> None:
-        self.now_us = 0
+        self.clock = Clock()
+        self.turns = Turns(choices, coarse=coarse)
         self.steps = 0
         self.fine = fine
         self.coarse = coarse
-        self.ready: list[Task] = []
         self.tasks: list[Task] = []
         self.collecting = False
         self.prompt = False
-        self.choosing = True
         self.over = False
         self.failure: Violation | None = None
         self.quiet: Callable[[], bool] = lambda: True
-        self.prompt_us = self.idle_us = 0
         self.trace: list[str] | None = [] if traced else None
         self._choices = choices
         self._hub = getcurrent()
-        self._preempted: Task | None = None
-        self._nobody = Task("nobody", 0, daemon=True)
-        self.current = self._nobody
-        # Whose step it is: the clock, or the task that was chosen last; one that serves only goes on with it.
-        self._clock = Task("clock", -1, daemon=True)
-        self._author = self._nobody
-        self._timers = Timers()
+        self.current = self.turns.nobody
         self._collector = Collector(self)
         self._numbers = itertools.count(1)
         self._foreground = 0
         self._next_stop = min(choices.next_step, MOST_STEPS_AT_ONCE)
         self._steps_at_move = 0
 
+    @property
+    def now_us(self) -> int:
+        """The virtual time."""
+        return self.clock.now_us
+
     def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False) -> Task:
         """Make a task, which is ready; the run ends when every task that is no daemon has ended."""
         task = Task(name, next(self._numbers), daemon=daemon)
-        task.path = self._author.next_path() if self.coarse else (task.number,)
-        self._choices.born(task, self._author)
+        task.path = self.turns.author.next_path() if self.coarse else (task.number,)
+        self._choices.born(task, self.turns.author)
         task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
         self.tasks.append(task)
         self._foreground += not daemon
-        self.ready.append(task)
+        self.turns.ready.append(task)
         return task
 
     def run(self) -> None:
@@ -108,9 +103,10 @@ class Scheduler:
                 self._enter(task)
         finally:
             self.over = True
-            self.current = self._nobody
+            self.current = self.turns.nobody
             for task in self.tasks:
-                self._kill(task)
+                self.current = task
+                end(task)
 
     def point(self, *, interrupts: bool = True) -> None:
         """Let the choices say who goes on; an interrupt may come here, too, unless told otherwise."""
@@ -155,7 +151,7 @@ class Scheduler:
         """Let a task that waits go on."""
         if task.waits_for is not None:
             task.waits_for = None
-            self.ready.append(task)
+            self.turns.ready.append(task)
 
     def sleep(self, duration_us: int) -> None:
         """Let time go by."""
@@ -165,9 +161,8 @@ class Scheduler:
 
     def call_at(self, time_us: int, action: Callable[[], None]) -> Timer:
         """Call at a time, as part of nobody's steps; ``clear`` what is returned to take it back."""
-        touch(CLOCK, READ)
-        place = self._author.next_path() if self.coarse else (next(self._numbers),)
-        return self._timers.add(max(time_us, self.now_us), place, action)
+        place = self.turns.author.next_path() if self.coarse else (next(self._numbers),)
+        return self.clock.call_at(time_us, place, action)
 
     def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
         """Drop an object that nobody else refers to in some steps, in whatever task runs then, as a collector does.
@@ -200,7 +195,7 @@ class Scheduler:
     def watching(self) -> Iterator[None]:
         """Look at the program under test without being a part of it: nothing in here is a point."""
         current, stop, fine = self.current, self._next_stop, self.fine
-        self.current, self._next_stop, self.fine = self._nobody, NEVER, False
+        self.current, self._next_stop, self.fine = self.turns.nobody, NEVER, False
         try:
             yield
         finally:
@@ -229,16 +224,16 @@ class Scheduler:
             raise KeyboardInterrupt
 
     def _decide(self, task: Task) -> None:
-        if self.over or self.collecting or task is self._nobody:
+        if self.over or self.collecting or task is self.turns.nobody:
             return
         self._collector.collect(self.steps)
         if self.steps - self._steps_at_move > MOST_STEPS_AT_ONCE:
             self.fail(
                 Violation("no livelock", f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {who_waits(self.tasks)}")
             )
-        if self.coarse and (task.serves or self._serve(task)):
-            return
-        if not self.choosing:
+        if self.coarse and not task.serves:
+            self._let_serve(task)
+        if (task.serves and self.coarse) or not self.turns.choosing:
             return
         following = self._pick(task)
         soon = self._choices.next_step, self._steps_at_move + MOST_STEPS_AT_ONCE
@@ -250,58 +245,41 @@ class Scheduler:
 
     def _pick(self, task: Task) -> Task:
         """Return who goes on at a point of a task that could."""
-        ready = self.choices_now()
-        clock = bool(self._timers) and not self.prompt
-        pick = self._choices.pick(self.steps, len(ready), clock=clock, forced=False) if ready or clock else 0
-        if not pick:
-            return self._goes_on(task)
-        if pick > len(ready):
-            self.note("is slow")
-            self._move_on()
-            if not self.ready:
-                return self._goes_on(task)
-            self.ready.append(task)
-            if self.coarse:
-                return self._take_next() or task
-            return self.ready.pop(-2)
-        following = ready[pick - 1]
-        self.ready.remove(following)
-        self.ready.append(task)
-        return self._goes_on(following)
-
-    def choices_now(self) -> list[Task]:
-        """Return the tasks that could go on, as they are chosen from."""
-        if not self.coarse:
-            return self.ready
-        return sorted([each for each in self.ready if not each.last] or self.ready, key=lambda each: each.path)
+        turns = self.turns
+        following = turns.pick_at(self.steps, task, clock=bool(self.clock) and not self.prompt)
+        if following is task:
+            return turns.goes_on(task)
+        if following is not None:
+            turns.ready.append(task)
+            return turns.goes_on(following)
+        self.note("is slow")
+        self._move_on()
+        if not turns.ready:
+            return turns.goes_on(task)
+        turns.ready.append(task)
+        if self.coarse:
+            return self._take_next() or task
+        return turns.ready.pop(-2)
 
     def held(self) -> Iterator[Lock]:
         """Yield the locks that are held."""
         return (lock for task in self.tasks for lock in task.held)
 
-    def _goes_on(self, task: Task) -> Task:
-        if self.coarse:
-            self._author = task
-            if self.choosing:
-                self._choices.step_begins(task)
-        return task
-
-    def _serve(self, task: Task) -> bool:
-        """Let the tasks go on that serve, and then the running one again; return whether the run is over."""
-        serving = next((place for place, each in enumerate(self.ready) if each.serves), None)
+    def _let_serve(self, task: Task) -> None:
+        """Let the tasks go on that serve, and then the running one again."""
+        serving = self.turns.take_serving()
         if serving is not None:
-            self._preempted = task
-            self._enter(self.ready.pop(serving))
+            self.turns.interrupted(task)
+            self._enter(serving)
             if self.over:
                 raise GreenletExit
-        return False
 
     def _take_next(self) -> Task | None:
         """Choose who goes on where the one that ran can't; move time on where nobody can."""
-        if self._preempted is not None and not any(task.serves for task in self.ready):
-            preempted, self._preempted = self._preempted, None
-            return preempted
-        while not self.ready:
+        interrupted = self.turns.take_interrupted()
+        if interrupted is not None:
+            return interrupted
+        while not self.turns.ready:
             if self._collector.waits:
                 self._collector.collect(NEVER)
                 continue
@@ -313,31 +291,18 @@ class Scheduler:
                 return None
             if not self._foreground:
                 return None
-            if not self._timers:
+            if not self.clock:
                 self.failure, self.over = Violation("no deadlock", who_waits(self.tasks)), True
                 return None
-            began_us = self.now_us
+            since_us = self.now_us
             self._move_on()
-            self.prompt_us += self.now_us - began_us
-            self.idle_us += (self.now_us - began_us) * idle
-        if self.coarse:
-            serving = next((place for place, task in enumerate(self.ready) if task.serves), None)
-            if serving is not None:
-                return self.ready.pop(serving)
-        ready = self.choices_now()
-        asked = self.choosing and len(ready) > 1
-        pick = self._choices.pick(self.steps, len(ready), clock=False, forced=True) if asked else 0
-        following = ready[min(pick, len(ready) - 1)]
-        self.ready.remove(following)
-        return self._goes_on(following)
+            self.clock.nobody_was_slow(since_us, idle=idle)
+        return self.turns.pick_next(self.steps)
 
     def _move_on(self) -> None:
-        """Move to the next timer, and let all that are due then ring."""
         self._steps_at_move = self.steps
-        self._goes_on(self._clock)
-        touch(CLOCK, WRITTEN)
-        self.now_us = self._timers.next_us
-        self._timers.ring(self.now_us)
+        self.turns.goes_on(self.clock.task)
+        self.clock.move()
 
     def _enter(self, task: Task) -> None:
         before = self.current
@@ -346,12 +311,3 @@ class Scheduler:
         task.greenlet.switch()
         # Back in the task, or in the hub, that has left off here.
         self.current = before
-
-    def _kill(self, task: Task) -> None:
-        for _ in range(100):
-            if task.greenlet is None or task.greenlet.dead:
-                break
-            self.current = task
-            task.interrupt_in = 0
-            task.greenlet.throw(GreenletExit)
-        task.greenlet = None

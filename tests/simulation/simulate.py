@@ -123,21 +123,21 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     )
     specification.situation.controller = controller
     # In small cases, while the threads run.
-    scheduler.choosing = not scheduler.coarse
+    scheduler.turns.choosing = not scheduler.coarse
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
     host = Host(specification, backend, program)
     for place, name in enumerate(program.profiles):
         host.open(place, name)
-    scheduler.choosing = True
+    scheduler.turns.choosing = True
     running = list(program.threads)
 
     def run(ops: tuple[Op, ...]) -> None:
         host.run(ops)
         running.pop()
         # In small cases, what is still to come then has one order.
-        scheduler.choosing = bool(running) or not scheduler.coarse
+        scheduler.turns.choosing = bool(running) or not scheduler.coarse
 
     threads = [
         scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)
@@ -148,7 +148,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
             thread.waiters.append(scheduler.current)
             scheduler.block(f"the end of {thread}")
     backend.spared = scheduler.prompt = True
-    scheduler.choosing = not scheduler.coarse
+    scheduler.turns.choosing = not scheduler.coarse
     if backend.htp._dead:
         backend.restart()
         specification.restarted()

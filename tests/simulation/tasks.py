@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from greenlet import GreenletExit
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -82,6 +84,16 @@ class Task:
     def __repr__(self) -> str:
         """Return its name."""
         return self.name
+
+
+def end(task: Task) -> None:
+    """Let a task unwind, however often it goes on meanwhile, and let go of it."""
+    for _ in range(100):
+        if task.greenlet is None or task.greenlet.dead:
+            break
+        task.interrupt_in = 0
+        task.greenlet.throw(GreenletExit)
+    task.greenlet = None
 
 
 def who_waits(tasks: Iterable[Task]) -> str:

@@ -89,7 +89,7 @@ class Troubles:
 
     def told(self, *, again: bool) -> None:
         """Take in that the core is told of a restart; ``again`` where it may be told of the same a second time."""
-        now_us = self._situation.scheduler.prompt_us
+        now_us = self._situation.scheduler.clock.prompt_us
         self._told_us = [each for each in self._told_us if now_us - each < WITHIN_US]
         if not again:
             self._told_us.append(now_us)
@@ -108,7 +108,7 @@ class Troubles:
         """Take in that nobody can go on."""
         for trouble in self._by_client.values():
             if trouble.quiet_us is None:
-                trouble.quiet_us = self._situation.scheduler.idle_us
+                trouble.quiet_us = self._situation.scheduler.clock.idle_us
 
     def explain(self, client: Client | None, rule: str, details: str) -> None:
         """Fail, unless a failure explains it and is seen to in time."""
@@ -122,7 +122,7 @@ class Troubles:
             if situation.promises.told_to_anybody:
                 situation.fail(f"after 1007 at once: {rule}", details)
             return
-        waited_us = 0 if trouble.quiet_us is None else situation.scheduler.idle_us - trouble.quiet_us
+        waited_us = 0 if trouble.quiet_us is None else situation.scheduler.clock.idle_us - trouble.quiet_us
         if waited_us > LONGEST_BACKOFF_US:
             situation.fail(
                 f"within the longest back-off: {rule}", f"{waited_us / 1e6:.1f} s after the failure; {details}"
