@@ -64,6 +64,7 @@ SETTLING = (
         "                    session.again = Cause.LINK_LOST",
         "                    pass",
         Drawn.RESTARTS,
+        rare=True,
     ),
     Mutation(
         "an id that can't be destroyed is left to whoever has failed",
