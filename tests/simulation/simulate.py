@@ -123,7 +123,9 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     )
     specification.situation.controller = controller
     # In small cases, while the threads run.
-    scheduler.turns.choosing = not scheduler.coarse
+    if scheduler.coarse:
+        scheduler.turns.choosing = False
+        note(None)
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
@@ -136,8 +138,10 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     def run(ops: tuple[Op, ...]) -> None:
         host.run(ops)
         running.pop()
-        # In small cases, what is still to come then has one order.
-        scheduler.turns.choosing = bool(running) or not scheduler.coarse
+        if scheduler.coarse and not running:
+            # What is still to come then has one order, and of that order nothing need be noted.
+            scheduler.turns.choosing = False
+            note(None)
 
     threads = [
         scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)
