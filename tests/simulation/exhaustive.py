@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
+from simulation.choices import Enumerated
 from simulation.program import Op, Program
 from simulation.reduction import Guided, Known
 from simulation.shrink import Failing
@@ -101,6 +102,7 @@ class Explored:
         complete: whether every order was looked at.
         failed: the first run that failed, None where none has.
         broken: what it has broken, and how.
+        ends: how the runs have ended: see ``Result``.
     """
 
     runs: int
@@ -109,9 +111,12 @@ class Explored:
     complete: bool
     failed: Failing | None = None
     broken: str = ""
+    ends: frozenset[object] = frozenset()
 
 
-def explore(program: Program, promises: Promises, most_preemptions: int, end_s: float) -> Explored:
+def explore(
+    program: Program, promises: Promises, most_preemptions: int, end_s: float, *, reduced: bool = True
+) -> Explored:
     """Run a program in every order, until one fails or the time is over.
 
     Args:
@@ -119,21 +124,24 @@ def explore(program: Program, promises: Promises, most_preemptions: int, end_s: 
         promises: what the core promises.
         most_preemptions: how many times a task that could go on may be made to wait.
         end_s: when to give up, by the monotonic clock.
+        reduced: whether of orders that come to the same only one is run to its end.
     """
     beginning: list[int] | None = []
     known: dict[tuple[int, tuple[int, ...]], int] = {}
     runs = steps = whole = 0
+    ends: set[object] = set()
     while beginning is not None:
         if time.monotonic() > end_s:
             return Explored(runs, steps, whole, complete=False)
-        choices = Guided(beginning, most_preemptions, known)
+        choices = Guided(beginning, most_preemptions, known) if reduced else Enumerated(beginning, most_preemptions)
         result = simulate(program, choices, promises, coarse=True)
         runs += 1
         steps += result.steps
         if result.violation is None:
             whole += 1
+            ends.add(result.end)
         elif not isinstance(result.violation, Known):
             failing = Failing(program, result.made, result.violation.rule)
             return Explored(runs, steps, whole, complete=False, failed=failing, broken=str(result.violation))
         beginning = choices.following()
-    return Explored(runs, steps, whole, complete=True)
+    return Explored(runs, steps, whole, complete=True, ends=frozenset(ends))

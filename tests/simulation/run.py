@@ -31,7 +31,7 @@ from simulation import binding
 binding.bind(points="--exhaustive" not in sys.argv)
 
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
-from simulation.exhaustive import cases, explore  # noqa: E402
+from simulation.exhaustive import Case, Explored, cases, explore  # noqa: E402
 from simulation.program import draw  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
@@ -116,6 +116,8 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
                 print(f"BROKEN {explored.broken}")
                 if given.shrink:
                     show(explored.failed, promises, seconds=given.shrink, coarse=True)
+            elif given.compare:
+                broken += compare(case, explored, given, promises)
     print(
         f"{complete} of {len(chosen)} cases in every order with at most {given.preemptions} preemptions: "
         f"{runs:,} orders, {whole:,} of them to the end, {steps:,} steps, {broken} broken, "
@@ -123,6 +125,20 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     )
     print("broken" if broken else "nothing broke")
     return broken
+
+
+def compare(case: Case, explored: Explored, given: argparse.Namespace, promises: Promises) -> int:
+    """Run a small case without any reduction, too; return whether that ends in other ways."""
+    end_s = time.monotonic() + given.seconds
+    whole = explore(case.program, promises, given.preemptions, end_s, reduced=False)
+    if not (explored.complete and whole.complete):
+        print(f"{whole.runs:>8,} orders  not all, without reduction: not compared")
+        return 0
+    print(f"{whole.runs:>8,} orders  without reduction: {len(whole.ends)} ends")
+    if whole.ends == explored.ends:
+        return 0
+    print(f"BROKEN the reduction leaves out {len(whole.ends - explored.ends)} ends")
+    return 1
 
 
 def replay(given: argparse.Namespace, promises: Promises) -> int:
@@ -150,6 +166,9 @@ def main() -> int:
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
+    parser.add_argument(
+        "--compare", action="store_true", help="run each small case without any reduction, too, each as long"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes for --exhaustive; 1 unless told")
     parser.add_argument(
         "--shrink", type=float, default=0.0, help="seconds for making each failure smaller; 0 shows none"

@@ -44,6 +44,7 @@ class Result:
         made: the choices that were not the first possibility, by step.
         trace: who went on and what happened, if that was kept.
         now_us: when it ended.
+        end: what was called on each id, in which order and with which codes.
     """
 
     violation: Violation | None
@@ -52,6 +53,7 @@ class Result:
     made: tuple[tuple[int, int], ...]
     trace: tuple[str, ...]
     now_us: int
+    end: frozenset[tuple[object, ...]]
 
 
 class _Log(logging.Handler):
@@ -104,7 +106,17 @@ def simulate(
         tuple(choices.made),
         tuple(scheduler.trace or ()),
         scheduler.now_us,
+        _told(specification),
     )
+
+
+def _told(specification: Specification) -> frozenset[tuple[object, ...]]:
+    """Return what was called on each id, in which order and with which codes."""
+    made: dict[int | None, list[object]] = {}
+    for call in specification.calls.made:
+        options = tuple(config.option for config in call.configs)
+        made.setdefault(call.power_config_id, []).append((call.function, options, call.code))
+    return frozenset((power_config_id, *calls) for power_config_id, calls in made.items())
 
 
 def warm_up() -> None:
