@@ -87,6 +87,7 @@ class Loop:
     async def _infer(self, phases: Phases, client: Client, op: Op) -> None:
         inference = client.session.ainference()
         client.unsettled += 1
+        client.ended = None
         client.asked += 1
         try:
             await inference.__aenter__()

@@ -10,12 +10,12 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from simulation.expectations import decided, expected
+from simulation.expectations import DOWN, decided, expected, lowered_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.expectations import Expected
+    from simulation.expectations import Expected, InForce
 
 # More changes at a time than this, and every profile is taken to be possible.
 MOST_OPEN_CHANGES = 5
@@ -51,6 +51,21 @@ class Use:
     returned_at: int | None = None
 
 
+@attrs.frozen
+class Ended:
+    """The phase of a session that ended last.
+
+    Attributes:
+        deinit: whether it was a DE-INIT.
+        asked: how many calls of the public API there were until then that concern the session.
+        name: the profile that was in use.
+    """
+
+    deinit: bool
+    asked: int
+    name: str
+
+
 @attrs.define(eq=False)
 class Client:
     """A session and what is asked of it.
@@ -67,6 +82,7 @@ class Client:
         unsettled: calls about phases that have not returned: what they change may have changed or not.
         must_until_us: until when its votes must stay up after the last phase.
         may_until_us: until when they may.
+        ended: the phase that ended last; None where that is not certain.
         closing, closed: whether closing it was asked for, and has returned.
         power_config_ids: those that were created for it.
         endings: what to call of phases that end by themselves, once they have: when nobody can go on.
@@ -84,6 +100,7 @@ class Client:
     unsettled: int = 0
     must_until_us: int = 0
     may_until_us: int = 0
+    ended: Ended | None = None
     closing: bool = False
     closed: bool = False
     power_config_ids: list[int] = attrs.field(factory=list)
@@ -118,6 +135,15 @@ class Client:
             for limits in _subsets(caps)
         }
         return [each for name, each in table.items() if name in names]
+
+    def rests(self, caps: list[Claim]) -> frozenset[InForce]:
+        """Return what may be in force on an id of a session that is LOWERED."""
+        if self.ended is None:
+            return DOWN
+        possible = self.possible(caps)
+        unchanged = self.ended.asked == self.asked and [each.profile.name for each in possible] == [self.ended.name]
+        # Another profile that was asked for since may have lowered it, or not.
+        return lowered_to(possible if unchanged else expected().values(), after_deinit=self.ended.deinit)
 
     def used(self, use: Use, step: int, begun_at: int) -> None:
         """Take in that a change of its own profile has returned: what was settled before it began is gone."""

@@ -31,8 +31,8 @@ class Expected:
     Attributes:
         profile: the profile, as the controller is given it.
         rank: its place in the vendor's order; the highest is 0.
-        raised, lowered: what is in force on an id after its votes, and after those of its power state; None for a
-            profile without votes.
+        raised, lowered, after_deinit: what is in force on an id after its votes, after those of its power state, and
+            after those of the power state in which DE-INIT ends; None for a profile without votes.
         polling_us, latency_us: what it wishes for the process while it is raised; 0 is no wish.
         sustain_us, after_init_us: how long its votes stay up.
     """
@@ -41,6 +41,7 @@ class Expected:
     rank: int
     raised: InForce | None
     lowered: InForce | None
+    after_deinit: InForce | None
     polling_us: int
     latency_us: int
     sustain_us: int
@@ -93,6 +94,7 @@ def _expected(profile: Profile, rank: int) -> Expected:
         rank,
         _after(profile.votes),
         None if relax is None else _after(relax.to.votes),
+        None if relax is None else _after(relax.after_deinit_to.votes),
         profile.votes.rpc_polling_time_us or 0,
         profile.votes.rpc_control_latency_us or 0,
         0 if relax is None else relax.after_inference_us,
@@ -110,7 +112,13 @@ def _after(votes: VoteSet) -> InForce | None:
     return in_force(client)
 
 
-DOWN = frozenset({NOTHING, *(each.lowered for each in expected().values() if each.lowered is not None)})
+def lowered_to(profiles: Iterable[Expected], *, after_deinit: bool) -> frozenset[InForce]:
+    """Return what may be in force on an id that one of these profiles has lowered."""
+    found = (each.after_deinit if after_deinit else each.lowered for each in profiles)
+    return frozenset({NOTHING, *(each for each in found if each is not None)})
+
+
+DOWN = frozenset().union(*(lowered_to(expected().values(), after_deinit=after) for after in (False, True)))
 
 
 def decided(own: str, holds: Iterable[str], caps: Iterable[str]) -> str:

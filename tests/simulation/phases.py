@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulation.demand import Ended
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -62,6 +64,7 @@ class Phases:
     ) -> bool:
         """Begin a phase; return whether it has begun."""
         client.unsettled += 1
+        client.ended = None
         error = self._public.call("begin", client, enter, interrupt)
         client.unsettled -= 1
         if error is not None:
@@ -76,10 +79,14 @@ class Phases:
         self.end_asked(client, op.kind)
         self._count(client, -1, preparing=preparing)
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
-        self._public.call("end", client, leave, 0 if op.interrupt % 2 else op.interrupt)
+        error = self._public.call("end", client, leave, 0 if op.interrupt % 2 else op.interrupt)
         # Nothing else was asked meanwhile: from now on its votes may stay up for this long, and no longer.
         alone = alone and client.asked == asked + 1 and client.unsettled == 1
-        self.end_done(client, op.kind, alone=alone and not self._situation.operations)
+        alone = alone and not self._situation.operations
+        self.end_done(client, op.kind, alone=alone)
+        possible = client.possible(self._situation.caps)
+        if alone and error is None and len(possible) == 1:
+            client.ended = Ended(op.kind == "deinit", client.asked, possible[0].profile.name)
 
     def end_asked(self, client: Client, kind: str) -> None:
         """Take in that a phase is about to end: from now on its votes must stay up for the sustain time."""
@@ -106,6 +113,7 @@ class Phases:
             alone: whether nothing else was asked of the session meanwhile.
         """
         client.unsettled -= 1
+        client.ended = None
         kept_us = 0
         if kind != "deinit":
             kept_us = max(

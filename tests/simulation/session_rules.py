@@ -103,6 +103,8 @@ class SessionRules:
                 return "what is idle is lowered"
             if state == "LOWERED" and not client.unsettled and not situation.out_of_reach:
                 return "LOWERED is lowered"
+        elif state == "LOWERED" and not client.unsettled and not situation.out_of_reach and not situation.rests(client):
+            return "what ended last says what is voted then"
         # It may be right by luck: a call that failed may have been carried out. It is made again nevertheless.
         return "what is UNKNOWN is voted again" if state == "UNKNOWN" else None
 

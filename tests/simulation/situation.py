@@ -11,6 +11,7 @@ from simulation.tasks import Violation
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Claim, Client
+    from simulation.expectations import InForce
     from simulation.scheduler import Scheduler
 
     from htppower.backends import SimulatedHtp
@@ -118,9 +119,17 @@ class Situation:
 
     def is_down(self, client: Client) -> bool:
         """Return whether nothing but the votes of a power state is in force on a session's ids."""
+        return self._has(client, DOWN)
+
+    def _has(self, client: Client, votes: frozenset[InForce]) -> bool:
+        """Return whether nothing but one of these is in force on each of a session's ids."""
         alive = self.htp._clients
         own = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
-        return all(in_force(alive[each]) in DOWN for each in own)
+        return all(in_force(alive[each]) in votes for each in own)
+
+    def rests(self, client: Client) -> bool:
+        """Return whether a session that is LOWERED has the votes of the power state that it must have."""
+        return self._has(client, client.rests(self.caps))
 
     def waits_for(self, call: NativeCall, client: Client) -> bool:
         """Return whether a session may have to wait for a native call."""

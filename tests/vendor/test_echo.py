@@ -58,7 +58,7 @@ NEW_IN = (5, 48, 0)
 NEW_OPTIONS = frozenset({"DCVS_V3_EXP", "CENG_EXP"})
 UNSUPPORTED_CONFIG = 13002
 PROFILES = tuple(name for name in profile_names() if name != "system_settings")
-STATES = ("relaxed", "released", "extreme_released")
+STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extreme_released")
 
 
 def _votes_of(path: Path) -> dict[str, Any]:
@@ -175,9 +175,10 @@ def test_every_power_state_arrives_as_its_file_says(echo: Echo, name: str) -> No
     """Every field of the power state that a profile relaxes to reaches the library."""
     profile = load_profile(name)
     assert profile.relax is not None
-    assert profile.relax.to.name in STATES
     plan = echo.planner.plan(profile)
-    echo.check(plan.lowered, _votes_of(shipped_folder() / "states" / f"{profile.relax.to.name}.yaml"))
+    for state, votes in ((profile.relax.to, plan.lowered), (profile.relax.after_deinit_to, plan.after_deinit)):
+        assert state.name in STATES
+        echo.check(votes, _votes_of(shipped_folder() / "states" / f"{state.name}.yaml"))
 
 
 def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
@@ -188,7 +189,7 @@ def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
     awake = "state: awake\nextends: relaxed\nvotes: {dcvs_v3: {sleep_disable: false}}\n"
     (states / "awake.yaml").write_text(awake, encoding="utf-8")
     path = tmp_path / "mine.yaml"
-    mine = f"extends: burst\nprofile: mine\nvotes: {text}\nrelax: {{to: awake}}\n"
+    mine = f"extends: burst\nprofile: mine\nvotes: {text}\nrelax: {{to: awake, after_deinit_to: awake}}\n"
     path.write_text(mine, encoding="utf-8")
     votes = _votes_of(shipped_folder() / "burst.yaml")
     for key, value in yaml.safe_load(text).items():

@@ -28,6 +28,18 @@ PHASES = (
         "",
     ),
     Mutation(
+        "DE-INIT ends in the power state between the phases",
+        "state_machine.py",
+        "votes = plan.after_deinit if after_deinit else plan.lowered",
+        "votes = plan.lowered",
+    ),
+    Mutation(
+        "after a DE-INIT, INIT ends in the power state of that",
+        "gate.py",
+        "        self.deinit_ns = _NEVER\n        if phase is Phase.INIT:",
+        "        if phase is Phase.INIT:",
+    ),
+    Mutation(
         "a token is made without the lock",
         "gate.py",
         "        with self.lock:\n            made = Token(self.idle)",
