@@ -57,6 +57,9 @@ class Event(enum.Enum):
     TOKEN_RATE = About(None, "token-generation-rate", Kind.RATE)
     TOKEN_TIME = About(None, "token-generation-time")
 
+    # There is one of each, and millions are looked up.
+    __hash__ = object.__hash__
+
     @property
     def printed(self) -> str:
         """The name as tools print it."""

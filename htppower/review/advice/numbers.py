@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,10 +42,11 @@ class Numbers:
     def __init__(self, measurement: Measurement) -> None:
         self.measurement = measurement
         self.columns = measurement.columns
+        self._typical: dict[Event, float] = {}
 
     def has(self, *events: Event) -> bool:
         """Return whether it has numbers of each of these."""
-        return all(present(self.columns.get(event, ())) for event in events)
+        return all(any(number == number for number in self.columns.get(event, ())) for event in events)  # noqa: PLR0124 - not NaN
 
     def typical(self, event: Event) -> float | None:
         """Return the median; of averages the average, or the smallest where a slow one has moved it."""
@@ -52,7 +54,9 @@ class Numbers:
             return None
         if self._moved_by_a_cold_start and event in self.measurement.least:
             return self.measurement.least[event]
-        return median(self.columns[event])
+        if event not in self._typical:
+            self._typical[event] = median(self.columns[event])
+        return self._typical[event]
 
     def average(self, event: Event) -> float | None:
         """Return the mean over the inferences."""
@@ -72,17 +76,17 @@ class Numbers:
         found = self.less(event, inner)
         return median(found) if found else None
 
-    @property
+    @functools.cached_property
     def whole(self) -> Event | None:
         """The event that stands for the whole inference."""
         return next((event for event in WHOLES if self.has(event)), None)
 
-    @property
+    @functools.cached_property
     def whole_us(self) -> float:
         """The typical time of the whole inference; 0 where there is none."""
         return 0.0 if self.whole is None else self.typical(self.whole) or 0.0
 
-    @property
+    @functools.cached_property
     def total_us(self) -> float:
         """The time of all inferences together."""
         return 0.0 if self.whole is None else math.fsum(present(self.columns[self.whole]))
@@ -92,7 +96,7 @@ class Numbers:
         """The event of the work itself: without waits, or at least without the way to the HTP."""
         return next((event for event in (Event.COMPUTE, Event.ACCELERATOR) if self.has(event)), None)
 
-    @property
+    @functools.cached_property
     def _moved_by_a_cold_start(self) -> bool:
         measured = self.measurement
         if not measured.averaged:

@@ -24,6 +24,7 @@ _LEARN_FROM = 1024
 _USUAL = 0.6
 # The first inference of a file may lack so many of its first rows.
 _LACKING = 2
+_NO_OPS: frozenset[str] = frozenset()
 # Two lists of ops are of one graph where they share this much: rows may be missing.
 _ALIKE = 0.5
 # Sessions whose work differs less than this may be of one graph, and are taken together.
@@ -64,10 +65,13 @@ class Series:
         for row in rows:
             if row.event is None:
                 continue
-            column = self.columns.setdefault(row.event, array("d"))
-            column.extend([MISSING] * (self.count - 1 - len(column)))
+            column = self.columns.get(row.event)
+            if column is None:
+                column = self.columns[row.event] = array("d")
+                self.units[row.event] = row.unit
+            if len(column) < self.count - 1:
+                column.extend([MISSING] * (self.count - 1 - len(column)))
             column.append(row.number)
-            self.units.setdefault(row.event, row.unit)
 
     def fill(self) -> None:
         """Make every column as long as there are inferences."""
@@ -177,7 +181,7 @@ class Collector:
 
     def _keep(self, rows: list[Row]) -> None:
         graph = next((row.graph for row in rows if row.graph), "")
-        ops = frozenset(row.op for row in rows if row.op)
+        ops = frozenset(row.op for row in rows if row.op) if any(row.event is None for row in rows) else _NO_OPS
         for series in self._session:
             if series.graph == graph and (not ops or not series.ops or _alike(series.ops, ops)):
                 series.add(rows)

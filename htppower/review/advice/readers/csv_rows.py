@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
 from htppower.review.advice.measurement import MISSING, Measurement, UnreadableMeasurement
@@ -36,6 +36,10 @@ _OF_AN_INFERENCE = frozenset({"EXECUTE", "BACKEND", "NODE", "ROOT", "UNKNOWN"})
 _UNNAMED = frozenset({"", "NULL"})
 _NETRUN = "NETRUN"
 _DIGITS_MOST = 24
+_HEADER_BEGINS = (COLUMNS[_TIMESTAMP], f'"{COLUMNS[_TIMESTAMP]}')
+_USUAL_PLACES = tuple(range(len(COLUMNS)))
+# So many kinds of rows are remembered; a graph has some thousands of ops.
+_MOST_MEANINGS = 100_000
 _SIMULATED = (
     "It was made by the simulation of the HTP on x86-64: there is no RPC row. No time in it is of a device, so no "
     "advice is given."
@@ -72,52 +76,97 @@ def _is_of_device(events: Sequence[set[Event]], hvx_threads: float) -> bool:
     return hvx_threads > 0 and any(Event.QNN_ACCELERATOR in each for each in events)
 
 
+class _Meaning(NamedTuple):
+    """What a row means, whatever its number and its timestamp are.
+
+    Attributes:
+        event: of which event the number is; None for a row of something else.
+        factor: by which the number comes into the kept unit.
+        unit: the unit in the file.
+        graph: the name of the graph, where the row has it.
+        op: the name of an op, for a row of one.
+        ends_session: another session begins.
+    """
+
+    event: Event | None = None
+    factor: float = 1.0
+    unit: str = ""
+    graph: str = ""
+    op: str = ""
+    ends_session: bool = False
+
+
 class _Rows:
-    """Takes the lines."""
+    """Takes the lines. Most rows differ from others only in number and timestamp, so what they mean is remembered."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._places: tuple[int, ...] = ()
+        self._meanings: dict[tuple[str, ...], _Meaning] = {}
         self.collector = Collector()
         self.of_viewer = False
         self.hvx_threads = 0.0
 
     def take(self, line: str) -> None:
         """Take a line."""
-        if not line.strip():
+        if not line or line.isspace():
             return
-        if not self._places or line.startswith((COLUMNS[_TIMESTAMP], f'"{COLUMNS[_TIMESTAMP]}')):
-            if _is_header(line):
-                self._places = _order(line)
-                self.collector.end_session()
-            else:
-                self.of_viewer = True  # only the viewer writes lines before the header
-            return
-        fields = self._fields(line)
-        message = fields[_MESSAGE].upper()
-        identifier = fields[_IDENTIFIER]
-        if message.startswith(_OF_A_SESSION) or "(finalize)" in identifier or "(load binary)" in identifier:
-            if self.collector.begun:
-                self.collector.end_session()
-        elif message in _OF_AN_INFERENCE and fields[_UNIT].upper() != "INF/SEC":
-            self._row(fields, message, identifier)
+        if line.startswith(_HEADER_BEGINS) and _is_header(line):
+            self._places = _order(line)
+            self._meanings = {}
+            self.collector.end_session()
+        elif not self._places:
+            # Only the viewer writes lines before the header.
+            self._places = _order(line) if _is_header(line) else ()
+            self.of_viewer |= not self._places
+        else:
+            self._row(line)
 
-    def _row(self, fields: Sequence[str], message: str, identifier: str) -> None:
+    def _row(self, line: str) -> None:
+        noted, number, key = self._parted(line)
+        meaning = self._meanings.get(key)
+        if meaning is None:
+            if len(self._meanings) == _MOST_MEANINGS:
+                self._meanings = {}
+            meaning = self._meanings[key] = self._meaning(self._fields(line))
+        if meaning.event is not None:
+            measured = self._number(number, meaning.event) * meaning.factor
+            if meaning.event is Event.HVX_THREADS:
+                self.hvx_threads = max(self.hvx_threads, measured)
+            self.collector.add(Row(meaning.event, measured, meaning.unit, _moment(noted), meaning.graph))
+        elif meaning.op:
+            self.collector.add(Row(None, 0.0, op=meaning.op))
+        elif meaning.ends_session and self.collector.begun:
+            self.collector.end_session()
+
+    def _parted(self, line: str) -> tuple[str, str, tuple[str, ...]]:
+        """Return timestamp, number, and the rest of a row."""
+        if self._places == _USUAL_PLACES and '"' not in line:
+            parts = line.split(",", 3)
+            if len(parts) > _TIME + 1:
+                return parts[_TIMESTAMP], parts[_TIME], (parts[_MESSAGE], parts[-1])
+        fields = self._fields(line)
+        return fields[_TIMESTAMP], fields[_TIME], (fields[_MESSAGE], *fields[_UNIT:])
+
+    def _meaning(self, fields: Sequence[str]) -> _Meaning:
+        message, unit, identifier = fields[_MESSAGE].upper(), fields[_UNIT], fields[_IDENTIFIER]
+        if message.startswith(_OF_A_SESSION) or "(finalize)" in identifier or "(load binary)" in identifier:
+            return _Meaning(ends_session=True)
+        if message not in _OF_AN_INFERENCE or unit.upper() == "INF/SEC":
+            return _Meaning()
         of_root = fields[_LEVEL].upper() != "SUB-EVENT"
-        graph = ""
-        event = event_of(identifier)
+        event, graph = event_of(identifier), ""
         if fields[_TIMING_SOURCE].upper() == _NETRUN:
             self.of_viewer = True
             event, graph = Event.NETRUN, identifier.partition(":")[2].strip() or identifier
         elif event is None and message == "EXECUTE" and of_root and identifier in _UNNAMED:
             event = Event.QNN
-        if event is not None:
-            number = self._number(fields, event)
-            if event is Event.HVX_THREADS:
-                self.hvx_threads = max(self.hvx_threads, number)
-            self.collector.add(Row(event, number, fields[_UNIT], _moment(fields[_TIMESTAMP]), graph))
-        elif message == "NODE" or not of_root:
-            self.collector.add(Row(None, 0.0, op=identifier))
+        if event is None:
+            return _Meaning(op=identifier if message == "NODE" or not of_root else "")
+        try:
+            return _Meaning(event, in_kept_unit(event, 1.0, unit), unit, graph)
+        except WrongUnit as error:
+            raise self._source.wrong(str(error), "", self._column(_UNIT)) from None
 
     def _fields(self, line: str) -> list[str]:
         """Return the columns of a row in the order of ``COLUMNS``."""
@@ -130,19 +179,15 @@ class _Rows:
             raise self._source.wrong(f"has {len(found)} columns, not {most}", "the file may be cut off", len(line) + 1)
         return [found[place].strip() for place in self._places]
 
-    def _number(self, fields: Sequence[str], event: Event) -> float:
-        said = fields[_TIME]
+    def _number(self, said: str, event: Event) -> float:
         try:
             number = float(said) if len(said) <= _DIGITS_MOST and "_" not in said else math.nan
         except ValueError:
             number = math.nan
-        if not math.isfinite(number) or number < 0:
+        if not 0 <= number < math.inf:
             hint = "a number, 0 or more"
-            raise self._source.wrong(f"{event.printed} is {said[:40]!r}", hint, self._column(_TIME))
-        try:
-            return in_kept_unit(event, number, fields[_UNIT])
-        except WrongUnit as error:
-            raise self._source.wrong(str(error), "", self._column(_UNIT)) from None
+            raise self._source.wrong(f"{event.printed} is {said.strip()[:40]!r}", hint, self._column(_TIME))
+        return number
 
     def _column(self, which: int) -> int:
         return self._places[which] + 1
@@ -160,6 +205,6 @@ def _is_header(line: str) -> bool:
 
 def _moment(said: str) -> float:
     """Return a timestamp in us; 0 and UNKNOWN are none."""
-    return (
-        float(said) if said.isdecimal() and said.isascii() and 0 < len(said) <= _DIGITS_MOST and int(said) else MISSING
-    )
+    if said == "0" or len(said) > _DIGITS_MOST or not (said.isascii() and said.strip().isdecimal()):
+        return MISSING
+    return float(said) or MISSING
