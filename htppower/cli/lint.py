@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -16,12 +17,13 @@ from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo, is_terminal
 from htppower.errors import printable
+from htppower.profiles.discovery import Folders, is_record
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import STDIN, lint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from htppower.review.lint.report import LintReport
@@ -92,7 +94,8 @@ def command(
 ) -> None:
     """Find what is wrong in profiles and power states, and in folders of them.
 
-    The path - is the standard input, in the place of a file in the current folder.
+    The path - is the standard input, in the place of a file in the current folder. The name of a record, such as
+    onnxruntime:burst, stands for its file.
 
     Each finding names its rule, which htppower explain RULE tells of.
 
@@ -102,8 +105,8 @@ def command(
     platform = _platform(soc, arch, system)
     _refuse_no_uri(help_uri)
     terminal = is_terminal()
-    files = tuple(path for path in paths if path != str(STDIN))
-    texts = {STDIN: _standard_input()} if len(files) < len(paths) else {}
+    files = _files((path for path in paths if path != str(STDIN)), folders)
+    texts = {STDIN: _standard_input()} if str(STDIN) in paths else {}
 
     def run(instead: Mapping[Path, bytes]) -> LintReport:
         return lint(files, today, profiles=folders, platform=platform, notes=notes, exclude=exclude, texts=instead)
@@ -118,6 +121,14 @@ def command(
         print_document(text, form)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
+
+
+def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths; for the name of a record, such as onnxruntime:burst, its file."""
+    named = Folders.of(folders)
+    return tuple(
+        str(named.find(path, "profile")) if is_record(path) and not os.path.lexists(path) else path for path in paths
+    )
 
 
 def _refuse_no_uri(help_uri: str | None) -> None:

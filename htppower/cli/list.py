@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from htppower.cli.help import Command
+from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
-from htppower.profiles.loading import load_profiles
+from htppower.profiles.loading import load_profiles, load_records
+from htppower.profiles.profile import is_held
 from htppower.review.durations import duration
-from htppower.review.layout import NONE, table, terminal_width
+from htppower.review.layout import NONE, table, terminal_width, wrapped
 from htppower.review.styled import styled
 
 if TYPE_CHECKING:
@@ -33,42 +34,77 @@ class Line(NamedTuple):
     relaxes_to: str | None
     sustain_us: int | None
     summary: str
+    provenance: str | None = None
 
 
 @click.command(name="list", cls=Command, example="htppower list --profiles my-profiles")
 @format_option(("text", "json"))
 @folders_option("List the profiles in this folder, too; may be repeated.")
-def command(form: str, folders: tuple[str, ...]) -> None:
+@option("--runtimes", is_flag=True, group=WHAT, help="List what other runtimes really vote instead, by runtime.")
+def command(form: str, folders: tuple[str, ...], *, runtimes: bool) -> None:
     """List the profiles, from highest performance to lowest.
 
-    What is wrong with a file is told after the others.
+    What is wrong with a file is told after the others. With --runtimes the list has the records of what ONNX Runtime,
+    the vendor's own tools, LiteRT and ExecuTorch vote for each mode; their names, such as onnxruntime:burst, can stand
+    wherever a profile's can.
 
     Exit code 0: all can be used; 1: a rule refuses one; 2: one can't be read.
     """
-    profiles, errors = load_profiles(folders)
-    _print([_line(profile) for profile in profiles], form)
-    for path in Folders.of(folders).hidden():
+    profiles, errors = load_records(folders) if runtimes else load_profiles(folders)
+    if runtimes and form == "text":
+        _print_groups(profiles)
+    else:
+        _print([_line(profile) for profile in profiles], form)
+    for path in () if runtimes else Folders.of(folders).hidden():
         echo(f"{printable(str(path))}: not listed: a file of this name comes before it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError
         raise kind(problem for error in errors for problem in error.problems)
 
 
+def _print_groups(profiles: tuple[Profile, ...]) -> None:
+    """Print the records, a table a runtime, with where its values are from in place of each summary."""
+    width = terminal_width()
+    groups: dict[str, list[Profile]] = {}
+    for profile in profiles:
+        groups.setdefault(profile.name.partition(":")[0], []).append(profile)
+    tables = []
+    for records in groups.values():
+        stated = dict.fromkeys(str(record.provenance) for record in records if record.provenance is not None)
+        lead = [line for said in stated or ("no provenance is stated",) for line in wrapped(said, width, "  ")]
+        head, *rows = table(_HEADINGS[:-1], [_row(_told(record))[:-1] for record in records], width)
+        tables.append("\n".join((*lead, styled(head, "bold"), *rows)))
+    echo("\n\n".join(tables))
+
+
+def _told(record: Profile) -> Line:
+    """Return a record in one line; what is never lowered is held."""
+    line = _line(record)
+    return line._replace(relaxes_to="held") if is_held(record) else line
+
+
 def _print(lines: list[Line], form: str) -> None:
     if form == "json":
         import json  # noqa: PLC0415 - the text needs none
 
-        document = {"format_version": FORMAT_VERSION, "profiles": [line._asdict() for line in lines]}
+        document = {"format_version": FORMAT_VERSION, "profiles": [_as_dict(line) for line in lines]}
         echo(json.dumps(document, indent=2))
         return
     head, *rows = table(_HEADINGS, [_row(line) for line in lines], terminal_width())
     echo("\n".join((styled(head, "bold"), *rows)))
 
 
+def _as_dict(line: Line) -> dict[str, object]:
+    """Return a line for JSON; only a record has a provenance."""
+    known = line._asdict()
+    return known if line.provenance else {name: value for name, value in known.items() if name != "provenance"}
+
+
 def _row(line: Line) -> tuple[str, ...]:
     times = (line.sleep_latency_us, line.rpc_polling_time_us, line.sustain_us)
     spelt = (NONE if time_us is None else duration(time_us) for time_us in times)
-    return tuple(map(printable, (line.name, line.corner or NONE, *spelt, line.relaxes_to or NONE, line.summary)))
+    told = (line.name, line.corner or NONE, *spelt, line.relaxes_to or NONE, line.summary)
+    return tuple(map(printable, told))
 
 
 def _line(profile: Profile) -> Line:
@@ -79,11 +115,12 @@ def _line(profile: Profile) -> Line:
         corners = (core.min.name, core.target.name, core.max.name)
         corner = corners[0] if len(set(corners)) == 1 else " / ".join(corners)
     return Line(
-        profile.name if profile.source is None else profile.source.stem,
+        profile.name if profile.source is None or profile.provenance else profile.source.stem,
         corner,
         None if hvx is None else hvx.sleep_latency_us,
         profile.votes.rpc_polling_time_us,
         None if profile.relax is None else profile.relax.to.name,
         None if profile.relax is None else profile.relax.after_inference_us,
         profile.summary,
+        None if profile.provenance is None else str(profile.provenance),
     )

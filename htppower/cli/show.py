@@ -10,7 +10,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.help import Command
 from htppower.cli.options import folders_option
 from htppower.cli.terminal import echo
-from htppower.profiles.discovery import Folders, shown_path
+from htppower.profiles.discovery import Folders, own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.review.file_selection import Kind, find_either
@@ -49,9 +49,20 @@ def state_as_yaml(state: PowerState) -> str:
 
 def as_yaml(profile: Profile) -> str:
     """Return a file that loads to the same profile."""
-    head = ((("profile",), f"profile: {profile.name}"), (("summary",), f"summary: {_quoted(profile.summary)}"))
-    lines = (*head, *_field_lines(profile_fields(profile)))
+    head = (
+        (("profile",), f"profile: {own_name(profile.name)}"),
+        (("summary",), f"summary: {_quoted(profile.summary)}"),
+    )
+    lines = (*head, *_provenance_lines(profile), *_field_lines(profile_fields(profile)))
     return "\n".join(_with_origin(profile, at, line) for at, line in lines)
+
+
+def _provenance_lines(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
+    """Yield where the values of a record are from."""
+    known = profile.provenance
+    if known is not None:
+        yield (), "provenance:"
+        yield from (((), f"{_INDENT}{name}: {_quoted(getattr(known, name))}") for name in ("how", "of", "source"))
 
 
 def _field_lines(fields: Iterable[tuple[KeyPath, Any]]) -> Iterator[tuple[KeyPath, str]]:

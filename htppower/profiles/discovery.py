@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
+# The folder, in one of profiles, with a folder for each runtime of which there are records.
+_RUNTIMES = "runtimes"
+_SEPARATOR = ":"
+# What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
+_RECORD = re.compile(r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)", re.ASCII)
 
 
 @functools.cache
@@ -30,6 +36,36 @@ def shown_path(path: str) -> str:
     """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
     shipped = f"{shipped_folder()}{os.sep}"
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
+
+
+def runtime_of(file: FilePath) -> str:
+    """Return the runtime of which a file is a record, or a power state of one; empty for every other file."""
+    folder = FilePath(os.path.abspath(file)).parent  # noqa: PTH100 - links stay as they are
+    folder = folder.parent if folder.name == "states" else folder
+    return folder.name if folder.parent.name == _RUNTIMES else ""
+
+
+def above_records(folder: FilePath) -> FilePath | None:
+    """Return the folder of profiles in which a folder of records is; None for every other folder."""
+    runtimes = FilePath(os.path.normpath(folder / os.pardir))
+    named = os.path.basename(os.path.abspath(runtimes))  # noqa: PTH100, PTH119 - as above
+    return FilePath(os.path.normpath(runtimes / os.pardir)) if named == _RUNTIMES else None
+
+
+def is_record(name: str) -> bool:
+    """Return whether a name is that of a record of what a runtime votes, which may not exist."""
+    return _RECORD.fullmatch(name) is not None and not name.endswith(SUFFIXES)
+
+
+def recorded_name(file: FilePath, name: str) -> str:
+    """Return the name by which a profile is loaded: that of a record has its runtime before it."""
+    runtime = runtime_of(file)
+    return f"{runtime}{_SEPARATOR}{name}" if runtime else name
+
+
+def own_name(name: str) -> str:
+    """Return the name of a profile as its file has it, without the runtime of a record."""
+    return name.rpartition(_SEPARATOR)[2]
 
 
 def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, ...]:
@@ -83,6 +119,18 @@ class Folders(NamedTuple):
         found = {file.stem for folder in self.paths for file in yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
+    def record_names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the names of the records in the folders, by runtime, those in ``first`` first and in their order."""
+        found: dict[str, set[str]] = {}
+        for folder in self.paths:
+            for runtime in _folders(folder / _RUNTIMES):
+                found.setdefault(runtime.name, set()).update(file.stem for file in yaml_files(runtime))
+        return tuple(
+            f"{runtime}{_SEPARATOR}{name}"
+            for runtime, names in sorted(found.items())
+            for name in (*(name for name in first if name in names), *sorted(names.difference(first)))
+        )
+
     def hidden(self) -> tuple[FilePath, ...]:
         """Return the files that no name finds, since another file of the same name comes first."""
         seen: set[str] = set()
@@ -98,7 +146,7 @@ class Folders(NamedTuple):
         """Return the file of a ``profile``, or of a ``state``, which lives in a folder ``states``.
 
         A name is looked up in the folders and then beside ``near``, the file in which it stands; a path, which has a
-        slash or a YAML suffix, is taken from beside ``near``.
+        slash or a YAML suffix, is taken from beside ``near``. A profile ``runtime:name`` is a record in the folders.
 
         Raises:
             ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
@@ -108,20 +156,33 @@ class Folders(NamedTuple):
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(self._here(FilePath(text) if near is None else near.parent / text))
+        record = _RECORD.fullmatch(text) if kind == "profile" else None
+        if record is not None:
+            return self._record(text, record["runtime"], record["name"])
         folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
         if near is not None:
             in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
             beside = in_states or kind == "profile"
             folders += [*([near.parent / "states"] if kind == "state" else []), *([near.parent] if beside else [])]
-        for folder in folders:
-            for suffix in SUFFIXES:
-                file = folder / f"{text}{suffix}"
-                if text and os.path.lexists(file):
-                    return file
+        found = _first(folders, text) if text else None
+        if found is not None:
+            return found
         known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
         what = "power state" if kind == "state" else "profile"
         message = f"no {what} {shortened(text)!r}"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
+
+    def _record(self, text: str, runtime: str, name: str) -> FilePath:
+        """Return the file of a record.
+
+        Raises:
+            ProfileError: NAME-1, with the nearest.
+        """
+        found = _first([folder / _RUNTIMES / runtime for folder in self.paths], name)
+        if found is not None:
+            return found
+        message = f"no record {shortened(text)!r} of what a runtime votes"
+        raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, self.record_names()))])
 
     def hold(self, file: FilePath, top: FilePath) -> bool:
         """Return whether a file lies in a folder that is being used: these, or that of ``top``. Links are followed."""
@@ -147,6 +208,21 @@ def _existing(path: FilePath) -> FilePath:
     message = IS_A_FOLDER if is_folder else "no such file"
     hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
     raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
+
+
+def _first(folders: Iterable[FilePath], name: str) -> FilePath | None:
+    """Return the first file of a name in some folders."""
+    files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
+    return next((file for file in files if os.path.lexists(file)), None)
+
+
+def _folders(folder: FilePath) -> list[FilePath]:
+    """Return the folders in a folder, without hidden ones; none where it can't be read."""
+    try:
+        found = os.listdir(folder)  # noqa: PTH208 - as above
+    except OSError:
+        return []
+    return [folder / name for name in sorted(found) if not name.startswith(".") and os.path.isdir(folder / name)]  # noqa: PTH112
 
 
 def yaml_files(folder: FilePath) -> list[FilePath]:

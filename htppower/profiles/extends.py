@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.profiles.discovery import Folders
 
-# The fields that name a file; everything else is inherited by a file that extends it.
-_OWN = frozenset({"profile", "state", "extends"})
+# The fields that name a file, or say where its own values are from; everything else is inherited by a file that extends
+# it.
+_OWN = frozenset({"profile", "state", "extends", "provenance"})
 # A reviewer can follow no deeper chain.
 _DEEPEST_EXTENDS = 20
 

@@ -20,6 +20,7 @@ from htppower.votes.vote_set import VoteSet
 # An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
 LONGEST_SUSTAIN_US = 3_600_000_000
 _LOWERINGS = tuple(word.value for word in Lowering)
+_HOW = ("measured", "read")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -56,6 +57,19 @@ class RelaxFields:
 
 
 @attrs.frozen(repr=False, eq=False)
+class ProvenanceFields:
+    """What stands below ``provenance`` in a profile."""
+
+    SAYS: ClassVar[str] = "Where the values of a profile that records what another runtime votes are from."
+
+    how: str = attrs.field(
+        metadata=wanted("measured: what its library logged; read: what its public source says.", words=_HOW)
+    )
+    of: str = attrs.field(metadata=wanted("what was measured or read, with its version.", one_line=True))
+    source: str = attrs.field(metadata=wanted("where that was found.", one_line=True))
+
+
+@attrs.frozen(repr=False, eq=False)
 class ProfileFields:
     """What stands in the file of a profile."""
 
@@ -68,6 +82,10 @@ class ProfileFields:
     )
     relax: RelaxFields | None = attrs.field(
         metadata=wanted("what follows a raise; unset only where there are no votes.")
+    )
+    provenance: ProvenanceFields | None = attrs.field(
+        default=None,
+        metadata=wanted("for a record of what another runtime votes, where that is from.", optional=True),
     )
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
-from htppower.profiles.discovery import Folders
+from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
-from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Relax
+from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Provenance, Relax
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
@@ -40,7 +40,8 @@ def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, 
 def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> Profile:
     """Return a profile by its name in the shipped folder or the given ones, or by path.
 
-    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path.
+    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path. ``onnxruntime:burst`` is the record of what ONNX
+    Runtime votes in its mode burst (``record_names``).
 
     Raises:
         ProfileError: it can't be found or read, or is invalid; with every problem of the file.
@@ -50,14 +51,31 @@ def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLi
     return examine_profile(where.find(name, "profile"), where).accepted()
 
 
+def record_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
+    """Return the names of the records of what other runtimes vote, such as ``onnxruntime:burst``, by runtime."""
+    return Folders.of(folders).record_names(SHIPPED_PROFILES)
+
+
 def load_profiles(
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
     """Return every profile of ``profile_names``, and the errors of those that are invalid."""
     where = Folders.of(folders)
+    return _load_all(where.names(SHIPPED_PROFILES), where)
+
+
+def load_records(
+    folders: Iterable[str | os.PathLike[str]] = (),
+) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
+    """Return every record of ``record_names``, and the errors of those that are invalid."""
+    where = Folders.of(folders)
+    return _load_all(where.record_names(SHIPPED_PROFILES), where)
+
+
+def _load_all(names: Iterable[str], where: Folders) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
     known = Known()
     profiles, errors = [], []
-    for name in where.names(SHIPPED_PROFILES):
+    for name in names:
         try:
             profiles.append(examine_profile(where.find(name, "profile"), where, known).accepted())
         except ProfileError as error:
@@ -127,13 +145,14 @@ def examine_profile(
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
     states, of_relax = _find_states(fields, file, folders, known)
     profile = Profile(
-        name=(fields and fields.profile) or file.path.stem,
+        name=recorded_name(file.path, (fields and fields.profile) or file.path.stem),
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
         relax=_relax(states, fields.relax) if fields and fields.relax and "to" in states else None,
         source=file.path,
         lineage=file.lineage,
         origins=file.places,
+        provenance=_provenance(fields),
     )
     readable = not (findings or of_relax or file.problems or any(state.problems for state in states.values()))
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
@@ -141,6 +160,12 @@ def examine_profile(
         untold = (_not_shown(file, "profile"),)
         return Examined(Profile(path.stem, "", NO_VOTES, None, path), _unread(file), untold, readable=False)
     return Examined(profile, file, problems, readable, states)
+
+
+def _provenance(fields: ProfileFields | None) -> Provenance | None:
+    """Return where the values of a record are from; what can't be read of it, which is reported besides, is empty."""
+    said = None if fields is None else fields.provenance
+    return said and Provenance(said.how or "", said.of or "", said.source or "")
 
 
 def _relax(states: Mapping[str, Examined[PowerState]], fields: RelaxFields) -> Relax:

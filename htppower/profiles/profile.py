@@ -100,18 +100,40 @@ class Relax:
         return self.lowering is Lowering.BACKGROUND and not self.after_inference_us
 
 
+@attrs.frozen
+class Provenance:
+    """Where the values of a profile are from that records what another runtime votes.
+
+    Attributes:
+        how: ``measured`` (what its library logged) or ``read`` (what its public source says).
+        of: what was measured or read, with its version.
+        source: where that was found.
+    """
+
+    how: str
+    of: str
+    source: str
+
+    __repr__ = field_repr
+
+    def __str__(self) -> str:
+        """Return how, of what and where, as one line."""
+        return f"{self.how}: {self.of}; {self.source}"
+
+
 @attrs.frozen(cache_hash=True)
 class Profile:
     """The votes of one performance mode.
 
     Attributes:
-        name: such as ``burst``.
+        name: such as ``burst``, or ``onnxruntime:burst`` for a record of what another runtime votes.
         summary: one sentence.
         votes: its votes; empty for system_settings.
         relax: what it relaxes to, or None where it does not vote.
         source: its file, or None for one built in code.
         lineage: its name, then those of the profiles that it extends.
         origins: where each value was written, by the keys that lead to it.
+        provenance: where the values of a record are from; None for every other profile.
     """
 
     name: str
@@ -121,6 +143,7 @@ class Profile:
     source: FilePath | None = None
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
+    provenance: Provenance | None = None
 
     __repr__ = field_repr
 
@@ -152,3 +175,8 @@ def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
         return ()
     named = ((("relax", "to"), relax.to), (("relax", "after_deinit_to"), relax.after_deinit_to))
     return named[:1] if relax.to == relax.after_deinit_to else named
+
+
+def is_held(profile: Profile) -> bool:
+    """Return whether nothing is lowered between inferences: the power state has the votes of the profile."""
+    return profile.relax is not None and profile.relax.to.votes == profile.votes

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import SUFFIXES, Folders, shipped_folder, yaml_files
+from htppower.profiles.discovery import SUFFIXES, Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document, read_regular_file
@@ -158,8 +158,12 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
 
     The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
-    with a profile for every shipped name is a copy of the shipped folder, and takes its place.
+    with a profile for every shipped name is a copy of the shipped folder, and takes its place. Records of what a
+    runtime votes are used with the folder in which their runtime's is.
     """
+    above = above_records(home)
+    if above is not None:
+        return folders_of(above, (home, *named), shipped)
     shipped = shipped_folder() if shipped is None else shipped
     names = {file.stem for file in yaml_files(home)}
     if names.issuperset(SHIPPED_PROFILES):

@@ -15,13 +15,16 @@ _FILE = "file"
 
 
 def profiles(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the profiles that ``--profiles`` and the shipped folder have; files where none begins so."""
-    return _or_files(_profile_names(ctx), incomplete)
+    """Return the profiles that ``--profiles`` and the shipped folder have; files where none begins so.
+
+    The records of what runtimes vote are offered where nothing else begins so.
+    """
+    return _or_files(_with_records(ctx, _profile_names(ctx), incomplete), incomplete)
 
 
 def profiles_and_states(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the profiles and the power states likewise."""
-    return _or_files((*_profile_names(ctx), *_state_names(ctx)), incomplete)
+    return _or_files(_with_records(ctx, (*_profile_names(ctx), *_state_names(ctx)), incomplete), incomplete)
 
 
 def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -74,6 +77,18 @@ def _profile_names(ctx: click.Context) -> tuple[str, ...]:
         return profile_names(_folders(ctx))
     except HtpPowerError:
         return profile_names()
+
+
+def _with_records(ctx: click.Context, names: tuple[str, ...], incomplete: str) -> tuple[str, ...]:
+    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
+    from htppower.profiles.loading import record_names  # noqa: PLC0415
+
+    if not incomplete or any(name.startswith(incomplete) for name in names):
+        return names
+    try:
+        return record_names(_folders(ctx))
+    except HtpPowerError:
+        return record_names()
 
 
 def _state_names(ctx: click.Context) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding
-from htppower.profiles.discovery import shown_path
+from htppower.profiles.discovery import own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
 from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, power_states
 from htppower.review.file_selection import Kind
@@ -118,7 +118,7 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
     """REV-6; a name that can't be printed is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
-    if value.name != source.path.stem and value.name.isprintable():
+    if own_name(value.name) != source.path.stem and value.name.isprintable():
         message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
         yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
 

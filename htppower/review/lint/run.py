@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity
-from htppower.profiles.discovery import SUFFIXES, folder_list, shown_path
+from htppower.profiles.discovery import SUFFIXES, folder_list, runtime_of, shown_path
 from htppower.profiles.loading import Known, examine_power_state
 from htppower.review.file_selection import Kind, Source, find_sources, kind_of
 from htppower.review.lint.catalogue import CATALOGUE
@@ -187,10 +187,12 @@ class _Linting:
             # What cannot be read may extend one that the profile is to be taken for.
             case = case._replace(lineage=())
         findings = [*self._broken(case, readable=examined.readable)]
-        findings += stays_up(profile)
+        # A record says what another runtime does, which no review changes.
+        recorded = profile.provenance is not None
+        findings += () if recorded else stays_up(profile)
         if source.path != STDIN:
-            findings += (*misnamed(source, profile), *hidden(source, home.first_of_name))
-        if examined.readable:
+            findings += (*misnamed(source, profile), *(() if recorded else hidden(source, home.first_of_name)))
+        if examined.readable and not recorded:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
         for field, state in examined.states.items():
@@ -198,14 +200,14 @@ class _Linting:
                 continue
             yield from ((self._finding(problem), None) for problem in state.problems)
             lines = self._lines(str(state.file.path))
-            for finding in polling_left_on(state.value):
+            for finding in () if recorded else polling_left_on(state.value):
                 found, _ = self._advice(examined.file, attrs.evolve(finding, at=("relax", field)))
                 yield found, (str(lines.path), state.file.located(finding).line)
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:
         state = examined.value
         findings = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
-        findings += polling_left_on(state)
+        findings += () if runtime_of(source.path) else polling_left_on(state)
         # What has no file has no name by which a profile could use it.
         if source.path != STDIN:
             findings += misnamed(source, state)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats.as_text import cause_text, old_text, summary
+from htppower.review.diff.in_words import in_words
 from htppower.review.diff.runs import raised_us
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.svg import as_svg
@@ -27,7 +28,7 @@ HEAD = ("profile", "when", "field", "old", "new", "effect", "place")
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the page."""
     title = f"{comparison.old} -> {comparison.new}"
-    lines = [summary(comparison)]
+    lines = [summary(comparison), *in_words(comparison)]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         lines += [f"{word}: {name}, {shown_path(path)}" for name, path in names.items()]
     rows = [_row(shared) for effect in Effect for shared in comparison.shared(effect)]

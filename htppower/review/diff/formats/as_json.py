@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.in_words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,8 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
         "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
         "summary": {effect.value: len(comparison.of_effect(effect)) for effect in Effect},
     }
+    if words := in_words(comparison):
+        document["in_words"] = list(words)
     if runs is not None:
         from htppower.review.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only where something was run
 

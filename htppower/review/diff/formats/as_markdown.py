@@ -9,6 +9,7 @@ from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats.as_text import cause_text, old_text, side_by_side, summary
+from htppower.review.diff.in_words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
 def _parts(comparison: Comparison) -> Iterator[str]:
     yield "### Power profiles"
     yield summary(comparison)
+    yield from (f"- {_code(sentence)}" for sentence in in_words(comparison))
     for effect in Effect:
         rows = [
             (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.in_words import in_words
 from htppower.review.layout import WIDTH, aligned, flowed, shown_width, wrapped
 from htppower.review.styled import styled
 
@@ -29,7 +30,8 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None, width:
     """Return the comparison, styled."""
     groups = ["\n".join(group) for group in _groups(comparison, width)]
     said = "\n".join(wrapped(summary(comparison), width))
-    return "\n\n".join((*filter(None, groups), *side_by_side(runs, width), said))
+    words = ["\n".join(wrapped(sentence, width, _BENEATH)) for sentence in in_words(comparison)]
+    return "\n\n".join((*filter(None, groups), *side_by_side(runs, width), *words, said))
 
 
 def side_by_side(runs: Sequence[RunPair] | None, width: int = WIDTH) -> list[str]:
