@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from click.testing import CliRunner
 
-from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts, vote_path
+from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts, settings_parts, vote_path
 from docs.docstrings import attributes
 from docs.tables import in_code, made_table
 from htppower import events
@@ -31,7 +31,7 @@ from htppower.control import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
-from htppower.hosts.qnn_modes import MODES, provider_options
+from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import spell, vote_fields
@@ -91,7 +91,7 @@ def _provider_balanced() -> str:
 def _provider_modes() -> str:
     """Return what ONNX Runtime's provider votes, by mode."""
     rows = []
-    for name, votes in MODES.items():
+    for name, votes in modes().items():
         fields = {at[-1]: spell(value) for at, value in vote_fields(votes)}
         shown = ("core", "dcvs_enable", "power_mode", "sleep_latency_us", "rpc_polling_time_us")
         cells = (fields[each].replace("unset", "no vote") for each in shown)
@@ -292,6 +292,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     **metric_parts.PARTS,
     **profile_parts.PARTS,
     **review_parts.PARTS,
+    **settings_parts.PARTS,
 }
 # Made whole, whatever the file says now.
 _FILES: dict[str, Callable[[str], str]] = {

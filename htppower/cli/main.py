@@ -27,6 +27,9 @@ _SECTIONS = {
         "show": "htppower.cli.show",
         "explain": "htppower.cli.explain",
     },
+    "Hand on": {
+        "settings": "htppower.cli.settings",
+    },
     "Run under a profile": {
         "profile": "htppower.cli.profile.command",
         "status": "htppower.cli.status.command",

@@ -1,4 +1,4 @@
 """Inference hosts: what wraps a runtime's session so that its inferences vote.
 
-May import control and what control may.
+May import control, runtimes and what control may.
 """

@@ -21,13 +21,13 @@ from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.qnn_errors import LinkWatch
 from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
 from htppower.hosts.qnn_options import (
-    PERFORMANCE_MODE,
     ProviderVotes,
     refuse_votes,
     refuse_votes_of_run,
     refuse_votes_of_session,
 )
 from htppower.hosts.qnn_provider import PROVIDER, ProviderUnavailable, new_session
+from htppower.runtimes.onnxruntime import PERFORMANCE_MODE
 
 if TYPE_CHECKING:
     import os

@@ -9,14 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import HtpPowerError
+from htppower.runtimes.onnxruntime import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY, RUN_MODE, RUN_MODE_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onnxruntime import RunOptions, SessionOptions
-
-PERFORMANCE_MODE = "htp_performance_mode"
-CONTROL_LATENCY = "rpc_control_latency"
 
 # Each option that casts votes, with the value under which it casts none. Source: the log of onnxruntime-qnn 2.7.0. A
 # vote of a run stays after the run. "default" as dynamic option, after any other value, ends the process.
@@ -26,9 +24,9 @@ _SILENT: Mapping[str, str] = MappingProxyType(
         CONTROL_LATENCY: "0",
         "ep.qnnexecutionprovider.htp_performance_mode": "default",
         "ep.qnnexecutionprovider.rpc_control_latency": "0",
-        "qnn.htp_perf_mode": "default",
-        "qnn.htp_perf_mode_post_run": "default",
-        "qnn.rpc_control_latency": "0",
+        RUN_MODE: "default",
+        RUN_MODE_AFTER: "default",
+        RUN_LATENCY: "0",
         "ep.dynamic.qnn_htp_performance_mode": "default",
     }
 )

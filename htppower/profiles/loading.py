@@ -65,11 +65,12 @@ def load_profiles(
 
 
 def load_records(
-    folders: Iterable[str | os.PathLike[str]] = (),
+    folders: Iterable[str | os.PathLike[str]] = (), *, runtime: str = ""
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
-    """Return every record of ``record_names``, and the errors of those that are invalid."""
+    """Return every record of ``record_names``, or those of one runtime, and the errors of those that are invalid."""
     where = Folders.of(folders)
-    return _load_all(where.record_names(SHIPPED_PROFILES), where)
+    names = where.record_names(SHIPPED_PROFILES)
+    return _load_all((name for name in names if runtime in ("", name.partition(":")[0])), where)
 
 
 def _load_all(names: Iterable[str], where: Folders) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
@@ -165,7 +166,7 @@ def examine_profile(
 def _provenance(fields: ProfileFields | None) -> Provenance | None:
     """Return where the values of a record are from; what can't be read of it, which is reported besides, is empty."""
     said = None if fields is None else fields.provenance
-    return said and Provenance(said.how or "", said.of or "", said.source or "")
+    return None if said is None else Provenance(said.how or "", said.of or "", said.source or "")
 
 
 def _relax(states: Mapping[str, Examined[PowerState]], fields: RelaxFields) -> Relax:

@@ -44,6 +44,7 @@ class Family(str, enum.Enum):
     VOTES = "votes"
     REVIEW = "review"
     SUPPRESSION = "suppression"
+    SETTINGS = "settings"
 
     __str__ = str.__str__
 

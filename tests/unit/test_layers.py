@@ -19,7 +19,8 @@ _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends"}
 _HOSTING = _CONTROL | {"control"}
-_REVIEW = _HOSTING | {"extensions", "testing", "subscribers", "hosts"}
+_HOSTS = _HOSTING | {"runtimes"}
+_REVIEW = _HOSTS | {"extensions", "testing", "subscribers", "hosts"}
 
 # What the modules of each room may import besides their own room.
 MAY_IMPORT = {
@@ -32,17 +33,18 @@ MAY_IMPORT = {
     "profiles": _READING,
     "extensions": _RULES | {"rules", "profiles"},
     "backends": _READING,
+    "runtimes": _READING | {"profiles", "extensions"},
     "control": _CONTROL,
     "testing": _HOSTING,
     "subscribers": _HOSTING,
-    "hosts": _HOSTING,
+    "hosts": _HOSTS,
     "review": _REVIEW,
     "cli": _REVIEW | {"review"},
     "__main__": {"cli"},
 }
 
-# The modules that import by a name that is computed: both take it from tables of full names.
-IMPORT_BY_NAME = {"htppower._exports", "htppower.cli.main"}
+# The modules that import by a name that is computed: each takes it from a table of full names.
+IMPORT_BY_NAME = {"htppower._exports", "htppower.cli.main", "htppower.runtimes.catalogue"}
 
 
 def _module(path: Path) -> str:

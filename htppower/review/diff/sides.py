@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import Folders, folder_list, shipped_folder
+from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.review.file_selection import Kind, Source, find_either, find_sources, folders_of, kind_of
 
@@ -137,4 +137,6 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
         return
     for source in find_sources([path]).sources:
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
-        yield "" if folder == os.curdir or folder.startswith(os.pardir) else f"{folder}/", source
+        # A record has its runtime in its name.
+        recorded = source.kind is Kind.PROFILE and runtime_of(source.path)
+        yield "" if recorded or folder == os.curdir or folder.startswith(os.pardir) else f"{folder}/", source

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.profiles.did_you_mean import nearest
 from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.rules.rule import Family
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def _rule(rule: Rule) -> Subject:
     if text.said:
         facts.append(("example", text.said))
     facts += [("mend", text.mend), ("source", rule.source)]
-    names = " ".join(("htppower lint .", *text.lint)) if text.wrong else ""
+    finds = f"htppower settings --check {' '.join(text.wrong)}" if rule.family is Family.SETTINGS else "htppower lint ."
+    names = " ".join((finds, *text.lint)) if text.wrong else ""
     return Subject("rule", rule.id, rule.says, tuple(facts), text.wrong, text.right, names)
 
 

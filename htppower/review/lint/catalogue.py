@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.rules.file_rules import FILE_RULES
 from htppower.rules.rule import Breach, Family, Rule
+from htppower.rules.settings_rules import SETTINGS_RULES
 from htppower.rules.table import RULES
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ SUPPRESSION_RULES = (
     _suppression("SUP-3", "A suppression matches a finding."),
 )
 
-CATALOGUE = {rule.id: rule for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES)}
+CATALOGUE = {
+    rule.id: rule for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES, *SETTINGS_RULES)
+}
 
 
 def expected(finding: Finding) -> str:

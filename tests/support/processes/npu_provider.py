@@ -22,13 +22,18 @@ import onnxruntime_qnn
 from htppower import VoteController, profile_names
 from htppower.backends import QnnHtp, RecordingBackend
 from htppower.hosts.onnxruntime import load_model, provider_options
-from htppower.hosts.qnn_modes import MODES
+from htppower.hosts.qnn_modes import modes as qnn_modes
 from htppower.hosts.qnn_provider import new_session
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from docs.examples.onnxruntime_npu import quantized_model
 
 ROOT = Path(__file__).resolve().parents[3]
+# Options that look right, and those that the check of settings says are ignored.
+GIVEN = (
+    *(("htp_performance_mode", "BURST"), ("htp_performance_mode", "turbo"), ("htp_performance_mode", "2")),
+    *(("qnn.perf_mode", "burst"), ("perf_profile", "burst"), ("htp_perf_mode", "burst")),
+)
 MODEL = quantized_model()
 X = {"x": np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)}
 
@@ -48,8 +53,9 @@ def mark(*words: str) -> None:
 
 def modes() -> None:
     """Each mode of the provider, and the options of each profile, as it loads, runs and goes."""
-    each = {f"mode {mode}": {"htp_performance_mode": mode} for mode in MODES}
+    each = {f"mode {mode}": {"htp_performance_mode": mode} for mode in qnn_modes()}
     each |= {f"profile {name}": provider_options(name).options for name in profile_names()}
+    each |= {f"given {key}={value}": {key: value} for key, value in GIVEN}
     for words, options in each.items():
         mark(words)
         session = new_session(MODEL, options, told())
@@ -68,6 +74,10 @@ def run_options() -> None:
         ("qnn.htp_perf_mode_post_run", "power_saver"),
         ("qnn.rpc_control_latency", "100"),
         ("qnn.htp_perf_mode", "default"),
+        ("qnn.perf_mode", "burst"),
+        ("htp_performance_mode", "burst"),
+        ("qnn.htp_perf_mode", "turbo"),
+        ("qnn.htp_perf_mode", "BURST"),
     ):
         mark("run", name, value)
         options = onnxruntime.RunOptions()

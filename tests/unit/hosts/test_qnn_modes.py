@@ -9,7 +9,7 @@ import pytest
 from bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
-from htppower.hosts.qnn_modes import MODES, provider_options
+from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.votes.clock_votes import DcvsV3, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.vote_set import VoteSet
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from htppower import Profile
 
+MODES = modes()
 RELAX = ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax.lowering", "relax.after_deinit_to"]
 POLLING = "votes.rpc_polling_time_us"
 DCVS = "votes.dcvs_v3.dcvs_enable"

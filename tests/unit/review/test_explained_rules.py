@@ -10,7 +10,7 @@ import pytest
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
 from htppower.review.lint.catalogue import CATALOGUE
-from htppower.rules.rule import Breach
+from htppower.rules.rule import Breach, Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,9 +38,12 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
             (folder / name).unlink()
 
 
-def broken(command: Command, folder: Path, options: tuple[str, ...]) -> set[str]:
-    """Return the rules that lint finds broken in a folder."""
-    result = command.run("lint", str(folder), "--format", "json", *options)
+def broken(command: Command, folder: Path, options: tuple[str, ...], family: Family) -> set[str]:
+    """Return the rules that lint finds broken in a folder, or the check of settings in its files."""
+    if family is Family.SETTINGS:
+        result = command.run("settings", "--check", *map(str, sorted(folder.iterdir())), "--format", "json")
+    else:
+        result = command.run("lint", str(folder), "--format", "json", *options)
     return {finding["rule"] for finding in json.loads(result.stdout)["findings"]}
 
 
@@ -59,9 +62,10 @@ def test_the_example_breaks_the_rule_and_the_mend_keeps_it(command: Command, tmp
     """Lint finds the rule broken in the example, and nothing that refuses the file once it is mended."""
     text = TEXTS[rule]
     write(tmp_path, text.wrong)
-    assert rule in broken(command, tmp_path, text.lint)
+    family = CATALOGUE[rule].family
+    assert rule in broken(command, tmp_path, text.lint, family)
     write(tmp_path, text.right)
-    after = broken(command, tmp_path, text.lint)
+    after = broken(command, tmp_path, text.lint, family)
     assert rule not in after
     assert not [each for each in after if CATALOGUE[each].breach is Breach.ERROR]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from htppower.review.explain.texts.rule_text import MINE, RuleText, mine, votes
+from htppower.review.explain.texts.settings_texts import SETTINGS_TEXTS
 
 _POLLS = "extends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
 _STATE = "states/low.yaml"
@@ -181,4 +182,4 @@ SUPPRESSION_TEXTS = {
     ),
 }
 
-OTHER_TEXTS = {**FILE_TEXTS, **REVIEW_TEXTS, **SUPPRESSION_TEXTS}
+OTHER_TEXTS = {**FILE_TEXTS, **REVIEW_TEXTS, **SUPPRESSION_TEXTS, **SETTINGS_TEXTS}

@@ -1,0 +1,166 @@
+"""``htppower settings``: a profile as settings of an inference runtime."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli.completion import values as completion
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import OUTPUT, WHAT, Command, option
+from htppower.cli.options import folders_option, format_option, refuse_given
+from htppower.cli.outputs import FormAndFile, print_document, write_outputs
+from htppower.cli.terminal import echo, is_terminal
+from htppower.errors import printable
+from htppower.profiles.loading import load_profile
+from htppower.review.layout import labelled, wrapped
+from htppower.review.styled import styled
+from htppower.runtimes.catalogue import NAMES, runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from htppower.profiles.profile import Profile
+    from htppower.runtimes.settings import Part, Settings
+
+FORMAT_VERSION = 1
+_MADE = ("text", "json")
+FORMS = (*_MADE, "github", "sarif", "junit")
+# The form of a file of ``--output`` that names none: the first text to paste, and nothing else.
+_PASTE = ""
+# As in json_settings.py, which making settings does not need.
+_EXTENSION_FILE = "an extension file"
+
+
+@click.command(name="settings", cls=Command, example="htppower settings burst --for genai")
+@click.argument(
+    "names", nargs=-1, required=True, metavar="NAME|PATH | --check FILE...", shell_complete=completion.profiles
+)
+@option(
+    "--for",
+    "chosen",
+    type=click.Choice(NAMES),
+    metavar="RUNTIME",
+    group=WHAT,
+    help=f"Make settings of this runtime: {', '.join(NAMES)}.",
+)
+@option("--check", is_flag=True, group=WHAT, help="Check settings in files instead of making some.")
+@option("--strict", is_flag=True, group=WHAT, help="With --check: let warnings count, too.")
+@format_option(FORMS)
+@option(
+    "-o",
+    "--output",
+    "outputs",
+    type=FormAndFile(FORMS, bare=True),
+    multiple=True,
+    group=OUTPUT,
+    help="Write a file, too, whole or not at all: the first text to paste, or with FORM all of it; may be repeated.",
+)
+@folders_option("Look for profiles in this folder, too; may be repeated.")
+def command(
+    names: tuple[str, ...],
+    chosen: str | None,
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+    folders: tuple[str, ...],
+    *,
+    check: bool,
+    strict: bool,
+) -> None:
+    """Print what to set in an inference runtime for a profile, ready to paste.
+
+    It is the nearest that the runtime has, and what of the profile it can't express follows: what the profile says, and
+    what the runtime does instead.
+
+    With --check it reads FILEs of settings, such as genai_config.json, Genie's dialogs, options in JSON, TOML, scripts
+    and code, and finds what their runtime ignores, refuses or takes for something else. The forms github, sarif and
+    junit are for that.
+
+    Exit code 0: made, or no findings that count; 1: findings; 2: it could not be run.
+    """
+    if check:
+        refuse_given(click.get_current_context(), ("chosen", "folders"), "settings of a profile")
+        _check(names, form, outputs, strict=strict)
+        return
+    if len(names) != 1 or chosen is None:
+        raise click.UsageError(
+            "name one profile and a runtime: htppower settings burst --for genai; or --check FILE..."
+        )
+    if strict or {form, *(each for each, _ in outputs)} - {*_MADE, _PASTE}:
+        raise click.UsageError(f"--strict and forms besides {', '.join(_MADE)} are for --check; leave them out")
+    profile = load_profile(names[0], folders)
+    made = runtime(chosen).write(profile)
+
+    def render(form: str, width: int) -> str:
+        if form == _PASTE:
+            return made.parts[0].text
+        return _as_json(profile, chosen, made) if form == "json" else "\n".join(_as_text(profile, chosen, made, width))
+
+    print_document(write_outputs(outputs, form, render), form)
+
+
+def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, Path], ...], *, strict: bool) -> None:
+    from htppower.review.lint.formats import render  # noqa: PLC0415 - making settings needs none of it
+    from htppower.review.settings_check.check import check  # noqa: PLC0415
+
+    checked = check(paths)
+    report = checked.report._replace(strict=strict)
+    terminal = is_terminal()
+    text = write_outputs(outputs, form, lambda name, width: render(report, name or "text", width if terminal else None))
+    if text:
+        print_document(text, form)
+    for path, known in checked.forms.items():
+        if known == _EXTENSION_FILE:
+            echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
+        elif not known:
+            echo(f"{printable(path)}: no setting in it that votes", err=True)
+    if any(map(report.counts, report.findings)):
+        click.get_current_context().exit(REFUSED)
+
+
+def _as_text(profile: Profile, chosen: str, made: Settings, width: int) -> Iterator[str]:
+    yield from wrapped(f"{profile.name} for {runtime(chosen).TITLE}", width)
+    for part in made.parts:
+        yield ""
+        yield styled(_head(part), "bold")
+        yield part.text
+        yield from wrapped(part.note, width) if part.note else ()
+    yield ""
+    if not made.lost:
+        yield "It expresses all of the profile."
+    else:
+        yield styled("what it can't express", "bold")
+    for each in made.lost:
+        said = f"{'.'.join(each.field)}: {each.says}; the runtime does: {each.instead}"
+        yield from wrapped(f"  {said}", width, "    ")
+    yield ""
+    yield from labelled("known", made.known, width)
+
+
+def _head(part: Part) -> str:
+    return f"{part.where} ({part.file})" if part.file and part.file != part.where else part.where
+
+
+def _as_json(profile: Profile, chosen: str, made: Settings) -> str:
+    import json  # noqa: PLC0415 - the text needs none
+
+    document = {
+        "format_version": FORMAT_VERSION,
+        "profile": profile.name,
+        "runtime": chosen,
+        "settings": [
+            {
+                "where": part.where,
+                "text": part.text,
+                "language": part.language,
+                "file": part.file or None,
+                "note": part.note,
+            }
+            for part in made.parts
+        ],
+        "lost": [{"field": ".".join(each.field), "says": each.says, "instead": each.instead} for each in made.lost],
+        "known": made.known,
+    }
+    return json.dumps(document, indent=2)

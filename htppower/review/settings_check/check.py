@@ -1,0 +1,179 @@
+"""Check files of settings: read them, hold what they say against the table of the runtimes, and collect findings."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, Place
+from htppower.extensions.json_text import read_json
+from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.strict_yaml import NotRegular, read_regular_file
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.lines import LINE_BREAK, Lines
+from htppower.review.lint.report import LintReport
+from htppower.runtimes.options import Option, Takes, Where
+from htppower.runtimes.reading import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.runtimes.statements import Said, Statement
+
+_LARGEST_UINT32 = 2**32 - 1
+_POST_RUN = "qnn.htp_perf_mode_post_run"
+
+
+@attrs.frozen
+class Checked:
+    """What came of some files.
+
+    Attributes:
+        report: the findings.
+        forms: what each file is, in words; empty for one in which nothing is known.
+    """
+
+    report: LintReport
+    forms: dict[str, str] = attrs.field(hash=False)
+
+
+def check(paths: Iterable[str]) -> Checked:
+    """Return every finding in files of settings."""
+    findings: list[Finding] = []
+    lines: dict[str, Lines] = {}
+    forms: dict[str, str] = {}
+    for path in dict.fromkeys(paths):
+        try:
+            data = read_regular_file(FilePath(path))
+        except (NotRegular, OSError, ValueError) as error:
+            reason = f"is {error}" if isinstance(error, NotRegular) else f"can't be read: {_reason(error)}"
+            findings.append(Finding.of_file(path, "FILE-1", reason, "name a file"))
+            forms[path] = "unread"
+            continue
+        found = said(data, path)
+        findings += found.problems
+        findings += findings_of(found, path)
+        forms[path] = found.form or ("unread" if found.problems else "")
+        text = tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
+        lines[path] = Lines(FilePath(path), text, ())
+    return Checked(LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines), forms)
+
+
+def findings_of(found: Said, path: str) -> Iterator[Finding]:
+    """Yield what is wrong with what a file says."""
+    for statement in found.statements:
+        yield from _of_statement(statement)
+    yield from _of_runs(found.statements)
+    for key, place, hint in found.unread:
+        yield Finding("SET-1", (), f"{key} is read by nobody: SNPE has no such field", hint, place=place)
+    for key, value, place, hint in found.unknown:
+        yield Finding("SET-2", (), f"{key} is {value}, which SNPE does not have", hint, place=place)
+    for key, place in found.refused:
+        message = f"Genie refuses all of the dialog for {key}"
+        yield Finding("SET-8", (), message, "write perf_profile into the extension file", place=place)
+    for place in found.silent:
+        yield Finding("SET-10", (), "the dialog names no extension file, and casts no votes", _NAME_ONE, place=place)
+    for named, place in found.extensions:
+        yield from _of_extensions(named, place, path)
+
+
+_NAME_ONE = "name one in engine.backend.extensions"
+
+
+def _of_statement(statement: Statement) -> Iterator[Finding]:
+    option = statement.option
+    if option is None:
+        meant = statement.meant
+        hint = f"write {meant}" if meant else "leave it out"
+        message = f"{statement.key} is read by nobody in {statement.where}"
+        yield Finding("SET-1", (), message, hint, place=statement.key_place)
+        return
+    if statement.where is Where.GENAI and not statement.quoted:
+        said_so = f"{statement.key} is {statement.value} without quotes, and {statement.where} takes texts"
+        yield Finding("SET-6", (), said_so, f'write "{statement.value}"', place=statement.place)
+    if option.takes is Takes.TIME:
+        yield from _of_time(statement, option)
+    elif not statement.mode and statement.value:
+        yield _of_mode(statement, option)
+    if statement.where is Where.DYNAMIC and statement.mode == "default":
+        message = f"{statement.key} is default: after another mode the process ends"
+        yield Finding("SET-12", (), message, "name a mode that votes", place=statement.place)
+
+
+def _of_time(statement: Statement, option: Option) -> Iterator[Finding]:
+    value = statement.value
+    if value.isascii() and value.isdecimal() and int(value) <= _LARGEST_UINT32:
+        return
+    number = value.removeprefix("-")
+    then = "another number is taken" if number.isdecimal() else option.unknown
+    message = f"{statement.key} is {value!r}, no whole number of us up to {_LARGEST_UINT32}: {then}"
+    yield Finding("SET-7", (), message, "write a whole number of us, such as 100", place=statement.place)
+
+
+def _of_mode(statement: Statement, option: Option) -> Finding:
+    """Return what is wrong with a mode that the runtime does not know as it is spelt."""
+    value, modes = statement.value, option.modes
+    told = f"{statement.key} is {value!r}"
+    numbers = {name: spelt for spelt, name in modes.items()}
+    plain = _plain(value)
+    if option.takes is Takes.NUMBER and not value.lstrip("-").isdecimal():
+        hint = f"write {numbers[plain]}" if plain in numbers else did_you_mean(plain, numbers)
+        message = f"{told}, and {statement.where} take numbers: {option.unknown}"
+        return Finding("SET-3", (), message, hint, place=statement.place)
+    if option.takes is Takes.NAME and value.lstrip("-").isdecimal():
+        renumbered = "; the tools' numbers differ between versions" * (statement.where is Where.TOOL_FLAG)
+        message = f"{told}, and {statement.where} take names: {option.unknown}{renumbered}"
+        return Finding("SET-4", (), message, f"write its name, such as {next(iter(modes))}", place=statement.place)
+    spelt = next((each for each, name in modes.items() if plain in (_plain(each), name)), None)
+    if spelt is not None:
+        message = f"{told}, and {statement.where} take {spelt}: {option.unknown}"
+        return Finding("SET-5", (), message, f"write {spelt}", place=statement.place)
+    message = f"{told}, which {statement.where} do not have: {option.unknown}"
+    return Finding("SET-2", (), message, did_you_mean(value, tuple(modes)), place=statement.place)
+
+
+def _plain(value: str) -> str:
+    """Return a mode however it is spelt, ``kHtpHighPerformance`` or ``BURST``, as profiles spell it."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", value.strip().removeprefix("kHtp"))
+    return words.lower().replace("-", "_")
+
+
+def _of_runs(statements: tuple[Statement, ...]) -> Iterator[Finding]:
+    """Yield the runs that raise and leave it so; what follows a run may stand anywhere in the file."""
+    if any(each.key == _POST_RUN for each in statements):
+        return
+    for statement in statements:
+        if statement.key == "qnn.htp_perf_mode" and statement.mode not in ("", "default"):
+            message = f"the votes of {statement.mode} stay after the run"
+            yield Finding("SET-11", (), message, f"state {_POST_RUN}, too", place=statement.place)
+
+
+def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
+    """Yield that a dialog names the outer file; one that is not here is left alone, since it is on the device."""
+    file = os.path.join(os.path.dirname(path), named)  # noqa: PTH118, PTH120 - the paths are texts
+    if not os.path.isfile(file):  # noqa: PTH113 - as above
+        return
+    outer = read_json(file).at(("backend_extensions",))
+    if outer is not None:
+        message = f"{named} is the outer file of the vendor's tools: Genie takes it, and votes nothing for it"
+        inner = outer.get("config_file_path")
+        hint = f"name {inner.value if inner is not None and inner.value else 'the inner file'}"
+        yield Finding("SET-9", (), message, hint, place=place)
+
+
+def _weighed(finding: Finding) -> Finding:
+    """Return a finding with the weight of its rule, and a file as a whole at its first line."""
+    place = Place(finding.path, finding.line or 1, finding.column or 1)
+    return attrs.evolve(finding, place=place, severity=CATALOGUE[finding.rule].severity)
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.path, finding.line, finding.column, finding.rule
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,63 @@
+"""The rules of a host's own settings: what its runtime does not read, refuses, or takes otherwise than it looks."""
+
+from __future__ import annotations
+
+from htppower.rules.rule import Breach, Family, Rule
+
+_MEASURED = "measured: onnxruntime 1.31.1 with onnxruntime-qnn 2.7.0"
+_GENIE = "measured: libGenie.so of onnxruntime-qnn 2.7.0 (QAIRT 2.51)"
+
+
+def _rule(rule_id: str, says: str, source: str, breach: Breach = Breach.ERROR) -> Rule:
+    return Rule(rule_id, says, breach, source, family=Family.SETTINGS)
+
+
+SETTINGS_RULES = (
+    _rule(
+        "SET-1", "A key is one that the runtime reads where it stands: any other is ignored without a word.", _MEASURED
+    ),
+    _rule("SET-2", "A mode is one that the runtime knows.", f"{_MEASURED}; the runtimes' public sources"),
+    _rule(
+        "SET-3",
+        "A mode is written as a number where the runtime takes numbers.",
+        "the runtimes' public sources; a name ends the process of TensorFlow Lite's delegate",
+    ),
+    _rule(
+        "SET-4",
+        "A mode is written as a name where the runtime takes names.",
+        f"{_MEASURED} and ai-edge-litert 2.3.0; the numbers of qnn-net-run differ between versions",
+    ),
+    _rule(
+        "SET-5",
+        "A mode has the letter case that the runtime takes.",
+        "AI Hub's API reference; measured: ai-edge-litert 2.3.0, libGenie.so of QAIRT 2.51",
+    ),
+    _rule(
+        "SET-6", "A value of an option is a text where the runtime takes texts.", "measured: onnxruntime-genai 0.18.0"
+    ),
+    _rule("SET-7", "A control latency is a whole number of us, at most 4294967295.", _MEASURED),
+    _rule("SET-8", "A dialog of Genie has no key for power: it is refused with one.", _GENIE),
+    _rule(
+        "SET-9", "The extension file that a dialog of Genie names is the inner one: the outer one does nothing.", _GENIE
+    ),
+    _rule(
+        "SET-10", "A dialog of Genie names an extension file: without one it casts no votes.", _GENIE, Breach.WARNING
+    ),
+    _rule(
+        "SET-11",
+        "A run that raises says what follows it: without qnn.htp_perf_mode_post_run its votes stay.",
+        _MEASURED,
+        Breach.WARNING,
+    ),
+    _rule(
+        "SET-12",
+        "The dynamic mode is not default: after any other mode that ends the process.",
+        _MEASURED,
+        Breach.WARNING,
+    ),
+    _rule(
+        "SET-13",
+        "A file of settings in JSON is JSON: no comments, no trailing commas.",
+        "measured: onnxruntime-genai 0.18.0, libGenie.so of QAIRT 2.51",
+    ),
+)

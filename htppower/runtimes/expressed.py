@@ -1,0 +1,183 @@
+"""Which mode of a runtime is nearest to a profile, and what of the profile it does not do."""
+
+from __future__ import annotations
+
+import functools
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.profiles.discovery import own_name
+from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
+from htppower.profiles.loading import load_records
+from htppower.profiles.profile import is_held
+from htppower.runtimes.settings import Lost
+from htppower.votes.clock_votes import HMX_DEFAULT
+from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from htppower.errors import KeyPath
+    from htppower.profiles.profile import Profile
+    from htppower.votes.vote_set import VoteSet
+
+_NO_VOTE = "no vote"
+_OF_THE_PROCESS = "no vote: it stays as it is in the process"
+_HELD = "votes stay up from INIT until the model is released"
+
+# What a runtime does about a vote that it does not cast, where it is more than that.
+_WITHOUT_VOTE: Mapping[KeyPath, str] = MappingProxyType(
+    {
+        ("votes", "rpc_polling_time_us"): _OF_THE_PROCESS,
+        ("votes", "adaptive_polling_time_us"): _OF_THE_PROCESS,
+    }
+)
+# A vote that says what holds on an id without it, so that not to cast it says the same (rules HMX-4, RPC-5).
+_AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
+    {
+        ("votes", "hmx_v2"): HMX_DEFAULT,
+        ("votes", "dcvs_v3", "sleep_disable"): False,
+        ("votes", "rpc_control_latency_us"): 0,
+        ("votes", "ddr_perf_mode"): False,
+    }
+)
+_CORNERS = tuple(VoltageCorner)
+# The power states of a profile, and what their fields are told as.
+_SIDES = {"to": "lowered", "after_deinit_to": "after_deinit"}
+
+
+@functools.cache
+def records(runtime: str) -> Mapping[str, Profile]:
+    """Return what a runtime votes in each of its modes, from highest to lowest, as it ships."""
+    found, _ = load_records(runtime=runtime)
+    return MappingProxyType({own_name(record.name): record for record in found})
+
+
+@attrs.frozen
+class Nearest:
+    """The mode of a runtime that is nearest to a profile.
+
+    Attributes:
+        mode: its name.
+        record: what the runtime votes in it, with the votes that are set besides.
+        held: the runtime lowers nothing before the model is released.
+        lost: what of the profile it does not do.
+    """
+
+    mode: str
+    record: Profile
+    held: bool
+    lost: tuple[Lost, ...]
+
+
+def nearest(
+    profile: Profile, runtimes: Collection[str], besides: Collection[str] = (), *, only: Collection[str] = ()
+) -> Nearest:
+    """Return the mode with the nearest clocks, then with the fewest fields lost, then of the profile's lineage.
+
+    Of equal ones it is the first.
+
+    Args:
+        profile: what is wanted.
+        runtimes: whose modes are looked at.
+        besides: the votes that the runtime takes as settings of their own, by their fields in ``VoteSet``.
+        only: the modes that are looked at; empty for all.
+    """
+    found = []
+    for runtime in runtimes:
+        for mode, record in records(runtime).items():
+            if only and mode not in only:
+                continue
+            votes = attrs.evolve(record.votes, **{name: getattr(profile.votes, name) for name in besides})
+            expressed = attrs.evolve(record, votes=votes)
+            held = is_held(record)
+            found.append(Nearest(mode, expressed, held, tuple(lost(profile, expressed, held=held))))
+    return min(found, key=lambda each: _distance(profile, each))
+
+
+def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
+    """Yield the fields of a profile that are otherwise in what a runtime does.
+
+    Args:
+        profile: what is wanted.
+        expressed: what the runtime does.
+        held: it lowers nothing before the model is released.
+    """
+    yield from _votes_lost(("votes",), profile.votes, expressed.votes, _NO_VOTE)
+    wanted, done = profile.relax, expressed.relax
+    if wanted is None:
+        if done is not None and done.to.votes and not held:
+            yield Lost(("relax",), "unset", f"lowers the core to {_spell_core(done.to.votes)}")
+        return
+    fields = [(at, value) for at, value in profile_fields(profile) if at[0] == "relax" and at[1:]]
+    if held and is_held(profile):
+        return
+    if done is None or held:
+        yield from (Lost(at, spell(value), _HELD) for at, value in fields)
+        return
+    for name, side in _SIDES.items():
+        states = getattr(wanted, name), getattr(done, name)
+        # What DE-INIT ends in is told where it differs from what was told already.
+        if name != "to" and states == (wanted.to, done.to):
+            continue
+        left = _with_what_stays(states[1].votes, expressed.votes)
+        yield from _votes_lost((side,), states[0].votes, left, "no vote: it stays as it was raised")
+    for at, value in fields:
+        instead = getattr(done, at[1])
+        if at[1] not in _SIDES and value != getattr(instead, "value", instead):
+            yield Lost(at, spell(value), spell(getattr(instead, "value", instead)))
+
+
+def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
+    """Return the votes of a power state, and of the process's settings what it leaves as they were raised."""
+    stays = {
+        name: getattr(raised, name)
+        for name in ("rpc_polling_time_us", "adaptive_polling_time_us")
+        if getattr(lowered, name) is None
+    }
+    return attrs.evolve(lowered, **stays)
+
+
+def _spell_core(votes: VoteSet) -> str:
+    """Return the core clock of a vote set, as a file spells it."""
+    return spell(None if votes.hvx is None else votes.hvx.core)
+
+
+def _votes_lost(side: KeyPath, wanted: VoteSet, done: VoteSet, without: str) -> Iterator[Lost]:
+    """Yield the fields of one vote set that another does not have so."""
+    said, cast = dict(vote_fields(wanted)), dict(vote_fields(done))
+    for at in (*said, *(at for at in cast if at not in said)):
+        value, instead = said.get(at), cast.get(at)
+        if value == instead or (instead is None and value == _AS_WITHOUT_VOTE.get(at)):
+            continue
+        if value is None and at in _AS_WITHOUT_VOTE and instead == _AS_WITHOUT_VOTE[at]:
+            continue
+        unvoted = _WITHOUT_VOTE.get(at, without)
+        yield Lost((*side, *at[1:]), spell(value), unvoted if instead is None else spell(instead))
+
+
+def _distance(profile: Profile, found: Nearest) -> tuple[int, ...]:
+    lineage = profile.lineage
+    named = lineage.index(found.mode) if found.mode in lineage else len(lineage)
+    # To hold votes that are to be lowered costs more than any single field.
+    holds = found.held and not is_held(profile)
+    return (*_clocks_apart(profile.votes, found.record.votes), holds, len(found.lost), named)
+
+
+def _clocks_apart(one: VoteSet, other: VoteSet) -> Iterator[int]:
+    """Yield how many corners lie between the core clocks of two vote sets, then between their bus clocks."""
+    for clock in ("core", "bus"):
+        ranges = [getattr(votes.hvx, clock, None) for votes in (one, other)]
+        if None in ranges:
+            # No vote is nearer to one for little than to one for much.
+            yield sum(1 + _place(getattr(each, limit)) for each in ranges if each is not None for limit in CORNER_KEYS)
+        else:
+            ends = [[_place(getattr(each, limit)) for each in ranges] for limit in CORNER_KEYS]
+            yield sum(abs(first - second) for first, second in ends)
+
+
+def _place(corner: VoltageCorner | ExpandedCorner) -> int:
+    """Return the place of a corner among the plain ones; of an expanded one that of the nearest below it."""
+    return sum(as_expanded(each) <= as_expanded(corner) for each in _CORNERS) - 1

@@ -1,0 +1,27 @@
+"""onnxruntime-genai: the provider options in ``genai_config.json``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from htppower.runtimes.onnxruntime import KNOWN, nearest_mode, provider_settings
+from htppower.runtimes.settings import Part, Settings
+
+if TYPE_CHECKING:
+    from htppower.profiles.profile import Profile
+
+TITLE = "onnxruntime-genai"
+# Where the provider options of the language model stand; other models of a pipeline have the same below their names.
+PATH = ("model", "decoder", "session_options", "provider_options")
+
+
+def write(profile: Profile) -> Settings:
+    """Return a profile as provider options of genai_config.json: ONNX Runtime's provider votes."""
+    found = nearest_mode(profile)
+    node: object = [{"qnn": provider_settings(found, profile)}]
+    for key in reversed(PATH):
+        node = {key: node}
+    note = "Beside what the file has there, such as backend_path; the same goes into each model of a pipeline."
+    text = json.dumps(node, indent=2)
+    return Settings((Part("genai_config.json", text, "json", "genai_config.json", note),), found.lost, KNOWN)

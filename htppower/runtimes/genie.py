@@ -1,0 +1,69 @@
+"""Genie: an extension file, the dialog's JSON that names it, and the policy of its API."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from htppower.runtimes.expressed import Nearest, nearest, records
+from htppower.runtimes.settings import Part, Settings
+
+if TYPE_CHECKING:
+    from htppower.profiles.profile import Profile
+
+TITLE = "Genie"
+KNOWN = "What Genie votes was measured: the log of libGenie.so of onnxruntime-qnn 2.7.0 (QAIRT 2.51)."
+EXTENSION_FILE = "htp_backend_ext_config.json"
+# Where a dialog names the extension file, the inner one.
+EXTENSIONS = ("dialog", "engine", "backend", "extensions")
+# The votes that have a key of their own beside perf_profile, and the keys. Where one is left out, the first two are
+# voted as the record says, the others not at all.
+SIBLINGS = {
+    "rpc_control_latency_us": "rpc_control_latency",
+    "rpc_polling_time_us": "rpc_polling_time",
+    "adaptive_polling_time_us": "adaptive_polling_time",
+    "hmx_timeout_us": "hmx_timeout_us",
+    "ddr_perf_mode": "ddr_perf_mode",
+}
+# What the files of the vendor's own examples say, though it is the default.
+_ALWAYS_SAID = ("rpc_control_latency_us",)
+# The API has no policy for these.
+_NO_POLICY = ("default", "system_settings")
+
+
+def write(profile: Profile) -> Settings:
+    """Return a profile as an extension file with the nearest perf_profile, and what goes with it."""
+    found = nearest(profile, ("vendor",), tuple(SIBLINGS))
+    core = {"core_id": 0, "perf_profile": found.mode, **_siblings(profile, found)}
+    extension = {"devices": [{"device_id": 0, "cores": [core]}]}
+    dialog: Any = EXTENSION_FILE
+    for key in reversed(EXTENSIONS):
+        dialog = {key: dialog}
+    parts = [
+        Part("extension file", json.dumps(extension, indent=2), "json", EXTENSION_FILE),
+        Part(
+            "dialog",
+            json.dumps(dialog, indent=2),
+            "json",
+            note="Beside what the dialog has there. Without extensions Genie casts no votes at all.",
+        ),
+    ]
+    if found.mode not in _NO_POLICY:
+        policy = {"performance": {"policy": found.mode}}
+        note = (
+            "For GeniePerformanceConfig_createFromJson (QAIRT 2.51). GenieDialog_setPerformancePolicy overrides the "
+            "file at once; what GenieDialog_getPerformancePolicy answers before is not what the file says."
+        )
+        parts.append(Part("policy of the API", json.dumps(policy, indent=2), "json", note=note))
+    return Settings(tuple(parts), found.lost, KNOWN)
+
+
+def _siblings(profile: Profile, found: Nearest) -> dict[str, Any]:
+    """Return the keys of the votes that are not those of the mode itself."""
+    own = records("vendor")[found.mode].votes
+    votes = {name: getattr(profile.votes, name) for name in SIBLINGS}
+    return {
+        SIBLINGS[name]: value
+        for name, value in votes.items()
+        if value is not None and value is not False and (value != getattr(own, name) or name in _ALWAYS_SAID)
+    }

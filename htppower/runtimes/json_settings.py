@@ -1,0 +1,179 @@
+"""Settings in JSON: genai_config.json, Genie's dialogs and policies, and objects of options as hosts write them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from htppower.extensions.json_nodes import Kind
+from htppower.runtimes.options import MISTAKEN, OPTIONS, Where
+from htppower.runtimes.statements import Said, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.json_nodes import Member, Node
+    from htppower.extensions.json_text import JsonText
+
+GENAI = "genai_config.json"
+DIALOG = "a dialog of Genie"
+POLICY = "a policy of Genie"
+OPTIONS_OBJECT = "options"
+EXTENSION_FILE = "an extension file"
+_OF_EXTENSIONS = frozenset({"devices", "graphs", "backend_extensions", "groupContext"})
+# Keys of Genie's top objects with an engine. Source: the Genie SDK's JSON configs.
+_DIALOGS = ("dialog", "embedding", "text-generator")
+# What those write who take Genie for one of the vendor's tools.
+_OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
+_PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.PROVIDER}
+# An object of options under one of these keys is what the key says.
+_NAMED = {
+    "run_options": Where.RUN,
+    "runoptions": Where.RUN,
+    "provider_options": Where.PROVIDER,
+    "dynamic_options": Where.DYNAMIC,
+    "external_delegate_options": Where.DELEGATE,
+    "delegate_options": Where.DELEGATE,
+}
+# Of keys that both ONNX Runtime and the delegate have, these siblings are the delegate's alone.
+_OF_THE_DELEGATE = ("htp_perf_ctrl_strategy", "dsp_performance_mode", "htp_precision", "htp_optimization_strategy")
+
+
+def said_by_json(text: JsonText) -> Said | None:
+    """Return what a JSON text says of settings that vote; None where it is nothing that is known."""
+    root = text.root
+    if root is None or root.kind is not Kind.OBJECT:
+        return None
+    if _is_genai(root):
+        return Said(tuple(_of_genai(text, root)), form=GENAI)
+    if any(_engine(root, name) is not None for name in _DIALOGS):
+        return _of_dialog(text, root)
+    performance = root.get("performance")
+    policy = None if performance is None else performance.get("policy")
+    if policy is not None and len(root.members) == 1:
+        (member,) = (each for each in (performance.members if performance else ()) if each.key == "policy")
+        return Said((_statement(text, Where.POLICY, member, ()),), form=POLICY)
+    if _OF_EXTENSIONS.intersection(member.key for member in root.members):
+        return Said(form=EXTENSION_FILE)
+    found = tuple(_of_objects(text, root, (), None))
+    return Said(found, form=OPTIONS_OBJECT) if found else None
+
+
+def _is_genai(root: Node) -> bool:
+    model = root.get("model")
+    return model is not None and model.kind is Kind.OBJECT and (model.get("decoder") or model.get("type")) is not None
+
+
+def _of_genai(text: JsonText, node: Node, at: tuple[str, ...] = ()) -> Iterator[Statement]:
+    """Yield the provider options of every model, and the run options."""
+    for member in node.members:
+        below = (*at, member.key)
+        if member.key == "provider_options":
+            for number, item in enumerate(member.node.items):
+                for provider in item.members:
+                    group = (*below, str(number), provider.key)
+                    if provider.key.lower() in ("qnn", "qnnexecutionprovider"):
+                        yield from _of_object(text, provider.node, Where.GENAI, group, _model_of(at))
+        elif member.key == "run_options":
+            yield from _of_object(text, member.node, Where.RUN, below, _model_of(at))
+        else:
+            yield from _of_genai(text, member.node, below)
+    for number, item in enumerate(node.items):
+        yield from _of_genai(text, item, (*at, str(number)))
+
+
+def _model_of(at: tuple[str, ...]) -> str:
+    """Return the name of the model whose session options these are."""
+    names = [key for key in at if key not in ("model", "session_options", "pipeline") and not key.isdecimal()]
+    return names[-1] if names else ""
+
+
+def _engine(root: Node, name: str) -> Node | None:
+    """Return the value of a key if it has an engine."""
+    node = root.get(name)
+    if node is None or node.kind is not Kind.OBJECT:
+        return None
+    return node if node.get("engine") is not None else None
+
+
+def _of_dialog(text: JsonText, root: Node) -> Said:
+    extensions, refused, silent = [], [], []
+    for name in _DIALOGS:
+        for backend in _backends(_engine(root, name)):
+            kind = backend.get("type")
+            if kind is not None and kind.value != "QnnHtp":
+                continue
+            refused += [(member.key, text.place(member.start)) for member in _of_power(backend)]
+            block = backend.get("QnnHtp")
+            refused += [] if block is None else [(each.key, text.place(each.start)) for each in _of_power(block)]
+            named = backend.get("extensions")
+            if named is None or not named.value:
+                silent.append(text.place(backend.start))
+            else:
+                extensions.append((str(named.value), text.place(named.start)))
+    return Said((), extensions=tuple(extensions), refused=tuple(refused), silent=tuple(silent), form=DIALOG)
+
+
+def _backends(dialog: Node | None) -> Iterator[Node]:
+    """Yield the backend of each engine; a dialog with a draft model has several engines."""
+    engine = None if dialog is None else dialog.get("engine")
+    for each in () if engine is None else engine.items or (engine,):
+        backend = each.get("backend")
+        if backend is not None and backend.kind is Kind.OBJECT:
+            yield backend
+
+
+def _of_power(node: Node) -> Iterator[Member]:
+    """Yield the keys of a block that would be about power, of which Genie has none."""
+    for member in node.members:
+        if member.key not in ("extensions", "QnnHtp") and member.key.lower().startswith(_OF_POWER):
+            yield member
+
+
+def _of_objects(text: JsonText, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
+    """Yield the settings of every object of a text that nothing else is known of."""
+    if node.kind is Kind.OBJECT:
+        yield from _of_object(text, node, where, at, at[-1] if at else "")
+        for member in node.members:
+            yield from _of_objects(text, member.node, (*at, member.key), _NAMED.get(member.key.lower(), where))
+    for number, item in enumerate(node.items):
+        yield from _of_objects(text, item, (*at, str(number)), where)
+
+
+def _of_object(
+    text: JsonText, node: Node, where: Where | None, group: tuple[str, ...], name: str
+) -> Iterator[Statement]:
+    siblings = {member.key for member in node.members}
+    for member in node.members:
+        known = where or _where(member, siblings)
+        if known is not None and ((known, member.key) in OPTIONS or (known, member.key) in MISTAKEN):
+            yield _statement(text, known, member, group, name)
+
+
+def _where(member: Member, siblings: set[str]) -> Where | None:
+    """Return what a key of an object of options is a setting of, as far as the object tells."""
+    for prefix, where in _PREFIXES.items():
+        if member.key.startswith(prefix):
+            return where
+    if siblings.intersection(_OF_THE_DELEGATE):
+        return Where.DELEGATE
+    value = str(member.node.value)
+    if member.key == "htp_performance_mode" and "backend_type" in siblings and value.isdecimal():
+        return Where.DELEGATE
+    return Where.PROVIDER if member.key in ("htp_performance_mode", "rpc_control_latency", "htp_perf_mode") else None
+
+
+def _statement(text: JsonText, where: Where, member: Member, group: tuple[str, ...], name: str = "") -> Statement:
+    node = member.node
+    quoted = node.kind is Kind.TEXT
+    value = node.value if quoted else json.dumps(node.plain())
+    return Statement(
+        where,
+        member.key,
+        value,
+        text.place(member.start),
+        text.place(node.start),
+        quoted=quoted,
+        group=group,
+        name=name,
+    )

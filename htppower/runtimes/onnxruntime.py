@@ -1,0 +1,61 @@
+"""ONNX Runtime's QNN execution provider: provider options, and the options of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.runtimes.expressed import Nearest, nearest
+from htppower.runtimes.settings import Part, Settings
+
+if TYPE_CHECKING:
+    from htppower.profiles.profile import PowerState, Profile
+
+TITLE = "ONNX Runtime's QNN execution provider"
+KNOWN = "What the provider votes was measured: the log of onnxruntime-qnn 2.7.0."
+PERFORMANCE_MODE = "htp_performance_mode"
+CONTROL_LATENCY = "rpc_control_latency"
+RUN_MODE = "qnn.htp_perf_mode"
+RUN_MODE_AFTER = "qnn.htp_perf_mode_post_run"
+RUN_LATENCY = "qnn.rpc_control_latency"
+# Without votes of its own, the provider leaves all to the host.
+NO_MODE = "default"
+
+
+def nearest_mode(profile: Profile) -> Nearest:
+    """Return the mode of the provider that is nearest to a profile."""
+    return nearest(profile, ("onnxruntime",), ("rpc_control_latency_us",))
+
+
+def provider_settings(found: Nearest, profile: Profile) -> dict[str, str]:
+    """Return the provider options of a mode, with the control latency of a profile."""
+    latency_us = profile.votes.rpc_control_latency_us
+    return {PERFORMANCE_MODE: found.mode, **({CONTROL_LATENCY: str(latency_us)} if latency_us else {})}
+
+
+def write(profile: Profile) -> Settings:
+    """Return a profile as options of the provider, held for the session, and as options of each run, lowered after."""
+    found = nearest_mode(profile)
+    options = provider_settings(found, profile)
+    parts = [Part("provider options", json.dumps(options, indent=2), "json")]
+    if profile.relax is not None and found.mode != NO_MODE:
+        parts.append(_of_a_run(profile, found, profile.relax.to))
+    return Settings(tuple(parts), found.lost, KNOWN)
+
+
+def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> Part:
+    """Return the options of a run that raise before it and lower right after it."""
+    lowered = nearest_mode(attrs.evolve(profile, votes=state.votes, relax=None, lineage=()))
+    latency_us = profile.votes.rpc_control_latency_us
+    options = {
+        RUN_MODE: found.mode,
+        RUN_MODE_AFTER: lowered.mode,
+        **({RUN_LATENCY: str(latency_us)} if latency_us else {}),
+    }
+    note = (
+        f"Instead, with the provider option {PERFORMANCE_MODE}={NO_MODE}: each run raises, and lowers to mode "
+        f"{lowered.mode} at its end, whatever the sustain time is."
+    )
+    return Part("options of each run", json.dumps(options, indent=2), "json", note=note)

@@ -1,0 +1,250 @@
+"""The one table of the runtimes' settings that vote: where each stands, what it takes, and what comes of anything else.
+
+What a runtime does with a wrong value was measured on onnxruntime 1.31.1 with onnxruntime-qnn 2.7.0,
+onnxruntime-genai 0.18.0, ai-edge-litert 2.3.0 and libGenie.so of QAIRT 2.51, or read in public sources (the others).
+"""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.runtimes import aihub, litert, mlperf
+from htppower.runtimes.executorch import RUN_TIME_OPTION, enumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Where(str, enum.Enum):
+    """Where a setting stands."""
+
+    PROVIDER = "ONNX Runtime's provider options"
+    RUN = "ONNX Runtime's run options"
+    DYNAMIC = "ONNX Runtime's dynamic options"
+    GENAI = "genai_config.json"
+    LITERT_FLAG = "LiteRT's flags"
+    LITERT_TOML = "LiteRT's TOML"
+    DELEGATE = "the QNN delegate's options"
+    EXECUTORCH_FLAG = "qnn_executor_runner's flags"
+    EXECUTORCH_OPTION = "ExecuTorch's run-time options"
+    AIHUB_QNN = "AI Hub's --qnn_options"
+    AIHUB_ONNX = "AI Hub's --onnx_options"
+    AIHUB_TFLITE = "AI Hub's --tflite_options"
+    POLICY = "Genie's policy"
+    TOOL_FLAG = "the flags of qnn-net-run and snpe-net-run"
+    MLPERF = "MLPerf's custom settings"
+
+    __str__ = str.__str__
+
+
+class Takes(enum.Enum):
+    """What a setting takes.
+
+    Attributes:
+        NAME: one of its words.
+        NUMBER: the number of one of its words.
+        TIME: a whole number of us.
+    """
+
+    NAME = "a name"
+    NUMBER = "a number"
+    TIME = "a whole number of us"
+
+
+@attrs.frozen
+class Option:
+    """A setting that votes.
+
+    Attributes:
+        where: where it stands.
+        key: how it is spelt there.
+        takes: what it takes.
+        modes: the mode that each accepted spelling means, as profiles name it; for NUMBER by number, as text.
+        runtime: of which runtime a mode is the record.
+        any_case: upper and lower case are one.
+        unknown: what is done with any other value.
+        is_mode: it chooses a mode; False for one that goes with it.
+    """
+
+    where: Where
+    key: str
+    takes: Takes
+    modes: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    runtime: str = ""
+    any_case: bool = False
+    unknown: str = ""
+    is_mode: bool = True
+
+
+_NINE = aihub.MODES
+_OF_ORT = (*_NINE, "default")
+_ORT_UNKNOWN = "the provider warns once in its log, and votes nothing"
+
+
+def _same(names: tuple[str, ...]) -> Mapping[str, str]:
+    return MappingProxyType({name: name for name in names})
+
+
+def _numbers(most: int) -> Mapping[str, str]:
+    return MappingProxyType({str(number): name for name, number in litert.NUMBERS.items() if number <= most})
+
+
+def _ort(where: Where, key: str, unknown: str = _ORT_UNKNOWN) -> Option:
+    return Option(where, key, Takes.NAME, _same(_OF_ORT), "onnxruntime", any_case=True, unknown=unknown)
+
+
+def _time(where: Where, key: str, unknown: str) -> Option:
+    return Option(where, key, Takes.TIME, unknown=unknown, is_mode=False)
+
+
+_ALL = (
+    _ort(Where.PROVIDER, "htp_performance_mode"),
+    _time(Where.PROVIDER, "rpc_control_latency", "the session is not made"),
+    _ort(Where.PROVIDER, "ep.qnnexecutionprovider.htp_performance_mode"),
+    _time(Where.PROVIDER, "ep.qnnexecutionprovider.rpc_control_latency", "the session is not made"),
+    _ort(Where.RUN, "qnn.htp_perf_mode"),
+    _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
+    _time(Where.RUN, "qnn.rpc_control_latency", "the process ends"),
+    _ort(Where.DYNAMIC, "ep.dynamic.qnn_htp_performance_mode"),
+    _ort(Where.GENAI, "htp_performance_mode"),
+    _time(Where.GENAI, "rpc_control_latency", "the session is not made"),
+    Option(
+        Where.LITERT_FLAG,
+        "qualcomm_htp_performance_mode",
+        Takes.NAME,
+        _same(tuple(litert.NUMBERS)),
+        "litert",
+        unknown="the program refuses its flags",
+    ),
+    Option(
+        Where.LITERT_FLAG,
+        "qualcomm_htp_perf_ctrl_mode",
+        Takes.NAME,
+        _same(("manual", "auto")),
+        unknown="the program refuses its flags",
+        is_mode=False,
+    ),
+    Option(
+        Where.LITERT_TOML,
+        "htp_performance_mode",
+        Takes.NUMBER,
+        _numbers(9),
+        "litert",
+        unknown="the options are refused",
+    ),
+    Option(
+        Where.LITERT_TOML,
+        "htp_perf_ctrl_mode",
+        Takes.NUMBER,
+        MappingProxyType({"0": "manual", "1": "auto"}),
+        unknown="the options are refused",
+        is_mode=False,
+    ),
+    Option(Where.DELEGATE, "htp_performance_mode", Takes.NUMBER, _numbers(9), "litert", unknown="the process ends"),
+    Option(
+        Where.DELEGATE,
+        "htp_perf_ctrl_strategy",
+        Takes.NUMBER,
+        MappingProxyType({"0": "manual", "1": "auto"}),
+        unknown="the process ends",
+        is_mode=False,
+    ),
+    Option(
+        Where.EXECUTORCH_FLAG,
+        "htp_performance_mode",
+        Takes.NUMBER,
+        _numbers(8),
+        "executorch",
+        unknown="the program refuses its flags, or votes nothing that it knows",
+    ),
+    Option(
+        Where.EXECUTORCH_OPTION,
+        RUN_TIME_OPTION,
+        Takes.NUMBER,
+        _numbers(8),
+        "executorch",
+        unknown="it is ignored, or an error in the log",
+    ),
+    Option(
+        Where.AIHUB_QNN,
+        aihub.QNN_KEY,
+        Takes.NAME,
+        MappingProxyType({name.upper(): name for name in _NINE}),
+        "vendor",
+        unknown="AI Hub documents no such value",
+    ),
+    Option(
+        Where.AIHUB_ONNX,
+        aihub.OTHER_KEY,
+        Takes.NAME,
+        _same(_OF_ORT),
+        "onnxruntime",
+        unknown="AI Hub documents no such value",
+    ),
+    Option(
+        Where.AIHUB_TFLITE,
+        aihub.OTHER_KEY,
+        Takes.NAME,
+        MappingProxyType({enumerator(name): name for name in litert.NUMBERS}),
+        "litert",
+        unknown="AI Hub documents no such value",
+    ),
+    Option(
+        Where.POLICY,
+        "policy",
+        Takes.NAME,
+        _same((*_NINE, *(f"llm_decode_{name}" for name in (*_NINE, "default")))),
+        "vendor",
+        unknown="GeniePerformanceConfig_createFromJson refuses it",
+    ),
+    Option(
+        Where.TOOL_FLAG,
+        "perf_profile",
+        Takes.NAME,
+        _same(
+            (*_NINE, "default", "system_settings", "custom", *(f"llm_decode_{name}" for name in (*_NINE, "default")))
+        ),
+        "vendor",
+        unknown="the tool refuses it, or takes high_performance",
+    ),
+    Option(
+        Where.MLPERF,
+        "perf_profile",
+        Takes.NAME,
+        MappingProxyType({**_same(mlperf.MODES), "default": "balanced"}),
+        "vendor",
+        unknown="the app takes burst in its place",
+    ),
+)
+OPTIONS: Mapping[tuple[Where, str], Option] = MappingProxyType({(each.where, each.key): each for each in _ALL})
+
+# What is written for another, by where it stands: keys that are read by nobody, and the keys that are.
+MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
+    {
+        (Where.RUN, "qnn.perf_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "qnn.perf_mode_post_run"): "qnn.htp_perf_mode_post_run",
+        (Where.RUN, "qnn.htp_performance_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "htp_performance_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "rpc_control_latency"): "qnn.rpc_control_latency",
+        **{
+            (where, key): "htp_performance_mode"
+            for where in (Where.PROVIDER, Where.GENAI)
+            for key in ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode")
+        },
+        **{(where, "qnn.htp_perf_mode"): "htp_performance_mode" for where in (Where.PROVIDER, Where.GENAI)},
+        **{(where, "qnn.rpc_control_latency"): "rpc_control_latency" for where in (Where.PROVIDER, Where.GENAI)},
+        (Where.DELEGATE, "htp_perf_ctrl_mode"): "htp_perf_ctrl_strategy",
+        (Where.LITERT_TOML, "htp_perf_ctrl_strategy"): "htp_perf_ctrl_mode",
+        (Where.AIHUB_QNN, "htp_performance_mode"): aihub.QNN_KEY,
+        (Where.AIHUB_QNN, aihub.OTHER_KEY): aihub.QNN_KEY,
+        (Where.AIHUB_ONNX, "htp_performance_mode"): aihub.OTHER_KEY,
+        (Where.AIHUB_ONNX, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.AIHUB_TFLITE, "htp_performance_mode"): aihub.OTHER_KEY,
+        (Where.AIHUB_TFLITE, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.MLPERF, "core_voltage_done"): "",
+    }
+)

@@ -1,0 +1,54 @@
+"""Files of profiles and power states, as text, that settings read back are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.profiles.fields import spell, vote_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import Place
+    from htppower.votes.vote_set import VoteSet
+
+
+@attrs.frozen
+class Imported:
+    """A profile that a file of settings is.
+
+    Attributes:
+        name: its name.
+        text: its file.
+        place: where the setting stands that it is made of.
+        states: the files of the power states beside it, by name.
+    """
+
+    name: str
+    text: str
+    place: Place
+    states: dict[str, str] = attrs.field(factory=dict, hash=False)
+
+
+def profile_name(text: str) -> str:
+    """Return a text as a name that a profile may have."""
+    name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "_.-") else "_" for letter in text)
+    return name if name[:1].isalnum() or name.startswith("_") else f"_{name}"
+
+
+def state_text(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
+    """Return the file of a power state."""
+    return "\n".join((*comments, f"state: {name}", f"summary: {summary}", *vote_lines(votes))) + "\n"
+
+
+def vote_lines(votes: VoteSet) -> Iterator[str]:
+    """Yield the lines of votes, as a file has them."""
+    begun: tuple[str, ...] = ()
+    for at, value in vote_fields(votes):
+        for depth in range(1, len(at)):
+            if at[:depth] != begun[:depth]:
+                yield f"{'  ' * (depth - 1)}{at[depth - 1]}:"
+        begun = at
+        yield f"{'  ' * (len(at) - 1)}{at[-1]}: {spell(value)}"

@@ -1,0 +1,167 @@
+"""Settings read back: what a file says of settings that vote, and the profiles that these are.
+
+reader = sniff(text, "genai_config.json")
+if reader is not None:
+    for found in reader(text, "genai_config.json"):
+        ...
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, ProfileError
+from htppower.extensions.json_text import parse_json
+from htppower.profiles.loading import load_profile
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.runtimes.json_settings import said_by_json
+from htppower.runtimes.options import Takes, Where
+from htppower.runtimes.profile_text import Imported, profile_name, state_text
+from htppower.runtimes.snpe_profile import imported
+from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
+from htppower.runtimes.snpe_reading import read as read_perf_config
+from htppower.runtimes.statements import Said, Statement
+from htppower.runtimes.text_settings import said_by_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Reader = Callable[[str, str], "tuple[Imported, ...]"]
+
+JSON_RULE = "SET-13"
+
+
+def said(data: bytes | str, path: str) -> Said:
+    """Return what a file says of settings that vote; that it can't be read is among its problems."""
+    if len(data) > LARGEST_FILE_BYTES:
+        return Said(problems=(Finding.of_file(path, "FILE-2", "larger than 1 MiB", "name a file of settings"),))
+    try:
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8") if isinstance(data, bytes) else data
+    except UnicodeDecodeError:
+        return Said(problems=(Finding.of_file(path, "FILE-3", "not UTF-8", "save the file as UTF-8"),))
+    if text.lstrip()[:1] in ("{", "["):
+        found = _said_by_json(data if isinstance(data, bytes) else text, path)
+        if found is not None:
+            return found
+    if is_perf_config(text):
+        return read_perf_config(text, path).said
+    return said_by_text(text, path)
+
+
+def _said_by_json(data: bytes | str, path: str) -> Said | None:
+    """Return what a JSON text says; None where it is none that is known, or is code that only begins like it."""
+    parsed = parse_json(data, path)
+    if parsed.root is not None:
+        return said_by_json(parsed)
+    if not path.endswith(".json") or parsed.problem is None:
+        return None
+    return Said(problems=(attrs.evolve(parsed.problem, rule=JSON_RULE),), form="JSON")
+
+
+def sniff(text: str, name: str) -> Reader | None:
+    """Return what reads the settings in a text as profiles; None where it has none."""
+    found = said(text, name)
+    readable = found.form == PERF_CONFIG or any(each.mode and each.option for each in found.statements)
+    return read if readable else None
+
+
+def read(text: str, path: str) -> tuple[Imported, ...]:
+    """Return the profiles that the settings in a text are, each as a file.
+
+    Raises:
+        ProfileError: the text can't be read, or a mode in it is none that its runtime knows.
+    """
+    found = said(text, path)
+    if found.problems:
+        raise ProfileError(found.problems)
+    if found.form == PERF_CONFIG:
+        return (imported(read_perf_config(text, path), path),)
+    problems = [_unknown(each) for each in found.statements if _is_unknown(each)]
+    if problems:
+        raise ProfileError(problems)
+    return tuple(_named_apart(_profiles(found.statements, path)))
+
+
+def _is_unknown(statement: Statement) -> bool:
+    option = statement.option
+    return option is not None and option.takes is not Takes.TIME and not statement.mode
+
+
+def _unknown(statement: Statement) -> Finding:
+    message = f"{statement.key} is {statement.value!r}, which {statement.where} do not have"
+    return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
+
+
+def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[Imported]:
+    """Yield a profile for every mode, with what stands beside it."""
+    for statement in statements:
+        option = statement.option
+        if option is None or not option.is_mode or statement.key.endswith("_post_run"):
+            continue
+        beside = {
+            each.key: each for each in statements if (each.where, each.group) == (statement.where, statement.group)
+        }
+        yield _profile(statement, beside, path)
+
+
+def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> Imported:
+    mode, runtime = statement.mode, statement.option.runtime if statement.option else ""
+    control = next((each.mode for key, each in beside.items() if "_perf_ctrl_" in key), "")
+    # Records have no automatic default.
+    if runtime == "litert" and control == "auto" and mode != "default":
+        runtime = "litert-auto"
+    stem = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122 - the path may be none
+    name = profile_name(statement.name or stem or mode)
+    lines = [
+        f"# {statement.place}: {statement.key} {statement.value}, of {statement.where}.",
+        *_of_no_counterpart(statement),
+        f"profile: {name}",
+        f"summary: As {statement.key} {statement.value} of {statement.where}.",
+        f"extends: {runtime}:{mode}",
+    ]
+    latency = next((each for key, each in beside.items() if key.endswith("rpc_control_latency")), None)
+    if latency is not None and latency.value.isdecimal() and int(latency.value) and mode != "default":
+        lines += ["votes:", f"  rpc_control_latency_us: {int(latency.value)}"]
+    states = {}
+    after = beside.get("qnn.htp_perf_mode_post_run")
+    if after is not None and after.mode not in ("", "default") and mode != "default":
+        states = {f"{name}_after_run": _state_after_run(f"{name}_after_run", after)}
+        lines += ["relax:", f"  to: {name}_after_run"]
+    return Imported(name, "\n".join(lines) + "\n", statement.place, states)
+
+
+def _of_no_counterpart(statement: Statement) -> Iterator[str]:
+    if statement.where is Where.POLICY:
+        yield "# The policy is set through the API, and overrides the extension file; a session chooses its profile."
+    if statement.where in (Where.AIHUB_QNN, Where.AIHUB_ONNX, Where.AIHUB_TFLITE):
+        yield "# What a job on AI Hub votes is not public: this is what the runtime of that model votes elsewhere."
+
+
+def _state_after_run(name: str, after: Statement) -> str:
+    votes = load_profile(f"onnxruntime:{after.mode}").votes
+    return state_text(name, f"As {after.key} {after.value}.", votes, f"# {after.place}: {after.key} {after.value}.")
+
+
+def _named_apart(profiles: Iterator[Imported]) -> Iterator[Imported]:
+    """Yield profiles with a number behind each name that is there already."""
+    seen: dict[str, int] = {}
+    for each in profiles:
+        seen[each.name] = seen.get(each.name, 0) + 1
+        number = seen[each.name]
+        if number == 1:
+            yield each
+            continue
+        name = f"{each.name}_{number}"
+        states = {f"{name}_after_run": _renamed(text, each.name, name) for text in each.states.values()}
+        yield attrs.evolve(each, name=name, text=_renamed(each.text, each.name, name), states=states)
+
+
+def _renamed(text: str, old: str, new: str) -> str:
+    for key in ("profile: ", "state: ", "  to: "):
+        for suffix in ("", "_after_run"):
+            text = text.replace(f"\n{key}{old}{suffix}\n", f"\n{key}{new}{suffix}\n")
+    return text

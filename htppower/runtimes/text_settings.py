@@ -1,0 +1,145 @@
+"""Settings in any text: flags of command lines, options of delegates, TOML, pbtxt, and literals in code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from htppower.runtimes.executorch import RUN_TIME_OPTION
+from htppower.runtimes.options import MISTAKEN, OPTIONS, Where
+from htppower.runtimes.statements import Said, Statement, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TOML = "LiteRT's options in TOML"
+PBTXT = "MLPerf's settings"
+OTHER = "a text"
+
+_VALUE = r"[\"']?(?P<value>[\w.+-]*)"
+# A flag, and where it stands.
+_FLAGS = {
+    "qualcomm_htp_performance_mode": Where.LITERT_FLAG,
+    "qualcomm_htp_perf_ctrl_mode": Where.LITERT_FLAG,
+    "htp_performance_mode": Where.EXECUTORCH_FLAG,
+    "perf_profile": Where.TOOL_FLAG,
+}
+_FLAG = re.compile(rf"(?<![\w-])--?(?P<key>{'|'.join(_FLAGS)})(?:=|\s+){_VALUE}")
+# Many settings in one value: what leads to it, what stands between two, and between a key and its value.
+_LISTS = (
+    (re.compile(r"--qnn_options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.AIHUB_QNN),
+    (re.compile(r"--onnx_options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.AIHUB_ONNX),
+    (re.compile(r"--tflite_options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.AIHUB_TFLITE),
+    (re.compile(r"QNNExternalDelegate,(?P<list>[^\"'\n]*)"), Where.DELEGATE),
+    (re.compile(r"--external_delegate_options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.DELEGATE),
+    (re.compile(r"--ep[-_]options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.PROVIDER),
+)
+_ITEM = re.compile(r"(?P<key>[A-Za-z_][\w.]*)\s*[=:|]\s*(?:\(\w+\))?[\"']?(?P<value>[\w.+-]+)")
+# onnxruntime_perf_test: -i "htp_performance_mode|burst".
+_BAR = re.compile(r"(?P<key>htp_performance_mode|rpc_control_latency|htp_perf_mode)\|(?P<value>[\w.+-]+)")
+# A key in quotes, then a colon, comma or equals sign: a literal of a dict, or two arguments of a call.
+_PAIR = re.compile(
+    r"""["'](?P<key>qnn\.[\w.]+|ep\.dynamic\.[\w.]+|ep\.qnnexecutionprovider\.[\w.]+|htp_\w+|rpc_control_latency)["']"""
+    r"""\]?\s*[:,=]\s*(?P<quote>["']?)(?P<value>[\w.+-]+)"""
+)
+_EXECUTORCH = re.compile(
+    rf"(?:[\"']{RUN_TIME_OPTION}[\"']|QNN_RUNTIME_HTP_PERFORMANCE_MODE)\s*,\s*(?P<quote>[\"']?)(?P<value>[\w.+-]+)"
+)
+_TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
+_TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
+_PBTXT = re.compile(
+    r"custom_setting\s*:?\s*\{\s*id\s*:\s*\"(?P<key>[^\"\n]*)\"\s*value\s*:\s*\"(?P<value>[^\"\n]*)\"\s*\}"
+)
+
+
+def said_by_text(given: str, path: str) -> Said:
+    """Return what a text says of settings that vote."""
+    text = Text(given, path)
+    statements = list(_of_pbtxt(text))
+    if statements:
+        return Said(tuple(statements), form=PBTXT)
+    statements = list(_of_toml(text))
+    if statements:
+        return Said(tuple(statements), form=TOML)
+    found = {(each.place, each.where): each for each in _of_any(text)}
+    return Said(tuple(sorted(found.values(), key=lambda each: each.place)), form=OTHER if found else "")
+
+
+def _of_pbtxt(text: Text) -> Iterator[Statement]:
+    for found in _PBTXT.finditer(text.text):
+        if (Where.MLPERF, found["key"]) in OPTIONS or (Where.MLPERF, found["key"]) in MISTAKEN:
+            group = (str(text.text.rfind("benchmark_setting", 0, found.start())),)
+            yield _statement(text, Where.MLPERF, found, group)
+
+
+def _of_toml(text: Text) -> Iterator[Statement]:
+    if not all(map(_TOML_ONLY.fullmatch, text.text.split("\n"))):
+        return
+    for found in _TOML_LINE.finditer(text.text):
+        if (Where.LITERT_TOML, found["key"]) in OPTIONS or (Where.LITERT_TOML, found["key"]) in MISTAKEN:
+            yield _statement(text, Where.LITERT_TOML, found, ("toml",), quoted=bool(found["quote"]))
+
+
+def _of_any(text: Text) -> Iterator[Statement]:
+    """Yield what stands anywhere in a text; the settings of one line belong together."""
+    taken: list[tuple[int, int]] = []
+    for pattern, where in _LISTS:
+        for found in pattern.finditer(text.text):
+            taken.append(found.span("list"))
+            for item in _ITEM.finditer(text.text, *found.span("list")):
+                if (where, item["key"]) in OPTIONS or (where, item["key"]) in MISTAKEN:
+                    yield _statement(text, where, item, _line(text, found.start()))
+    for found in (*_FLAG.finditer(text.text), *_EXECUTORCH.finditer(text.text), *_BAR.finditer(text.text)):
+        if not any(start <= found.start() < end for start, end in taken):
+            yield _of_match(text, found)
+    for found in _PAIR.finditer(text.text):
+        if any(start <= found.start() < end for start, end in taken):
+            continue
+        where = _where_of_pair(text, found)
+        if (where, found["key"]) in OPTIONS or (where, found["key"]) in MISTAKEN:
+            group = _line(text, found.start())
+            yield _statement(text, where, found, group, quoted=bool(found["quote"]))
+
+
+def _of_match(text: Text, found: re.Match[str]) -> Statement:
+    groups = found.groupdict()
+    if found.re is _EXECUTORCH:
+        group = _line(text, found.start())
+        return Statement(
+            Where.EXECUTORCH_OPTION,
+            RUN_TIME_OPTION,
+            found["value"],
+            text.place(found.start()),
+            text.place(found.start("value")),
+            quoted=bool(found["quote"]),
+            group=group,
+        )
+    where = Where.PROVIDER if found.re is _BAR else _FLAGS[groups["key"]]
+    return _statement(text, where, found, _line(text, found.start()))
+
+
+def _where_of_pair(text: Text, found: re.Match[str]) -> Where:
+    key = found["key"]
+    if key.startswith("qnn."):
+        return Where.RUN
+    if key.startswith("ep.dynamic."):
+        return Where.DYNAMIC
+    start = text.text.rfind("\n", 0, found.start()) + 1
+    end = text.text.find("\n", found.end())
+    line = text.text[start : end if end >= 0 else None].lower()
+    if "delegate" in line or "htp_perf_ctrl_strategy" in line:
+        return Where.DELEGATE
+    return Where.RUN if "add_run_config_entry" in line else Where.PROVIDER
+
+
+def _line(text: Text, offset: int) -> tuple[str, ...]:
+    return (f"line {text.place(offset).line}",)
+
+
+def _statement(
+    text: Text, where: Where, found: re.Match[str], group: tuple[str, ...], *, quoted: bool = True
+) -> Statement:
+    key, value = found["key"], found["value"].rstrip()
+    return Statement(
+        where, key, value, text.place(found.start("key")), text.place(found.start("value")), quoted=quoted, group=group
+    )

@@ -1,0 +1,37 @@
+"""The older QNN delegate of TensorFlow Lite: numbers only, as keys and values, and as a text of GStreamer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.runtimes.litert import CONTROL, NUMBERS, chosen
+from htppower.runtimes.settings import Part, Settings
+
+if TYPE_CHECKING:
+    from htppower.profiles.profile import Profile
+
+TITLE = "TensorFlow Lite's QNN delegate"
+KNOWN = "What the delegate votes is taken to be what LiteRT does, which was read in its public source."
+_GSTREAMER = "delegate=external external-delegate-path=libQnnTFLiteDelegate.so external-delegate-options"
+
+
+def write(profile: Profile) -> Settings:
+    """Return a profile as options of the delegate."""
+    found, control = chosen(profile)
+    options = {
+        "backend_type": "htp",
+        "htp_performance_mode": str(NUMBERS[found.mode]),
+        "htp_perf_ctrl_strategy": str(CONTROL[control]),
+    }
+    keys = ";".join(f"{name}:{value}" for name, value in options.items())
+    of_gstreamer = ",".join(
+        f"{name}=(string){value}" if value.isdecimal() else f"{name}={value}" for name, value in options.items()
+    )
+    python = ", ".join(f'"{name}": "{value}"' for name, value in options.items())
+    note = f"The number {options['htp_performance_mode']} is {found.mode}: a name in its place ends the process."
+    parts = (
+        Part("delegate options", f"--external_delegate_options='{keys}'", "shell", note=note),
+        Part("Python", f"load_delegate('libQnnTFLiteDelegate.so', options={{{python}}})", "python"),
+        Part("GStreamer, qtimltflite", f'{_GSTREAMER}="QNNExternalDelegate,{of_gstreamer};"', "shell"),
+    )
+    return Settings(parts, found.lost, KNOWN)

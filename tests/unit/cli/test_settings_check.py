@@ -1,0 +1,95 @@
+"""``htppower settings --check``: findings in a host's own settings, in the shapes of lint."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+HOST = """options = RunOptions()
+options.add_run_config_entry("qnn.perf_mode", "burst")
+options.add_run_config_entry("qnn.rpc_control_latency", "soon")
+"""
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    """Return a host with two mistakes."""
+    file = tmp_path / "host.py"
+    file.write_text(HOST, encoding="utf-8")
+    return file
+
+
+def test_findings_have_place_line_hint_and_rule(command: Command, host: Path) -> None:
+    """As lint tells them, with the line and a marker."""
+    told = command.output("settings", "--check", str(host), exit_code=1)
+    assert f"{host}:2:31: error SET-1" in " ".join(told.split())
+    assert '2 | options.add_run_config_entry("qnn.perf_mode", "burst")' in told
+    assert "hint: write qnn.htp_perf_mode" in told
+    assert "why: htppower explain SET-7" in told
+    assert "1 file: 2 errors" in told
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif", "junit"])
+def test_the_forms_of_lint(command: Command, host: Path, form: str, tmp_path: Path) -> None:
+    """Every form has both findings; a file of it is written, too."""
+    told = command.output("settings", "--check", str(host), "--format", form, exit_code=1)
+    assert "SET-1" in told
+    assert "SET-7" in told
+    written = tmp_path / "report"
+    command.output("settings", "--check", str(host), "-o", f"{form}={written}", exit_code=1)
+    assert "SET-7" in written.read_text(encoding="utf-8")
+    if form == "json":
+        (finding, _) = json.loads(told)["findings"]
+        assert (finding["line"], finding["column"], finding["family"]) == (2, 31, "settings")
+
+
+def test_warnings_count_where_that_is_asked_for(command: Command, tmp_path: Path) -> None:
+    """A run that is not lowered is a warning."""
+    file = tmp_path / "options.json"
+    file.write_text('{"qnn.htp_perf_mode": "burst"}', encoding="utf-8")
+    assert "warning SET-11" in command.output("settings", "--check", str(file))
+    command.output("settings", "--check", "--strict", str(file), exit_code=1)
+
+
+def test_a_file_without_settings_is_told(command: Command, tmp_path: Path) -> None:
+    """So that a check of the wrong file is no silent success; an extension file has a check of its own."""
+    other, extension = tmp_path / "other.txt", tmp_path / "extension.json"
+    other.write_text("nothing\n", encoding="utf-8")
+    extension.write_text('{"devices": []}', encoding="utf-8")
+    result = command.run("settings", "--check", str(other), str(extension))
+    assert result.exit_code == 0
+    assert f"{other}: no setting in it that votes" in result.stderr
+    assert f"{extension}: an extension file: htppower lint checks it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [(b"\xff\xfe", "FILE-3"), (b"x" * 2**20 + b"x", "FILE-2"), (b'{"a": 1,}', "SET-13"), (None, "FILE-1")],
+)
+def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes | None, rule: str) -> None:
+    """It is a finding, at the file's first line where it has no place, and never a traceback."""
+    file = tmp_path / "options.json"
+    if content is not None:
+        file.write_bytes(content)
+    told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
+    assert rule in told
+
+
+def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp_path: Path) -> None:
+    """One that is not beside the dialog is on the device, and nothing is said of it."""
+    dialog = tmp_path / "dialog.json"
+    backend = {"type": "QnnHtp", "extensions": "outer.json"}
+    dialog.write_text(json.dumps({"dialog": {"engine": {"backend": backend}}}), encoding="utf-8")
+    assert "no findings" in command.output("settings", "--check", str(dialog))
+    outer = tmp_path / "outer.json"
+    outer.write_text('{"backend_extensions": {"config_file_path": "inner.json"}}', encoding="utf-8")
+    assert "hint: name inner.json" in command.output("settings", "--check", str(dialog), exit_code=1)
+    outer.write_text("{}", encoding="utf-8")
+    assert "no findings" in command.output("settings", "--check", str(dialog))

@@ -1,0 +1,207 @@
+"""Settings read back: every text that is made is the profile that it was made of, as its runtime votes it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower import ProfileError, load_profile, profile_names
+from htppower.profiles.loading import record_names
+from htppower.review.settings_check.check import findings_of
+from htppower.runtimes.catalogue import NAMES, settings
+from htppower.runtimes.reading import read, said, sniff
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower import Profile
+    from htppower.runtimes.profile_text import Imported
+
+GENAI = """{
+  "model": {
+    "decoder": {
+      "pipeline": [
+        {"embeddings": {"session_options": {"provider_options": [{"qnn": {"htp_performance_mode": "balanced"}}]}}},
+        {"prefill": {"session_options": {"provider_options": [
+          {"cuda": {"htp_performance_mode": "burst"}},
+          {"QNN": {"htp_performance_mode": "Burst", "rpc_control_latency": "80"}}]}}}
+      ]
+    }
+  }
+}
+"""
+
+
+def loaded(found: Imported, folder: Path) -> Profile:
+    """Return what is imported, loaded from files."""
+    (folder / "states").mkdir(exist_ok=True)
+    (folder / f"{found.name}.yaml").write_text(found.text, encoding="utf-8")
+    for name, text in found.states.items():
+        (folder / "states" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return load_profile(folder / f"{found.name}.yaml")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in record_names() if name.partition(":")[0] in ("onnxruntime", "litert")]
+)
+def test_a_record_is_read_back_as_itself(name: str, tmp_path: Path) -> None:
+    """What each mode is written as in options, flags and TOML leads back to what the runtime votes in it."""
+    record = load_profile(name)
+    runtime, _, mode = name.partition(":")
+    parts = settings(record, runtime).parts
+    for part in parts[:1] if runtime == "onnxruntime" else parts[:2]:
+        reader = sniff(part.text, part.file or "options")
+        assert reader is not None
+        (found,) = reader(part.text, part.file or "options")
+        again = loaded(found, tmp_path)
+        assert again.votes == record.votes
+        assert (again.relax and again.relax.to.votes) == (record.relax and record.relax.to.votes)
+        assert again.lineage[1:] == (mode,)
+
+
+@pytest.mark.parametrize("runtime", NAMES)
+@pytest.mark.parametrize("name", profile_names())
+def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> None:
+    """No text to paste breaks a rule; one that chooses a mode is read back, where its form is known."""
+    for part in settings(load_profile(name), runtime).parts:
+        found = said(part.text, part.file or "options")
+        assert [each.rule for each in findings_of(found, part.file) if each.rule != "SET-11"] == []
+        assert found.problems == ()
+
+
+@pytest.mark.parametrize("name", [name for name in profile_names() if name != "system_settings"])
+def test_a_perf_config_of_snpe_is_read_back(name: str, tmp_path: Path) -> None:
+    """All that it can say comes back: clocks, modes, latencies, polling, times, on both sides."""
+    profile = load_profile(name)
+    (found,) = read(settings(profile, "snpe").parts[0].text, "perf_config.yaml")
+    again = loaded(found, tmp_path)
+    assert profile.relax is not None
+    assert again.relax is not None
+    assert again.votes.dcvs_v3 == profile.votes.dcvs_v3
+    assert again.votes.rpc_polling_time_us == profile.votes.rpc_polling_time_us
+    assert again.relax.to.votes.dcvs_v3 == profile.relax.to.votes.dcvs_v3
+    assert again.relax.after_deinit_to.votes.dcvs_v3 == profile.relax.after_deinit_to.votes.dcvs_v3
+    assert again.relax.after_inference_us == profile.relax.after_inference_us
+    assert settings(again, "snpe").parts[0].text == settings(profile, "snpe").parts[0].text
+
+
+def test_every_model_of_a_pipeline_is_a_profile(tmp_path: Path) -> None:
+    """By the name of the model, in either letter case, and of the QNN provider alone."""
+    one, other = read(GENAI, "genai_config.json")
+    assert (one.name, other.name) == ("embeddings", "prefill")
+    assert str(other.place) == "genai_config.json:8:44"
+    prefill = loaded(other, tmp_path)
+    assert prefill.votes.rpc_control_latency_us == 80
+    assert prefill.votes.hvx == load_profile("onnxruntime:burst").votes.hvx
+
+
+def test_a_run_and_what_follows_it_are_a_profile_and_a_state(tmp_path: Path) -> None:
+    """The mode after the run is what the profile relaxes to; two runs in one file get two names."""
+    text = 'r.add_run_config_entry("qnn.htp_perf_mode", "burst")'
+    run = f'{text}; r.add_run_config_entry("qnn.htp_perf_mode_post_run", "power_saver")'
+    one, other = read(f"{run}\n{run.replace('burst', 'balanced')}\n", "host.py")
+    assert (one.name, other.name) == ("host", "host_2")
+    for found, mode in ((one, "burst"), (other, "balanced")):
+        profile = loaded(found, tmp_path)
+        assert profile.votes.hvx == load_profile(f"onnxruntime:{mode}").votes.hvx
+        assert profile.relax is not None
+        assert profile.relax.to.votes == load_profile("onnxruntime:power_saver").votes
+
+
+@pytest.mark.parametrize(
+    ("text", "record"),
+    [
+        ("--tflite_options qnn_htp_performance_mode=kHtpHighPerformance", "litert:high_performance"),
+        ('--options "--qnn_options context_htp_performance_mode=LOW_BALANCED;x=y"', "vendor:low_balanced"),
+        ("QNNExternalDelegate,backend_type=htp,htp_performance_mode=(string)6;", "litert:high_power_saver"),
+        (
+            '--external_delegate_options="backend_type:htp;htp_performance_mode:2;htp_perf_ctrl_strategy:1"',
+            "litert-auto:burst",
+        ),
+        ("qnn_executor_runner --htp_performance_mode 8", "executorch:balanced"),
+        ("options.set_option(QNN_RUNTIME_HTP_PERFORMANCE_MODE, 3);", "executorch:high_performance"),
+        ('onnxruntime_perf_test -i "backend_path|x htp_performance_mode|burst"', "onnxruntime:burst"),
+        ('{"performance": {"policy": "burst"}}', "vendor:burst"),
+        ('providers=[("QNNExecutionProvider", {"htp_performance_mode": "balanced"})]', "onnxruntime:balanced"),
+    ],
+)
+def test_one_setting_in_any_text(text: str, record: str, tmp_path: Path) -> None:
+    """A flag, an option of a delegate, a literal in code: each is what its runtime votes."""
+    (found,) = read(text, "a.txt")
+    assert loaded(found, tmp_path).votes.hvx == load_profile(record).votes.hvx
+    assert f"extends: {record}\n" in found.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[1]", "no settings\n", '{"devices": [{"cores": [{"rpc_control_latency": 100}]}]}', "profile: burst\n"],
+)
+def test_what_is_no_setting_is_left_to_others(text: str) -> None:
+    """No reader takes it; an extension file has one of its own."""
+    assert sniff(text, "file.json") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{\n  "htp_performance_mode": "turbo"\n}', "2:27"),
+        ("general:\n  DSP_HYSTERESIS_TIME: 3\nexecute:\n  BUS_VOLTAGE_CORNER_MIN_START: x\n", "2:3"),
+    ],
+)
+def test_what_is_wrong_is_an_error_with_its_place(text: str, where: str) -> None:
+    """A mode that the runtime does not know, and a field that SNPE does not have."""
+    with pytest.raises(ProfileError) as caught:
+        read(text, "a.txt")
+    assert f"a.txt:{where}: SET-" in str(caught.value)
+
+
+@given(
+    st.text(max_size=200)
+    | st.lists(
+        st.sampled_from(
+            [
+                *(
+                    '{"',
+                    '":',
+                    "}",
+                    "[",
+                    "]",
+                    '"qnn.htp_perf_mode"',
+                    '"htp_performance_mode"',
+                    ": ",
+                    ", ",
+                    '"burst"',
+                    "2",
+                ),
+                *("--qnn_options ", "context_htp_performance_mode=", "BURST", "custom_setting {", 'id: "perf_profile"'),
+                *(
+                    "general:\n",
+                    "  DSP_HYSTERESIS_TIME_US: ",
+                    "execute:\n",
+                    "\n",
+                    "  BUS_VOLTAGE_CORNER_MIN_START: ",
+                    "é",
+                ),
+                *('"model"', '"dialog"', '"engine"', '"backend"', '"QnnHtp"', "null", "true", "\t", "\\", "\0"),
+            ]
+        ),
+        max_size=30,
+    ).map("".join),
+    st.sampled_from(["a.json", "a.yaml", "a.py", "genai_config.json", ""]),
+)
+def test_no_text_breaks_a_reader(text: str, name: str) -> None:
+    """Whatever stands in a file, it is read or refused with a place, and every finding lies in it."""
+    found = said(text, name)
+    lines = text.split("\n")
+    for finding in (*found.problems, *findings_of(found, name)):
+        assert finding.place is not None
+        assert finding.line <= len(text.splitlines()) + 1
+    for statement in found.statements:
+        line = lines[statement.key_place.line - 1]
+        assert line[statement.key_place.column - 1 :].lstrip("\"'").startswith(statement.key[:1])
+    with contextlib.suppress(ProfileError):
+        read(text, name)
