@@ -15,13 +15,17 @@ from checkout import TESTS
 from vendorlib import decoded
 
 from htppower import load_profile, profile_names
-from htppower.hosts.qnn_modes import MODES, provider_options
+from htppower.hosts.qnn_modes import modes, provider_options
+from htppower.review.settings_check.check import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from htppower.votes.vote_set import VoteSet
 
+MODES = modes()
+# What follows a run, so that only the setting itself is found.
+LOWERED = {"qnn.htp_perf_mode_post_run": "low_power_saver"}
 PROCESS = TESTS / "support" / "processes" / "npu_provider.py"
 LINE = re.compile(r"(?:.*QnnLogging\])?\s*(?:<\w> )?(?P<text>.*)")
 SET = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId: (-?\d+)")
@@ -107,6 +111,37 @@ def test_run_and_dynamic_options_vote(parts: dict[str, list[str]]) -> None:
     assert calls(parts["run qnn.htp_perf_mode default"]) == []
     assert cast(parts["dynamic"])["DCVS_V3"] == expected(MODES["high_performance"])["DCVS_V3"]
     assert calls(parts["gone"]) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "finds"),
+    [
+        ("given htp_performance_mode=BURST", ""),
+        ("given htp_performance_mode=turbo", "SET-2"),
+        ("given htp_performance_mode=2", "SET-4"),
+        ("given qnn.perf_mode=burst", "SET-1"),
+        ("given perf_profile=burst", "SET-1"),
+        ("given htp_perf_mode=burst", "SET-1"),
+        ("run qnn.perf_mode burst", "SET-1"),
+        ("run htp_performance_mode burst", "SET-1"),
+        ("run qnn.htp_perf_mode turbo", "SET-2"),
+        ("run qnn.htp_perf_mode BURST", ""),
+    ],
+)
+def test_the_provider_votes_for_a_setting_unless_the_check_finds_something(
+    parts: dict[str, list[str]], part: str, finds: str, tmp_path: Path
+) -> None:
+    """What the check says is ignored votes nothing, and all else the votes of burst."""
+    kind, _, said = part.partition(" ")
+    key, value = said.replace("=", " ").split()
+    where = "run_options" if kind == "run" else "provider_options"
+    file = tmp_path / "options.json"
+    file.write_text(json.dumps({where: {key: value, **LOWERED}}), encoding="utf-8")
+    assert [finding.rule for finding in check([str(file)]).report.findings] == ([finds] if finds else [])
+    log = cast(parts[part])
+    # What is voted already is not voted again in the same session.
+    assert log.get("DCVS_V3") == (None if finds else expected(MODES["burst"])["DCVS_V3"])
+    assert bool(log) is not bool(finds)
 
 
 def test_votes_are_cast_once(parts: dict[str, list[str]]) -> None:

@@ -1,0 +1,31 @@
+"""Ask the vendor's Genie which configurations it takes: a line of JSON for each of those on the standard input.
+
+genie_configs.py FOLDER_OF_LIBRARIES    each line: {"dialog": ...} or {"performance": ...}; answers: the code
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Answer every line."""
+    # The unwinder of GCC first: the package's own ends the process at the next exception.
+    ctypes.CDLL("libgcc_s.so.1", ctypes.RTLD_GLOBAL)
+    genie = ctypes.CDLL(str(Path(sys.argv[1]) / "libGenie.so"))
+    for line in sys.stdin:
+        config = json.loads(line)
+        make = genie.GeniePerformanceConfig_createFromJson
+        if "performance" not in config:
+            make = genie.GenieDialogConfig_createFromJson
+        code = make(line.encode(), ctypes.byref(ctypes.c_void_p()))
+        print(f"## {code}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
+
+# ruff: noqa: T201 - what it prints is read

@@ -1,0 +1,111 @@
+"""Settings for Genie on the vendor's library: what is made is taken, and what the check refuses is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from checkout import TESTS
+from voter import libraries
+
+from htppower import load_profile, profile_names
+from htppower.review.settings_check.check import check
+from htppower.runtimes.catalogue import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voter import Voter
+
+PROCESS = TESTS / "support" / "processes" / "genie_configs.py"
+BLOCK = {
+    "version": 1,
+    "use-mmap": False,
+    "spill-fill-bufsize": 0,
+    "mmap-budget": 0,
+    "poll": True,
+    "cpu-mask": "0xe0",
+    "kv-dim": 64,
+    "pos-id-dim": 32,
+    "allow-async-init": False,
+}
+
+
+def dialog(block: dict[str, Any] | None = None, backend: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a dialog's configuration that Genie takes, with more keys in its backend and in the block of that."""
+    model = {"version": 1, "type": "binary", "binary": {"version": 1, "ctx-bins": ["a.bin"]}}
+    of_backend = {"version": 1, "type": "QnnHtp", "QnnHtp": {**BLOCK, **(block or {})}, **(backend or {})}
+    engine = {"version": 1, "n-threads": 1, "backend": of_backend, "model": model}
+    context = {"version": 1, "size": 64, "n-vocab": 3, "bos-token": 1, "eos-token": 2}
+    sampler = {"version": 1, "seed": 1, "temp": 0.8, "top-k": 40, "top-p": 0.95}
+    tokenizer = {"version": 1, "path": "tokenizer.json"}
+    whole = {"version": 1, "type": "basic", "context": context, "sampler": sampler, "tokenizer": tokenizer}
+    return {"dialog": {**whole, "engine": engine}}
+
+
+DIALOGS = {
+    "extensions": (dialog(backend={"extensions": "inner.json"}), set[str]()),
+    "no extensions": (dialog(), {"SET-10"}),
+    "perf-profile": (dialog({"perf-profile": "burst"}, {"extensions": "inner.json"}), {"SET-8"}),
+    "perf_profile": (dialog({"perf_profile": "burst"}, {"extensions": "inner.json"}), {"SET-8"}),
+    "rpc": (dialog({"rpc-polling-time": 1}, {"extensions": "inner.json"}), {"SET-8"}),
+    "beside": (dialog(backend={"extensions": "inner.json", "performance": {"policy": "burst"}}), {"SET-8"}),
+}
+POLICIES = ("burst", "BURST", "default", "system_settings", "llm_decode_burst", "llm_decode_default", "turbo")
+
+
+@pytest.fixture(scope="module")
+def codes() -> dict[str, int]:
+    """Return what Genie answers to each dialog and policy."""
+    configs = {name: config for name, (config, _) in DIALOGS.items()}
+    configs |= {f"policy {name}": {"performance": {"policy": name}} for name in POLICIES}
+    folder = libraries()
+    done = subprocess.run(
+        [sys.executable, str(PROCESS), str(folder)],
+        input="".join(f"{json.dumps(config)}\n" for config in configs.values()),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
+    )
+    answers = [int(line.removeprefix("## ")) for line in done.stdout.splitlines() if line.startswith("## ")]
+    assert done.returncode == 0, done.stderr
+    return dict(zip(configs, answers, strict=True))
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_genie_refuses_a_dialog_as_the_check_says(codes: dict[str, int], name: str, tmp_path: Path) -> None:
+    """An error of the check is a dialog that can't be made; a warning and none is one that can."""
+    config, finds = DIALOGS[name]
+    file = tmp_path / "dialog.json"
+    file.write_text(json.dumps(config, indent=2), encoding="utf-8")
+    report = check([str(file)]).report
+    assert {finding.rule for finding in report.findings} == finds
+    assert any(map(report.counts, report.findings)) is (codes[name] != 0)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_genie_takes_a_policy_as_the_check_says(codes: dict[str, int], name: str, tmp_path: Path) -> None:
+    """A policy that the check finds nothing in is taken, and any other refused."""
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps({"performance": {"policy": name}}), encoding="utf-8")
+    assert bool(check([str(file)]).report.findings) is (codes[f"policy {name}"] != 0)
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_the_extension_file_for_a_profile_is_taken(reader: Voter, name: str) -> None:
+    """The vendor's parser takes what is made for each shipped profile, and with every vote that has a key."""
+    made = settings(load_profile(name), "genie")
+    assert reader.accepted(made.parts[0].text)
+    votes = attrs.evolve(
+        load_profile("burst").votes, rpc_control_latency_us=250, adaptive_polling_time_us=2000, hmx_timeout_us=500_000
+    )
+    mine = settings(attrs.evolve(load_profile("burst"), votes=votes), "genie")
+    assert '"hmx_timeout_us": 500000' in mine.parts[0].text
+    assert reader.accepted(mine.parts[0].text)
