@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
 
 # What a task does: take one of two locks for the rest, read or add to one of three counts, put something in a queue, or
-# let another task do the rest.
+# let another task do the rest, at once or after those that wait for that already.
 Action = tuple[str, int]
 Ends = set[tuple[object, ...]]
 # How many programs are drawn, by the number of preemptions.
@@ -29,8 +29,8 @@ SEEDS = (40, 20, 8)
 
 def _draw(seed: int) -> list[list[Action]]:
     chance = random.Random(seed)  # noqa: S311 - no secret
-    kinds = [("read", 3), ("add", 3), ("lock", 2), ("put", 1), ("spawn", 1)]
-    names, weights = [kind for kind, _ in kinds], [3, 3, 2, 1, 1]
+    kinds = [("read", 3), ("add", 3), ("lock", 2), ("put", 1), ("spawn", 1), ("queue", 1)]
+    names, weights = [kind for kind, _ in kinds], [3, 3, 2, 1, 1, 2]
     return [
         [(name, chance.randrange(dict(kinds)[name])) for name in chance.choices(names, weights, k=chance.randint(2, 4))]
         for _ in range(chance.randint(2, 3))
@@ -59,8 +59,9 @@ def _end(  # noqa: C901 - a case for each kind of action
             scheduler.point()
             if what == "put":
                 items.put(name)
-            elif what == "spawn":
-                scheduler.spawn(name, partial(act, f"{name} {place}", actions[place + 1 :]))
+            elif what in ("spawn", "queue"):
+                rest = partial(act, f"{name} {place}", actions[place + 1 :])
+                scheduler.spawn(name, rest, queued=what == "queue")
                 return
             else:
                 touch(("count", number), READ if what == "read" else WRITTEN)
@@ -149,3 +150,24 @@ def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
     scheduler.run()
     assert scheduler.failure is not None
     assert scheduler.failure.details == "deep: EndlessError"
+
+
+def test_what_is_queued_begins_in_its_order() -> None:
+    """Without a preemption no task that is queued comes before one that was queued earlier; with one, it may."""
+
+    def orders(most: int) -> set[str]:
+        found: set[str] = set()
+        beginning: list[int] | None = []
+        while beginning is not None:
+            choices = Enumerated(beginning, most)
+            scheduler = Scheduler(choices, coarse=True)
+            begun: list[str] = []
+            for name in "abc":
+                scheduler.spawn(name, partial(begun.append, name), queued=True)
+            scheduler.run()
+            found.add("".join(begun))
+            beginning = choices.following()
+        return found
+
+    assert orders(0) == {"abc"}
+    assert orders(1) == {"abc", "acb", "bac", "bca"}

@@ -1,8 +1,8 @@
 """What the steps of a run read and write: two orders of steps that touch nothing in common come to the same.
 
 A place is a field of an object of the program under test, the contents of a list, dictionary, set or queue in such a
-field, a lock, an event, the clock, or the host: all that the specification and the simulated HTP know is one place. A
-field that is written nowhere but where its object is made is none, unless it has contents.
+field, a lock, an event, the clock, the queue of the pool, or the host: all that the specification and the simulated HTP
+know is one place. A field that is written nowhere but where its object is made is none, unless it has contents.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 READ, WRITTEN = 1, 2
 CLOCK = "the clock"
 HOST = "the host"
+POOL = "the queue of the pool"
 # What makes an object, or is called in forked children only.
 _MAKERS = frozenset({"__init__", "disown", "_disown"})
 

@@ -2,9 +2,10 @@
 
 An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's two threads run.
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
-on what is in a queue of its own, are one: nothing that another task does depends on it. Of orders that differ only in
-the order of steps that touch nothing in common, one is run to its end: see ``reduction``. What is still to come when
-both threads have ended runs in one order. There is no heartbeat.
+on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
+the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
+orders that differ only in the order of steps that touch nothing in common, one is run to its end: see ``reduction``.
+What is still to come when both threads have ended runs in one order. There is no heartbeat.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from simulation.accesses import WRITTEN, touch
+from simulation.accesses import POOL, WRITTEN, touch
 from simulation.clock import Clock
 from simulation.collector import Collector
 from simulation.tasks import Task, Violation, end, told, who_waits
@@ -82,8 +82,15 @@ class Scheduler:
         """The virtual time."""
         return self.clock.now_us
 
-    def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False) -> Task:
-        """Make a task, which is ready; the run ends when every task that is no daemon has ended."""
+    def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False, queued: bool = False) -> Task:
+        """Make a task, which is ready; the run ends when every task that is no daemon has ended.
+
+        Args:
+            name: what the trace calls it.
+            run: what it does.
+            daemon: whether the run does not wait for its end.
+            queued: whether, with coarse steps, it begins after those that were made so before.
+        """
         task = Task(name, next(self._numbers), daemon=daemon)
         task.path = self.turns.author.next_path() if self.coarse else (task.number,)
         self._choices.born(task, self.turns.author)
@@ -91,6 +98,9 @@ class Scheduler:
         self.tasks.append(task)
         self._foreground += not daemon
         self.turns.ready.append(task)
+        if queued and self.coarse:
+            task.queued = True
+            touch(POOL, WRITTEN)
         return task
 
     def run(self) -> None:
@@ -203,6 +213,11 @@ class Scheduler:
 
     def _run_task(self, task: Task, run: Callable[[], object]) -> None:
         try:
+            if task.queued:
+                task.queued = False
+                touch(POOL, WRITTEN)
+                # Another may overtake it before it does anything.
+                self.point()
             run()
         except GreenletExit:
             pass

@@ -40,6 +40,7 @@ class Task:
         waiters: the tasks that wait for its end.
         path: which it is in every order of steps: that of the task that has made it, and how many that made before it.
         last: whether it goes on only where nobody else can, with coarse steps.
+        queued: whether it waits for those that were asked for before it to begin, with coarse steps.
         serves: whether it only hands on what is in a queue of its own, so that no order of its steps and those of
             others makes a difference.
     """
@@ -55,6 +56,7 @@ class Task:
         "name",
         "number",
         "path",
+        "queued",
         "serves",
         "thread",
         "waiters",
@@ -72,7 +74,7 @@ class Task:
         self.done = False
         self.thread: object | None = None
         self.waiters: list[Task] = []
-        self.serves = self.last = False
+        self.serves = self.last = self.queued = False
         self.path: tuple[int, ...] = (number,)
         self.made = 0
 

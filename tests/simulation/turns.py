@@ -16,7 +16,7 @@ class Turns:
     Args:
         choices: who goes on.
         coarse: whether who could go on stands in the order of the tasks' paths, one that serves goes on at once, and
-            one that is last only where nobody else can.
+            one that is last only where nobody else can, and of those that are queued the first comes first.
 
     Attributes:
         ready: the tasks that could go on.
@@ -42,7 +42,9 @@ class Turns:
         """Return the tasks that could go on, as they are chosen from."""
         if not self._coarse:
             return self.ready
-        return sorted([each for each in self.ready if not each.last] or self.ready, key=lambda each: each.path)
+        next_queued = min((each.number for each in self.ready if each.queued), default=0)
+        free = [each for each in self.ready if not each.last and (not each.queued or each.number == next_queued)]
+        return sorted(free or self.ready, key=lambda each: each.path)
 
     def pick_at(self, step: int, task: Task, *, clock: bool) -> Task | None:
         """Return who goes on at a point of a task that could, None where time moves on while that is slow."""

@@ -114,7 +114,7 @@ class SimulatedPool:
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon."""
-        self._scheduler.spawn(f"pool {next(self._numbers)}", partial(_run, action), daemon=True)
+        self._scheduler.spawn(f"pool {next(self._numbers)}", partial(_run, action), daemon=True, queued=True)
         self._scheduler.point()
 
 
