@@ -97,7 +97,7 @@ PHASES = (
             "            if was_open:\n"
             "                return\n"
         ),
-        seed=70_000_540,
+        seed=71_000_998,
     ),
     Mutation(
         "the deadline is not renewed on the hot path",
