@@ -57,6 +57,8 @@ def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
     by = next((rule for rule in _EXPLAINED_BY.get(where or (Event.QNN, Event.QNN), ()) if rule in fired), None)
     if by is None and POWER_UP in fired and _of_power(numbers, times, found):
         by = POWER_UP
+    if by is None and CONTENTION in fired and _of_yields(numbers, times, found):
+        by = CONTENTION
     if by is None and COLD_START in fired and set(slow) <= set(numbers.measurement.starts):
         by = COLD_START
     if by is not None:
@@ -87,6 +89,11 @@ def _more_work(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
 def _of_power(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
     power = _medians(numbers, Event.POWER_ON, times, found)
     return power is not None and power[1] - power[0] > _MOSTLY * (found.slow - found.fast)
+
+
+def _of_yields(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
+    yields = _medians(numbers, Event.YIELDS, times, found)
+    return yields is not None and yields[1] > yields[0]
 
 
 def _where(numbers: Numbers, times: Sequence[float], found: Humps) -> tuple[Event, Event] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import Event
@@ -20,41 +20,67 @@ _WAY_LEAST_US = 2 * EMPTY_CALL_US
 _WAY_SHARE = 0.1
 # QnnHtpPerfInfrastructure.h, SDK 2.50: RPC polling is for V69 and later.
 _POLLING_ARCH = 69
+# The way, from the rows between which it lies.
+_WAYS = (
+    (Event.RPC, Event.QNN_ACCELERATOR, Confidence.HIGH),
+    (Event.RPC, Event.ACCELERATOR, Confidence.MEDIUM),
+    (Event.QNN, Event.QNN_ACCELERATOR, Confidence.MEDIUM),
+    (Event.QNN, Event.ACCELERATOR, Confidence.LOW),
+)
+# Where the profile polls already it is doubtful that anything can be gained; rows further apart have more between them.
+_DOUBT = 0.5
 # What polling costs the CPU is no time of the inference: it counts this much beside time.
 _CPU_WEIGHT = 0.1
 # Adaptive polling is for inferences from about 1 ms on (vendor).
 _ADAPTIVE_US = 1_000
 
 
+class _Way(NamedTuple):
+    """The way of a call: how long it takes, what was subtracted from what, and how sure that is."""
+
+    time_us: float
+    said: str
+    confidence: Confidence
+
+
+def _way(numbers: Numbers) -> _Way | None:
+    """Return the way of the call and of its answer; from rows further apart where the nearest are missing."""
+    for outer, inner, confidence in _WAYS:
+        time_us = numbers.between(outer, inner)
+        if time_us is not None:
+            words = f"{outer.printed} less {inner.printed}".replace(" (execute) time", "")
+            said = f"{words} is {time(time_us)}, {percent(numbers.share(time_us))} of the inference"
+            return _Way(time_us, said, confidence)
+    return None
+
+
 def wake_up(numbers: Numbers) -> Advice | Nothing:
     """ADV-1; where polling ends before the answer, ADV-2 says more."""
-    way_us = numbers.between(Event.RPC, Event.QNN_ACCELERATOR)
-    if way_us is None:
+    way = _way(numbers)
+    if way is None:
         return Nothing(WAKE_UP, "needs rows of RPC (3001) and QNN accelerator (3002)")
-    share = numbers.share(way_us)
-    said = f"RPC less QNN accelerator is {time(way_us)}, {percent(share)} of the inference"
-    if way_us < _WAY_LEAST_US or share < _WAY_SHARE:
-        return Nothing(WAKE_UP, f"{said}; an empty call takes about {EMPTY_CALL_US} us")
+    said = f"{way.said}; an empty call takes about {EMPTY_CALL_US} us"
+    if way.time_us < _WAY_LEAST_US or numbers.share(way.time_us) < _WAY_SHARE:
+        return Nothing(WAKE_UP, said)
     if not isinstance(polling(numbers), Nothing):
-        return Nothing(WAKE_UP, f"{said}; polling ends before the answer (ADV-2)")
-    more_us = way_us - EMPTY_CALL_US
-    evidence = [f"{said}; an empty call takes about {EMPTY_CALL_US} us."]
+        return Nothing(WAKE_UP, f"{way.said}; polling ends before the answer (ADV-2)")
+    gain_us = min(way.time_us - EMPTY_CALL_US, numbers.whole_us)
+    share = numbers.share(gain_us) * (1 if way.confidence is Confidence.HIGH else _DOUBT)
+    evidence = [f"{said}."]
     compute_us = numbers.typical(Event.COMPUTE)
     if compute_us is not None:
         evidence.append(f"The graph itself computes for {time(compute_us)}.")
     profile = numbers.measurement.profile
-    do = _awake(numbers)
-    best = Confidence.HIGH
-    if profile is not None and polling_us(profile) and numbers.measurement.profile is profile:
+    do, sure = _awake(numbers), way.confidence
+    if profile is not None and polling_us(profile):
         evidence.append(f"{profile.name} votes polling, so its votes may not be in force.")
         do = (
             "htppower status          # is the session RAISED, is polling in force?",
             "htppower doctor          # does the library take the votes?",
         )
-        best = Confidence.MEDIUM
-    return Advice(
-        WAKE_UP, numbers.confidence(best), tuple(evidence), do, numbers.share(more_us), min(more_us, numbers.whole_us)
-    )
+        share *= _DOUBT
+        sure = max(sure, Confidence.MEDIUM, key=list(Confidence).index)
+    return Advice(WAKE_UP, numbers.confidence(sure), tuple(evidence), do, share, gain_us)
 
 
 def _awake(numbers: Numbers) -> tuple[str, ...]:
@@ -83,11 +109,13 @@ def polling(numbers: Numbers) -> Advice | Nothing:
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}; the profile polls adaptively")
     if rpc_us <= limit_us:
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}, polling goes on for {limit_us} us")
-    way_us = numbers.between(Event.RPC, Event.QNN_ACCELERATOR) or 0.0
+    waits_us = numbers.between(Event.ACCELERATOR, Event.COMPUTE) or 0.0
+    if rpc_us - waits_us <= limit_us:
+        said = f"the RPC takes {time(rpc_us)}, {time(rpc_us - waits_us)} without the waits on the HTP"
+        return Nothing(POLLING, f"{said}; polling goes on for {limit_us} us")
+    way = _way(numbers)
+    way_us = 0.0 if way is None else way.time_us
     late = way_us >= _WAY_LEAST_US
-    if polls_us is None and not late:
-        said = f"the RPC takes {time(rpc_us)}, of which the way is {time(way_us)}"
-        return Nothing(POLLING, f"{said}; name the profile with --profile, which may poll in vain")
     evidence = [f"The RPC takes {time(rpc_us)}; polling ends after {limit_us} us."]
     if late:
         evidence.append(f"Its way takes {time(way_us)}, where an empty call takes about {EMPTY_CALL_US} us.")
@@ -97,6 +125,7 @@ def polling(numbers: Numbers) -> Advice | Nothing:
     )
     more_us = way_us - EMPTY_CALL_US if late else 0.0
     share = max(numbers.share(more_us), _CPU_WEIGHT * limit_us / rpc_us)
-    best = Confidence.MEDIUM if profile is None else Confidence.HIGH
+    # Most tools run under a profile that polls unless they are told otherwise.
+    best = Confidence.HIGH if profile is not None else Confidence.MEDIUM if late else Confidence.LOW
     do = (f"votes: {{adaptive_polling_time_us: {_ADAPTIVE_US}}}   # with rpc_polling_time_us: {LONGEST_POLLING_US}",)
     return Advice(POLLING, numbers.confidence(best), tuple(evidence), do, share, more_us)

@@ -50,13 +50,14 @@ class Case:
 CASES = {
     "good": Case("", lambda _: GOOD),
     "good under burst": Case("", lambda _: GOOD, "burst"),
-    "good and long": Case("", lambda _: like(compute=25_000.0, way=290.0)),
+    "good and long": Case("", lambda _: like(compute=25_000.0, way=290.0), "balanced"),
     "wake-up": Case("ADV-1", lambda _: like(way=1500.0)),
     "wake-up of a short one": Case("ADV-1", lambda _: like(compute=900.0, way=750.0)),
     "wake-up after a cold start": Case(
         "ADV-1", lambda place: like(way=1500.0, **({} if place else {"power": 8000.0, "waits": 8000.0}))
     ),
     "polling in vain": Case("ADV-2", lambda _: like(compute=15_000.0, way=900.0)),
+    "polling in vain, though the answer is in time": Case("ADV-2", lambda _: like(compute=15_000.0)),
     "polling in vain under burst": Case("ADV-2", lambda _: like(compute=15_000.0, way=900.0), "burst"),
     "power-up": Case("ADV-3", lambda _: like(power=7000.0, waits=7020.0)),
     "power-up beside it": Case(
@@ -72,6 +73,9 @@ CASES = {
     "small graph under burst": Case(
         "ADV-6", lambda _: like(compute=77.0, waits=40.0, around=500.0, way=450.0, host=150.0), "burst"
     ),
+    "small graph under burst, mostly a call": Case(
+        "ADV-6", lambda _: like(compute=100.0, waits=10.0, around=100.0, way=700.0, host=50.0), "burst"
+    ),
     "small graph under power_saver": Case(
         "", lambda _: like(compute=77.0, waits=10.0, around=400.0, way=300.0, host=150.0), "power_saver"
     ),
@@ -83,6 +87,12 @@ def without_some(inferences: Sequence[Inference], noise: random.Random) -> list[
     return [{event: number for event, number in each.items() if noise.random() > 0.1} for each in inferences]
 
 
+# Without these rows a rule has nothing to see.
+_EVIDENCE = {
+    *((name, Event.POWER_ON) for name in ("power-up", "power-up beside it", "power-up in every second", "held VTCM")),
+    ("small graph under power_saver", Event.QNN_ACCELERATOR),
+    *((name, Event.YIELDS) for name in ("contention", "contention under burst", "contention at times")),
+}
 # What may be done to the inferences of a case without another advice being right.
 WRITTEN: Mapping[str, Callable[[list[dict[Event, float]], random.Random], str]] = {
     **{name: functools.partial(lambda write, inferences, _: write(inferences), write) for name, write in FORMS.items()},
@@ -153,6 +163,18 @@ def test_scaled_times_have_the_same_first_advice(
         inferences = [{**each, Event.RPC: each[Event.QNN_ACCELERATOR] + 250} for each in inferences]
     text = viewer_csv(inferences)
     assert first(*read(tmp_path_factory.getbasetemp(), text, case.profile)) == case.rule
+
+
+@pytest.mark.parametrize("missing", [Event.QNN_ACCELERATOR, Event.QNN, Event.COMPUTE, Event.POWER_ON, Event.YIELDS])
+@pytest.mark.parametrize("name", CASES)
+def test_a_row_that_is_never_there(tmp_path: Path, name: str, missing: Event) -> None:
+    """Without one kind of rows the first advice is the same, but where those rows are what tells."""
+    case = CASES[name]
+    less: list[dict[Event, float]] = [
+        {event: number for event, number in each.items() if event is not missing} for each in case.inferences(20, 1)
+    ]
+    found = first(*read(tmp_path, viewer_csv(less), case.profile))
+    assert (found == case.rule) is ((name, missing) not in _EVIDENCE)
 
 
 def test_the_sessions_of_a_file_each_have_a_cold_start(tmp_path: Path) -> None:
