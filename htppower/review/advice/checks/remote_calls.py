@@ -98,7 +98,9 @@ def _awake(numbers: Numbers) -> tuple[str, ...]:
 def polling(numbers: Numbers) -> Advice | Nothing:
     """ADV-2."""
     profile = numbers.measurement.profile
-    rpc_us = numbers.typical(Event.RPC)
+    # What lies within the call is shorter than it: where that is too long for polling, the call is.
+    call = next((event for event in (Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR) if numbers.has(event)), None)
+    rpc_us = None if call is None else numbers.typical(call)
     if rpc_us is None:
         return Nothing(POLLING, "needs a row of RPC (3001)")
     polls_us = polling_us(profile)

@@ -90,7 +90,7 @@ def without_some(inferences: Sequence[Inference], noise: random.Random) -> list[
 # Without these rows a rule has nothing to see.
 _EVIDENCE = {
     *((name, Event.POWER_ON) for name in ("power-up", "power-up beside it", "power-up in every second", "held VTCM")),
-    ("small graph under power_saver", Event.QNN_ACCELERATOR),
+    *(("small graph under power_saver", event) for event in (Event.RPC, Event.QNN_ACCELERATOR)),
     *((name, Event.YIELDS) for name in ("contention", "contention under burst", "contention at times")),
 }
 # What may be done to the inferences of a case without another advice being right.
@@ -165,7 +165,9 @@ def test_scaled_times_have_the_same_first_advice(
     assert first(*read(tmp_path_factory.getbasetemp(), text, case.profile)) == case.rule
 
 
-@pytest.mark.parametrize("missing", [Event.QNN_ACCELERATOR, Event.QNN, Event.COMPUTE, Event.POWER_ON, Event.YIELDS])
+@pytest.mark.parametrize(
+    "missing", [Event.RPC, Event.QNN_ACCELERATOR, Event.QNN, Event.COMPUTE, Event.POWER_ON, Event.YIELDS]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_a_row_that_is_never_there(tmp_path: Path, name: str, missing: Event) -> None:
     """Without one kind of rows the first advice is the same, but where those rows are what tells."""
