@@ -1,0 +1,92 @@
+"""What single checks say: what they leave out, and what they reckon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from measured import Recipe, made, ort_csv, viewer_csv, viewer_text
+
+from htppower.review.advice.events import Event
+from htppower.review.advice.measurement import Measurement
+from htppower.review.advice.numbers import Numbers
+from htppower.review.advice.readers.recognise import read_measurements
+from htppower.review.advice.run import advise
+from htppower.review.advice.statistics import two_humps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.review.advice.advice import Advice
+
+COLD = Recipe(power=9000.0, waits=9020.0)
+
+
+def given(tmp_path: Path, text: str) -> dict[str, Advice]:
+    """Return the advice on a file, by rule."""
+    path = tmp_path / "measured"
+    path.write_text(text, encoding="utf-8")
+    return {told.advice.rule.id: told.advice for told in advise(read_measurements(str(path))).told}
+
+
+def test_a_call_that_only_waits_long_is_not_polled_in_vain(tmp_path: Path) -> None:
+    """The call takes more than 9.999 ms because of the power-up; once that is gone polling lasts long enough."""
+    assert set(given(tmp_path, ort_csv(made([COLD] * 9)))) == {"ADV-3"}
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_one_power_up_is_no_habit(tmp_path: Path, place: int) -> None:
+    """Wherever in a file a single inference of several was powered up."""
+    recipes = [COLD if each == place else Recipe() for each in range(5)]
+    assert set(given(tmp_path, ort_csv(made(recipes)))) == {"ADV-4"}
+
+
+def test_contention_is_without_the_power_up(tmp_path: Path) -> None:
+    """What of a wait is power-up is not taken for contention a second time."""
+    found = given(tmp_path, ort_csv(made([Recipe(power=7000.0, waits=7900.0, yields=2.0)] * 20)))
+    assert list(found) == ["ADV-3", "ADV-5"]
+    assert found["ADV-5"].gain_us == pytest.approx(900, rel=0.4)
+
+
+def test_contention_is_reckoned_from_inferences_without_yields(tmp_path: Path) -> None:
+    """Where no row tells of waits, the others tell how long an inference takes without them."""
+    recipes = [Recipe() if each % 3 else Recipe(yields=2.0, waits=4000.0) for each in range(30)]
+    less: list[dict[Event, float]] = [
+        {event: number for event, number in each.items() if event is not Event.COMPUTE} for each in made(recipes)
+    ]
+    assert given(tmp_path, ort_csv(less))["ADV-5"].gain_us == pytest.approx(4000 / 3, rel=0.1)
+    rare = [Recipe(yields=1.0 if each == 0 else 0.0) for each in range(30)]
+    assert given(tmp_path, ort_csv(made(rare))) == {}
+
+
+def test_what_lies_between_two_groups_makes_them_one() -> None:
+    """Times in the middle are no second hump, though two groups would fit well."""
+    assert two_humps([100.0, 200.0] * 40) is not None
+    assert two_humps([100.0, 200.0] * 40 + [141.0] * 10) is None
+
+
+def test_moments_that_stand_still_are_none(tmp_path: Path) -> None:
+    """Timestamps that are all the same, or go back, tell of no gaps."""
+    lines = viewer_csv(made([COLD] * 6), step_us=500_000).splitlines()
+    still = "\n".join(f"7,{line.partition(',')[2]}" if line.startswith("1") else line for line in lines)
+    assert "700000" in str(given(tmp_path, "\n".join(lines))["ADV-3"].do)
+    assert "600000" in str(given(tmp_path, still)["ADV-3"].do)
+
+
+def test_the_total_of_several_graphs_is_no_graph(tmp_path: Path) -> None:
+    """The viewer's statistics of all graphs together are left out where those of each are there."""
+    text = viewer_text(made([Recipe()] * 3)).replace(
+        "Total Inference Time:\n", "Total Inference Time:\n  NetRun: 9 us\n"
+    )
+    path = tmp_path / "measured"
+    path.write_text(text, encoding="utf-8")
+    assert [each.graph for each in read_measurements(str(path))] == ["model"]
+
+
+def test_parts_add_up_where_noise_turns_them_round() -> None:
+    """A median that is above that of what surrounds it makes no part negative."""
+    numbers = Numbers(Measurement("f", "form", {Event.QNN: [100.0], Event.RPC: [120.0], Event.COMPUTE: [90.0]}))
+    parts = numbers.parts()
+    assert [part.time_us for part in parts] == [0, 10, 90]
+    assert sum(part.share for part in parts) == pytest.approx(1)
+    assert Numbers(Measurement("f", "form", {Event.TOKENS: [3.0]})).parts() == ()
