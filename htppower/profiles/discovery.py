@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
 # The folder, in one of profiles, with a folder for each runtime of which there are records.
-_RUNTIMES = "runtimes"
+RECORDS = "runtimes"
 _SEPARATOR = ":"
 # What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
 _RECORD = re.compile(r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)", re.ASCII)
@@ -42,14 +42,14 @@ def runtime_of(file: FilePath) -> str:
     """Return the runtime of which a file is a record, or a power state of one; empty for every other file."""
     folder = FilePath(os.path.abspath(file)).parent  # noqa: PTH100 - links stay as they are
     folder = folder.parent if folder.name == "states" else folder
-    return folder.name if folder.parent.name == _RUNTIMES else ""
+    return folder.name if folder.parent.name == RECORDS else ""
 
 
 def above_records(folder: FilePath) -> FilePath | None:
     """Return the folder of profiles in which a folder of records is; None for every other folder."""
     runtimes = FilePath(os.path.normpath(folder / os.pardir))
     named = os.path.basename(os.path.abspath(runtimes))  # noqa: PTH100, PTH119 - as above
-    return FilePath(os.path.normpath(runtimes / os.pardir)) if named == _RUNTIMES else None
+    return FilePath(os.path.normpath(runtimes / os.pardir)) if named == RECORDS else None
 
 
 def is_record(name: str) -> bool:
@@ -123,7 +123,7 @@ class Folders(NamedTuple):
         """Return the names of the records in the folders, by runtime, those in ``first`` first and in their order."""
         found: dict[str, set[str]] = {}
         for folder in self.paths:
-            for runtime in _folders(folder / _RUNTIMES):
+            for runtime in _folders(folder / RECORDS):
                 found.setdefault(runtime.name, set()).update(file.stem for file in yaml_files(runtime))
         return tuple(
             f"{runtime}{_SEPARATOR}{name}"
@@ -178,7 +178,7 @@ class Folders(NamedTuple):
         Raises:
             ProfileError: NAME-1, with the nearest.
         """
-        found = _first([folder / _RUNTIMES / runtime for folder in self.paths], name)
+        found = _first([folder / RECORDS / runtime for folder in self.paths], name)
         if found is not None:
             return found
         message = f"no record {shortened(text)!r} of what a runtime votes"

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import SUFFIXES, Folders, above_records, shipped_folder, yaml_files
+from htppower.profiles.discovery import RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document, read_regular_file
@@ -192,6 +192,8 @@ def _keys(path: FilePath, given: bytes | None) -> set[str]:
 def _files(path: FilePath) -> Iterator[FilePath]:
     """Yield the YAML files of a folder and below, except hidden ones. A folder behind several links is walked once.
 
+    The records of the shipped folder, or of a copy of it, are left out: they are no work of its reviewer.
+
     Raises:
         OSError: the folder itself can't be read.
     """
@@ -208,9 +210,17 @@ def _files(path: FilePath) -> Iterator[FilePath]:
             walked.add((about.st_dev, about.st_ino))
             for entry in entries:
                 if _is_folder(entry):
-                    waiting += [] if entry.name.startswith(".") else [folder / entry.name]
+                    below = folder / entry.name
+                    waiting += [] if entry.name.startswith(".") or _are_shipped_records(below) else [below]
                 elif entry.name.endswith(SUFFIXES) and not entry.name.startswith("."):
                     yield folder / entry.name
+
+
+def _are_shipped_records(folder: FilePath) -> bool:
+    """Return whether a folder holds the records beside the shipped profiles, or a copy of both."""
+    if folder.name != RECORDS:
+        return False
+    return {file.stem for file in yaml_files(folder.parent)}.issuperset(SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -31,6 +31,10 @@ class Imported:
     place: Place
     states: dict[str, str] = attrs.field(factory=dict, hash=False)
 
+    def texts(self) -> dict[str, str]:
+        """Return its files, by path below the folder of profiles: its own, then those of its power states."""
+        return {f"{self.name}.yaml": self.text, **{f"states/{name}.yaml": text for name, text in self.states.items()}}
+
 
 def profile_name(text: str) -> str:
     """Return a text as a name that a profile may have."""

@@ -31,6 +31,7 @@ COMMANDS = (
     ("htppower explain burst core", ("-m", "htppower", "explain", "burst", "core"), None),
     ("htppower test, the shipped folder", ("-m", "htppower", "test", str(shipped_folder())), None),
     ("htppower show burst", ("-m", "htppower", "show", "burst"), None),
+    ("htppower settings burst", ("-m", "htppower", "settings", "burst", "--for", "onnxruntime"), None),
     (LIBRARIES, ("-c", "import click, yaml, attrs"), None),
     ("Python alone", ("-c", "pass"), None),
 )

@@ -191,7 +191,10 @@ class _Linting:
         recorded = profile.provenance is not None
         findings += () if recorded else stays_up(profile)
         if source.path != STDIN:
-            findings += (*misnamed(source, profile), *(() if recorded else hidden(source, home.first_of_name)))
+            findings += (
+                *misnamed(source, profile),
+                *(() if runtime_of(source.path) else hidden(source, home.first_of_name)),
+            )
         if examined.readable and not recorded:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)

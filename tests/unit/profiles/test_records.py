@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from htppower import ProfileError, load_profile, profile_names
-from htppower.profiles.discovery import own_name
+from htppower.profiles.discovery import own_name, shipped_folder
 from htppower.profiles.loading import load_records, record_names
 from htppower.profiles.profile import Provenance, is_held
 
@@ -124,6 +124,25 @@ def test_lint_takes_a_name(command: Command) -> None:
     """A record is linted by its name; what another runtime does is no question for a review."""
     assert command.output("lint", "onnxruntime:burst", "litert-auto:balanced", "--strict") == "2 files: no findings\n"
     assert command.run("lint", "vendor:brust").exit_code == 2
+
+
+def test_lint_finds_nothing_in_the_records_that_ship(command: Command) -> None:
+    """Where their folder is named; the shipped folder has none of them, so that its review is not of 90 files."""
+    runtimes = shipped_folder() / "runtimes"
+    every = command.output("lint", *(str(runtimes / name) for name in RUNTIMES), "--strict")
+    count = len(list(runtimes.rglob("*.yaml")))
+    assert every == f"{count} files: no findings\n"
+    beside = len(list(shipped_folder().glob("*.yaml"))) + len(list((shipped_folder() / "states").glob("*.yaml")))
+    assert command.output("lint", str(shipped_folder())) == f"{beside} files: no findings\n"
+
+
+def test_a_users_folder_of_that_name_is_linted(command: Command, tmp_path: Path) -> None:
+    """Only the shipped folder's records are left out, and those of a copy of it."""
+    file = tmp_path / "runtimes" / "mine" / "burst.yaml"
+    file.parent.mkdir(parents=True)
+    stated = "provenance: {how: measured, of: a board, source: its log}\n"
+    file.write_text(MINE + stated, encoding="utf-8")
+    assert command.output("lint", str(tmp_path)) == "1 file: no findings\n"
 
 
 def test_a_record_runs(command: Command) -> None:

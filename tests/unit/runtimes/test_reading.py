@@ -39,9 +39,8 @@ GENAI = """{
 def loaded(found: Imported, folder: Path) -> Profile:
     """Return what is imported, loaded from files."""
     (folder / "states").mkdir(exist_ok=True)
-    (folder / f"{found.name}.yaml").write_text(found.text, encoding="utf-8")
-    for name, text in found.states.items():
-        (folder / "states" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    for path, text in found.texts().items():
+        (folder / path).write_text(text, encoding="utf-8")
     return load_profile(folder / f"{found.name}.yaml")
 
 
