@@ -152,6 +152,7 @@ PHASES = (
         "async_phases.py",
         "                gate.drop(taken)\n                self._phases.look_again()",
         "                gate.drop(taken)",
+        rare=True,
     ),
     Mutation(
         "an alarm that rings at its deadline finds that it is not over: < as <=",
