@@ -13,7 +13,7 @@ from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.profile import LISTED_FIRST
 from htppower.review.durations import duration
 from htppower.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name
@@ -93,7 +93,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         if _is_field(name):
             hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
         elif "did you mean" not in hint:
-            hint = alike(name) or f"the profiles are {', '.join(folders.names(SHIPPED_PROFILES))}"
+            hint = alike(name) or f"the profiles are {', '.join(folders.names(LISTED_FIRST))}"
         said = f"{shortened(name)!r} is no profile, power state, rule, code or corner"
         raise ProfileError([Finding.of_file(name, "NAME-1", said, hint)]) from None
 

@@ -108,7 +108,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
     lowered, after_deinit = (NO_VOTES,) * 2 if relax is None else (relax.to.votes, relax.after_deinit_to.votes)
     found: dict[Option, Degradation] = {}
     for votes in dict.fromkeys((profile.votes, lowered, after_deinit)):
-        for finding in rules.check(Case(votes, platform), _DEGRADING):
+        for finding in rules.check(Case(votes, platform, lineage=profile.lineage), _DEGRADING):
             option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
         for option, vote in votes.items():

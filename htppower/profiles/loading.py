@@ -12,7 +12,16 @@ from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
-from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, Lowering, PowerState, Profile, Provenance, Relax
+from htppower.profiles.profile import (
+    LISTED_FIRST,
+    NO_VOTES,
+    SHIPPED_PROFILES,
+    Lowering,
+    PowerState,
+    Profile,
+    Provenance,
+    Relax,
+)
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
@@ -33,8 +42,8 @@ _OF_ONE_FIELD = rules.ids(lambda rule: rule.refuses and not rule.compares)
 
 
 def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
-    """Return the shipped profiles in the vendor's order, then those of the given folders by name."""
-    return Folders.of(folders).names(SHIPPED_PROFILES)
+    """Return the shipped profiles in the vendor's order, those for language models last, then the folders' by name."""
+    return Folders.of(folders).names(LISTED_FIRST)
 
 
 def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> Profile:
@@ -61,7 +70,7 @@ def load_profiles(
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
     """Return every profile of ``profile_names``, and the errors of those that are invalid."""
     where = Folders.of(folders)
-    return _load_all(where.names(SHIPPED_PROFILES), where)
+    return _load_all(where.names(LISTED_FIRST), where)
 
 
 def load_records(

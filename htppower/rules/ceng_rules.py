@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_to_state, in_any_form, missing, resulting_hvx
@@ -29,7 +29,8 @@ def _architecture(case: Case) -> Iterator[Finding]:
     yield from missing(case, "CENG-1", "the compression engine stays at its lowest corner")
 
 
-# Like an HMX vote of corners, a CENG vote means nothing beside an HVX vote of DISABLE.
+# Like an HMX vote of corners, a CENG vote means nothing beside an HVX vote of DISABLE. Beside a bus vote alone it does:
+# the vendor's llm_decode_low_power_saver is such.
 @rule(
     "CENG-2",
     "There is no CENG vote without an active HVX vote on that id.",
@@ -46,9 +47,9 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
             message = "a CENG vote without an HVX vote on the id"
             hint = f"state {hvx_to_state(case)}, or {about.field}: unset"
             yield Finding("CENG-2", at, message, hint, also=(hvx_at(case),))
-        elif not hvx.active and vote != about.taken_back:
+        elif not hvx.active and not _asks(hvx.bus) and _asks(vote) and vote != about.taken_back:
             message = "a CENG vote while the HVX vote is DISABLE"
-            hint = f"vote a core target, or {about.field}: unset"
+            hint = f"vote a core or bus target, or {about.field}: unset"
             yield Finding("CENG-2", at, message, hint, also=((*hvx_at(case), "core"),))
 
 
@@ -76,6 +77,11 @@ def _order(case: Case) -> Iterator[Finding]:
         said, hint = disorder(vote)
         if said:
             yield Finding("CENG-4", ("votes", about.field), f"CENG {said}", hint)
+
+
+def _asks(clock: Any) -> bool:
+    """Return whether a vote on a clock asks for one."""
+    return clock is not None and clock.target.name != "DISABLE"
 
 
 CENG_RULES = (_architecture, _needs_hvx, _one_form, _order)

@@ -60,7 +60,7 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
         message = "an HMX vote without an HVX vote on the id"
         hint = f"state {hvx_to_state(case)}, or hmx_v2: unset"
         yield Finding("HMX-3", _HMX, message, hint, also=(hvx_at(case),))
-    elif _is_explicit(hmx) and hvx is not None and not hvx.active:
+    elif _asks(hmx) and hvx is not None and not hvx.active:
         message = "an explicit HMX vote while the HVX vote is DISABLE"
         hint = "vote a core target, or hmx_v2: default"
         yield Finding("HMX-3", _HMX, message, hint, also=((*hvx_at(case), "core"),))
@@ -142,6 +142,11 @@ def _order(case: Case) -> Iterator[Finding]:
 
 def _is_explicit(hmx: HmxV2 | None) -> bool:
     return hmx is not None and not hmx.pick_default
+
+
+def _asks(hmx: HmxV2 | None) -> bool:
+    """Return whether an explicit vote asks for a clock; the vendor's llm_decode profiles have some that do not."""
+    return hmx is not None and not hmx.pick_default and hmx.target is not ExpandedCorner.DISABLE
 
 
 HMX_RULES = (_architecture, _HVX_FIRST, _needs_hvx, _DEFAULT, _reverted, _change, _DESTROYED, _order)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
 from htppower.rules.check_parts import hvx_at
+from htppower.rules.platforms import Platform
 from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.clock_votes import DcvsV3Exp
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
@@ -26,7 +27,10 @@ _DDR = ("votes", "ddr_perf_mode")
 
 _SMALLEST_ADAPTIVE_POLLING_US = 1000
 _LATENCY_CRITICAL_BELOW_US = 200
-_POLLING_PROFILES = frozenset({"burst", "sustained_high_performance", "high_performance"})
+_POLLING_MODES = ("burst", "sustained_high_performance", "high_performance")
+_POLLING_PROFILES = frozenset((*_POLLING_MODES, *(f"llm_decode_{mode}" for mode in _POLLING_MODES)))
+# The vendor has it for Hexagon V79 on, with the DDR performance mode, which V79 lacks.
+_DDR_WHERE_IT_IS = "llm_decode_burst"
 
 
 @rule("RPC-1", "The RPC polling time is 0 to 9999 us.", Breach.ERROR, "vendor", fields=(_POLLING,))
@@ -129,7 +133,7 @@ def _hmx_timeout(case: Case) -> Iterator[Finding]:
     "The DDR performance mode needs every bus corner at MAX_VOLTAGE_CORNER, and Hexagon V81 or later.",
     Breach.ERROR,
     "QnnHtpPerfInfrastructure.h, SDK 2.48",
-    needs=(Needs.FIELDS, Needs.PLATFORM),
+    needs=(Needs.FIELDS, Needs.PLATFORM, Needs.PROFILE),
     fields=(("votes", "dcvs_v3", "bus"), ("votes", "dcvs_v3_exp", "bus"), _DDR),
 )
 def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
@@ -141,9 +145,31 @@ def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
     if bus is None or {bus.min, bus.target, bus.max} != {highest}:
         message = f"the bus corners are not all {highest.name}"
         yield Finding("DDR-1", _DDR, message, f"bus: {highest.name}", also=((*hvx_at(case), "bus"),))
-    if case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE):
-        message = f"no DDR performance mode on Hexagon V{case.platform.arch}"
-        yield Finding("DDR-1", _DDR, message, case.platform.needs(Option.DDR_PERF_MODE))
+    if _lacks_ddr(case) and _DDR_WHERE_IT_IS not in case.lineage:
+        yield _no_ddr("DDR-1", case)
+
+
+@rule(
+    "DDR-2",
+    "llm_decode_burst does without the DDR performance mode below Hexagon V81.",
+    Breach.DEGRADES,
+    "vendor, llm_decode profiles of SDK 2.48: from V79 on; measured: 13004 on x86-64",
+    needs=(Needs.PLATFORM, Needs.PROFILE),
+    fields=(_DDR,),
+)
+def _ddr_where_it_is(case: Case) -> Iterator[Finding]:
+    if case.votes.ddr_perf_mode and _lacks_ddr(case) and _DDR_WHERE_IT_IS in case.lineage:
+        yield _no_ddr("DDR-2", case)
+
+
+def _lacks_ddr(case: Case) -> bool:
+    return case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE)
+
+
+def _no_ddr(breaks: str, case: Case) -> Finding:
+    arch = None if case.platform is None else case.platform.arch
+    message = f"no DDR performance mode on Hexagon V{arch}"
+    return Finding(breaks, _DDR, message, Platform.needs(Option.DDR_PERF_MODE))
 
 
 NUMBER_RULES = (
@@ -155,4 +181,5 @@ NUMBER_RULES = (
     _polling_profile,
     _hmx_timeout,
     _ddr_perf_mode,
+    _ddr_where_it_is,
 )

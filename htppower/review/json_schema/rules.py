@@ -22,7 +22,7 @@ def of_votes() -> list[dict[str, Any]]:
     no_core = {"type": "object", "properties": {"core": {"anyOf": [disable, target]}}, "required": ["core"]}
     return [
         _if_then("HMX-3", {"dcvs_v3": _UNSET}, {"hmx_v2": _UNSET}, plain),
-        *(_if_then("HMX-3", {hvx: no_core}, {"hmx_v2": {"not": _OBJECT}}) for hvx in _HVX),
+        *(_if_then("HMX-3", {hvx: no_core}, {"hmx_v2": {"if": _OBJECT, "then": target}}) for hvx in _HVX),
         _if_then("CENG-2", {"dcvs_v3": _UNSET}, {"ceng": _UNSET, "ceng_exp": _UNSET}, plain),
         _if_then("DCVS-5", {"dcvs_v3": _OBJECT}, plain),
         _if_then("CENG-3", {"ceng": _OBJECT}, {"ceng_exp": _UNSET}),

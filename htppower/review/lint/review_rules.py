@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.errors import Finding
 from htppower.profiles.discovery import own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
-from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES, power_states
+from htppower.profiles.profile import LLM_DECODE_PROFILES, NO_VOTES, SHIPPED_PROFILES, power_states
 from htppower.review.file_selection import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 # Thirty times the vendor's: above that the time between inferences is no reason.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
+_TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
 _HMX = ("votes", "hmx_v2")
+# To vote that one is off costs a call that most platforms refuse, and it is taken back where it was on.
+_SWITCHES = frozenset(("votes", about.field) for about in VOTE_OPTIONS.values() if about.taken_back is False)
 _CENG = ("votes", "ceng")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 
@@ -36,43 +39,52 @@ _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 class Shelf(NamedTuple):
     """The profiles beside which a file is used: those of its folder, and the shipped ones.
 
+    The vendor has two tables of profiles, and a profile is seen beside those of the table that it extends.
+
     Attributes:
-        stated: for every field that some profile states, the name of the first that does.
-        table: the profiles of the vendor's table, from highest performance to lowest.
+        stated: for every field that some profile states, the name of the first that does, by the table.
+        tables: the profiles of each table, from highest performance to lowest.
     """
 
-    stated: dict[KeyPath, str]
-    table: tuple[Profile, ...]
+    stated: Mapping[tuple[str, ...], Mapping[KeyPath, str]]
+    tables: Mapping[tuple[str, ...], tuple[Profile, ...]]
 
     @classmethod
     def of(cls, profiles: Iterable[Profile]) -> Shelf:
         """Return the shelf of these profiles; of two with one name the first counts."""
-        stated: dict[KeyPath, str] = {}
+        stated: dict[tuple[str, ...], dict[KeyPath, str]] = {table: {} for table in _TABLES}
         named: dict[str, Profile] = {}
         for profile in profiles:
             named.setdefault(profile.name, profile)
             for at, value in profile_fields(profile):
                 # A mapping is stated by what is stated in it.
                 for length in range(2, len(at) + 1) if value is not None else ():
-                    stated.setdefault(at[:length], profile.name)
-        return cls(stated, tuple(named[name] for name in SHIPPED_PROFILES if name in named))
+                    stated[_table(profile)].setdefault(at[:length], profile.name)
+        return cls(stated, {table: tuple(named[name] for name in table if name in named) for table in _TABLES})
 
     def above(self, profile: Profile) -> tuple[Profile, ...]:
         """Return the profiles that stand above in the table, nearest first; none for one that is not in it.
 
         A profile that extends one of the table stands where that one does.
         """
-        place = next((SHIPPED_PROFILES.index(name) for name in profile.lineage if name in SHIPPED_PROFILES), 0)
-        return tuple(other for other in reversed(self.table) if SHIPPED_PROFILES.index(other.name) < place)
+        table = _table(profile)
+        place = next((table.index(name) for name in profile.lineage if name in table), 0)
+        return tuple(other for other in reversed(self.tables[table]) if table.index(other.name) < place)
+
+
+def _table(profile: Profile) -> tuple[str, ...]:
+    """Return the names of the vendor's table that a profile belongs to: the first for one that extends neither."""
+    return LLM_DECODE_PROFILES if set(profile.lineage) & set(LLM_DECODE_PROFILES) else SHIPPED_PROFILES
 
 
 def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
-    """REV-1; a profile without votes states nothing on purpose."""
+    """REV-1; a profile without votes states nothing on purpose, nor need a switch be stated that is off."""
     if not profile.votes:
         return
+    stated = shelf.stated[_table(profile)]
     for at, value in profile_fields(profile):
-        if value is None and at in shelf.stated and _written(profile.votes, at) == at:
-            message = f"{profile.name} leaves {at[-1]} unset, which {shelf.stated[at]} states"
+        if value is None and at in stated and at not in _SWITCHES and _written(profile.votes, at) == at:
+            message = f"{profile.name} leaves {at[-1]} unset, which {stated[at]} states"
             yield Finding("REV-1", at, message, "state it in both, or in neither")
 
 

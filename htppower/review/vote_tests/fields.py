@@ -8,6 +8,7 @@ from htppower.events import State
 from htppower.profiles.field_limits import wanted
 from htppower.profiles.file_format import LONGEST_SUSTAIN_US
 from htppower.profiles.typed_fields import StatedVotes
+from htppower.rules import table as rules
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.socs import SOCS
 from htppower.votes.options import LARGEST_UINT32, VOTE_OPTIONS
@@ -19,7 +20,9 @@ _DURATION: dict[str, Any] = {"limits": (0, LONGEST_SUSTAIN_US)}
 _TIME: dict[str, Any] = {"limits": (0, 24 * LONGEST_SUSTAIN_US)}
 _AFTER_ALL = "in us from the start of the case; when all before it has ended, where it is left out."
 # The rules under which a platform degrades.
-_DEGRADING = tuple(sorted({about.rule_if_missing for about in VOTE_OPTIONS.values()} - {""}))
+_DEGRADING = tuple(
+    sorted({*rules.ids(lambda rule: rule.degrades), *(about.rule_if_missing for about in VOTE_OPTIONS.values())} - {""})
+)
 _SYSTEM = wanted("its operating system; linux where it is left out.", words=OPERATING_SYSTEMS, optional=True)
 
 

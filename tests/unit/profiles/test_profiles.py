@@ -11,7 +11,7 @@ import yaml
 
 from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import power_states
+from htppower.profiles.profile import LLM_DECODE_PROFILES, power_states
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_FIELD
@@ -153,13 +153,13 @@ def test_system_settings_votes_on_nothing() -> None:
 
 def test_the_names_are_in_the_vendors_order() -> None:
     """The shipped profiles are listed from highest performance to lowest, and each can be loaded."""
-    assert profile_names() == (*VENDOR_TABLE, "system_settings")
+    assert profile_names() == (*VENDOR_TABLE, "system_settings", *LLM_DECODE_PROFILES)
     assert tuple(load_profile(name).name for name in profile_names()) == profile_names()
 
 
 def test_every_shipped_file_is_a_profile() -> None:
     """The folder of the shipped profiles holds no file beside the named ones, nor that of the states."""
-    assert {file.stem for file in SHIPPED.glob("*.y*ml")} == {*VENDOR_TABLE, "system_settings"}
+    assert {file.stem for file in SHIPPED.glob("*.y*ml")} == {*VENDOR_TABLE, "system_settings", *LLM_DECODE_PROFILES}
     assert {file.stem for file in (SHIPPED / "states").glob("*.y*ml")} == set(VENDOR_STATES)
 
 

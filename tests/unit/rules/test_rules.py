@@ -8,8 +8,9 @@ import attrs
 import pytest
 from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothing_set
 
-from htppower import load_profile, profile_names
+from htppower import load_profile
 from htppower.backends import SimulatedHtp
+from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.rules.case import Applied, Case
 from htppower.rules.platforms import platform_of
 from htppower.rules.rule import Needs
@@ -48,6 +49,7 @@ BREACHES = {
     "RPC-6": "warning",
     "TMR-1": "error",
     "DDR-1": "error",
+    "DDR-2": "platform degrades",
     "SUS-1": "warning",
     "SUS-2": "error",
     "SUS-3": "note",
@@ -173,6 +175,7 @@ BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
     ("DDR-1", on(81, dcvs_v3=hvx(MAX, bus=None), ddr_perf_mode=True), [DDR]),
     ("DDR-1", on(81, ddr_perf_mode=True), [DDR]),
     ("DDR-1", on(75, dcvs_v3=hvx(), ddr_perf_mode=True), [DDR, DDR]),
+    ("DDR-2", on(79, ddr_perf_mode=True)._replace(lineage=("mine", "llm_decode_burst")), [DDR]),
     ("SUS-1", Case(CALM, after_inference_us=1), [("relax", "after_inference_us")]),
     ("SUS-1", Case(CALM, after_inference_us=19_999), [("relax", "after_inference_us")]),
     ("SUS-2", Case(CALM, lineage=("camera",)), [("relax",)]),
@@ -244,6 +247,12 @@ KEPT: list[tuple[str, Case]] = [
     ("DDR-1", on(81, dcvs_v3=hvx(MAX), ddr_perf_mode=True)),
     ("DDR-1", on(85, dcvs_v3=hvx(bus=corners(*[MAX.name] * 3)), ddr_perf_mode=True)),
     ("DDR-1", on(68, ddr_perf_mode=False)),
+    ("DDR-1", on(79, dcvs_v3=hvx(MAX), ddr_perf_mode=True)._replace(lineage=("llm_decode_burst",))),
+    ("DDR-2", on(81, ddr_perf_mode=True)._replace(lineage=("llm_decode_burst",))),
+    ("DDR-2", on(79, dcvs_v3=hvx(MAX), ddr_perf_mode=True)._replace(lineage=("mine", "burst"))),
+    ("HMX-3", voting(dcvs_v3=hvx(OFF), hmx_v2=hmx("DISABLE"))),
+    ("CENG-2", voting(dcvs_v3=hvx(OFF, bus=corners("SVS2", "SVS2", "SVS2")), ceng=ceng())),
+    ("CENG-2", voting(dcvs_v3=hvx(OFF), ceng=ceng("DISABLE"))),
     ("SUS-1", Case(CALM, after_inference_us=0)),
     ("SUS-1", Case(CALM, after_inference_us=20_000)),
     ("SUS-2", Case(CALM, lineage=("camera",), lowered=lowering(CALM))),
@@ -264,7 +273,7 @@ def test_ids_and_breach_kinds() -> None:
 def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
     """The rules that a reader, a plan, a call and a vote test choose are those that can tell them something."""
     assert ids(lambda rule: rule.asked_at_the_call) == ("HMX-3", "HMX-6", "CENG-2")
-    assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4")
+    assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4", "DDR-2")
     compares = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "SUS-2", "SUS-3")
     assert ids(lambda rule: rule.compares) == compares
     of_one_value = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
@@ -356,7 +365,7 @@ def test_shipped_profiles_have_the_expected_notes_only(arch: int) -> None:
     """A shipped profile is free of breaches, but for the notes on its power mode and control latency."""
     found = {
         name: [finding.rule for finding in check(load_profile(name).case(platform_of(arch=arch)))]
-        for name in profile_names()
+        for name in SHIPPED_PROFILES
     }
     assert found.pop("system_settings") == []
     assert set(map(tuple, found.values())) == {("DCVS-3", "RPC-5")}

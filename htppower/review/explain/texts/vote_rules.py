@@ -186,6 +186,14 @@ NUMBER_TEXTS = {
         votes("ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),
         votes("ddr_perf_mode: true, dcvs_v3: {bus: MAX_VOLTAGE_CORNER}"),
     ),
+    "DDR-2": RuleText(
+        "The vendor has the profile for Hexagon V79 on, and the mode for V81 on: on V79 the other votes are cast "
+        "without it. Any other profile that asks for the mode there is refused (DDR-1).",
+        "Leave it as it is, or set ddr_perf_mode unset in a profile that is for V79 alone.",
+        mine("summary: Mine.", "llm_decode_burst"),
+        votes("ddr_perf_mode: unset", "llm_decode_burst"),
+        lint=("--arch", "V79"),
+    ),
 }
 
 RELAX_TEXTS = {
