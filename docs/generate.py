@@ -35,7 +35,7 @@ from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import spell, vote_fields
-from htppower.profiles.loading import profile_names
+from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.review.json_schema.schema import said_of, said_of_fields
@@ -104,7 +104,7 @@ def _provider_modes() -> str:
 def _provider_options() -> str:
     """Return every profile as options of ONNX Runtime's provider, with what they can't express but for relaxing."""
     rows = []
-    for name in profile_names():
+    for name in SHIPPED_PROFILES:
         made = provider_options(name)
         lost = [each for each in made.unexpressed if each.field[0] != "relax"]
         rows.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,7 +12,8 @@ from htppower.profiles.discovery import Folders
 from htppower.profiles.field_limits import wanted_of
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.file_format import ProfileFields, RelaxFields
-from htppower.profiles.loading import examine_power_state, load_profile, profile_names
+from htppower.profiles.loading import examine_power_state, load_profile
+from htppower.profiles.profile import LLM_DECODE_PROFILES, SHIPPED_PROFILES
 from htppower.review.json_schema.schema import said_of_fields
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -28,7 +30,7 @@ _STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extrem
 
 def _profiles() -> str:
     rows = []
-    for profile in map(load_profile, profile_names()):
+    for profile in map(load_profile, SHIPPED_PROFILES):
         fields = _fields(profile)
         votes = bool(profile.votes)
         rows.append(
@@ -45,10 +47,26 @@ def _profiles() -> str:
     return made_table(head, rows)
 
 
+def _llm_decode() -> str:
+    """Return the votes of the profiles for language models: what they have beside the plain ones."""
+    fields = ("dcvs_v3.sleep_latency_us", "dcvs_v3.bus", "dcvs_v3.core", "hmx_v2", "ceng", "ddr_perf_mode")
+    rows = []
+    for name in LLM_DECODE_PROFILES:
+        spelt = _fields(load_profile(name))
+        rows.append((f"`{name}`", *(_one_clock(spelt[field]) for field in fields)))
+    return made_table(("Profile", "Sleep latency, us", "Bus", "Core", "HMX", "CENG", "DDR mode"), rows)
+
+
+def _one_clock(spelt: str) -> str:
+    """Return a vote on one clock with min = target = max as corner and perf mode."""
+    found = re.fullmatch(r"\{min: (\w+), target: \1, max: \1, perf_mode: (\w+)\}", spelt)
+    return f"`{found[1]}` ({found[2]})" if found else f"`{spelt}`"
+
+
 def _other_fields() -> str:
     """Return the fields that the table of profiles leaves out, each value with the profiles that have it."""
     shown = ("dcvs_v3.core", "dcvs_v3.sleep_latency_us", "rpc_polling_time_us", "relax.to", "relax.after_inference_us")
-    profiles = [profile for profile in map(load_profile, profile_names()) if profile.votes]
+    profiles = [profile for profile in map(load_profile, SHIPPED_PROFILES) if profile.votes]
     rows = []
     for name in (name for name in _fields(profiles[0]) if name not in shown):
         users: dict[str, list[str]] = {}
@@ -103,6 +121,7 @@ def _words(kind: type[enum.Enum]) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "profiles": _profiles,
+    "llm-decode-profiles": _llm_decode,
     "other-fields": _other_fields,
     "power-states": _power_states,
     "fields-of-a-profile": lambda: _fields_of(ProfileFields),

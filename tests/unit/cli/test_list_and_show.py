@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from htppower import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.profile import LISTED_FIRST, SHIPPED_PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def test_list_json(command: Command) -> None:
     document = json.loads(command.output("list", "--format", "json"))
     assert document["format_version"] == 1
     lines = {line["name"]: line for line in document["profiles"]}
-    assert tuple(lines) == SHIPPED_PROFILES
+    assert tuple(lines) == LISTED_FIRST
     assert lines["burst"] == {
         "name": "burst",
         "corner": "MAX_VOLTAGE_CORNER",

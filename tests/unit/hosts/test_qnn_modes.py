@@ -10,6 +10,7 @@ from bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.votes.clock_votes import DcvsV3, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.vote_set import VoteSet
@@ -51,7 +52,7 @@ def test_a_shipped_profile_that_votes(name: str) -> None:
 
 def test_the_profile_without_votes() -> None:
     """The provider casts none either, and nothing is left to say."""
-    assert set(profile_names()) == {*EXPECTED, "system_settings"}
+    assert set(profile_names()) == {*EXPECTED, "system_settings", *LLM_DECODE_PROFILES}
     made = provider_options("system_settings")
     assert (made.options, made.unexpressed) == ({"htp_performance_mode": "default"}, ())
 

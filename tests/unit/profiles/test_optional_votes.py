@@ -80,7 +80,7 @@ def test_they_are_read(tmp_path: Path) -> None:
         (CENG.replace("TURBO", "SVS2"), "CENG-4", 5),
         (CENG + CENG_EXP, "CENG-3", 6),
         ("  ceng: default\n", "TYPE-1", 5),
-        (f"  dcvs_v3: {{core: DISABLE}}\n{CENG}", "CENG-2", 6),
+        (f"  dcvs_v3: {{core: DISABLE, bus: DISABLE}}\n{CENG}", "CENG-2", 6),
     ],
 )
 def test_what_is_wrong_with_them_is_told_where_it_stands(tmp_path: Path, votes: str, rule: str, line: int) -> None:

@@ -10,14 +10,14 @@ import pytest
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.discovery import own_name, shipped_folder
 from htppower.profiles.loading import load_records, record_names
-from htppower.profiles.profile import Provenance, is_held
+from htppower.profiles.profile import SHIPPED_PROFILES, Provenance, is_held
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from command import Command
 
-NINE = [name for name in profile_names() if name != "system_settings"]
+NINE = [name for name in SHIPPED_PROFILES if name != "system_settings"]
 # Each runtime, the modes of which there are records, and whether it holds their votes.
 RUNTIMES = {
     "executorch": ([*NINE[:-1], "default"], True),

@@ -115,8 +115,8 @@ CENG_TEXTS = {
     ),
     "CENG-2": RuleText(
         "The compression engine is voted on beside an active HVX vote only; without one the library refuses the call.",
-        "Vote a core corner above DISABLE, or leave ceng unset.",
-        votes(f"dcvs_v3: {{core: DISABLE}}, {_CENG}"),
+        "Vote a core or bus corner above DISABLE, or leave ceng unset.",
+        votes(f"dcvs_v3: {{core: DISABLE, bus: DISABLE}}, {_CENG}"),
         votes(f"dcvs_v3: {{core: NOM}}, {_CENG}"),
     ),
     "CENG-3": RuleText(

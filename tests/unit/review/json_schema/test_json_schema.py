@@ -91,7 +91,9 @@ def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
 @given(st.data())
 def test_what_loads_is_accepted(data: st.DataObject) -> None:
     """A complete profile with any of its fields changed: where it loads, the schema accepts it, too."""
-    profile = changed(load_profile(data.draw(st.sampled_from(profile_names()[:-1]))), data)
+    profile = changed(
+        load_profile(data.draw(st.sampled_from([name for name in profile_names() if name != "system_settings"]))), data
+    )
     text = as_yaml(profile)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "mine.yaml")
