@@ -27,9 +27,6 @@ _SECTIONS = {
         "show": "htppower.cli.show",
         "explain": "htppower.cli.explain",
     },
-    "Hand on": {
-        "settings": "htppower.cli.settings",
-    },
     "Run under a profile": {
         "profile": "htppower.cli.profile.command",
         "status": "htppower.cli.status.command",
@@ -42,6 +39,9 @@ _SECTIONS = {
     },
     "Measure": {
         "advise": "htppower.cli.advise",
+    },
+    "Exchange with other tools": {
+        "settings": "htppower.cli.settings",
     },
     "Set up": {
         "schema": "htppower.cli.schema",
