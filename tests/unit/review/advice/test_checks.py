@@ -71,6 +71,9 @@ def test_moments_that_stand_still_are_none(tmp_path: Path) -> None:
     still = "\n".join(f"7,{line.partition(',')[2]}" if line.startswith("1") else line for line in lines)
     assert "700000" in str(given(tmp_path, "\n".join(lines))["ADV-3"].do)
     assert "600000" in str(given(tmp_path, still)["ADV-3"].do)
+    back = "\n".join((*lines[:-12], *(f"7,{line.partition(',')[2]}" for line in lines[-12:-1])))
+    given(tmp_path, back)
+    assert read_measurements(str(tmp_path / "measured"))[0].begins_us == ()
 
 
 def test_the_total_of_several_graphs_is_no_graph(tmp_path: Path) -> None:
