@@ -24,7 +24,33 @@ _FLAGS = {
     "htp_performance_mode": Where.EXECUTORCH_FLAG,
     "perf_profile": Where.TOOL_FLAG,
 }
-_FLAG = re.compile(rf"(?<![\w-])--?(?P<key>{'|'.join(_FLAGS)})(?:=|\s+){_VALUE}")
+_FLAG = re.compile(rf"(?<![\w-])--?(?P<key>{'|'.join(_FLAGS)})(?P<equals>=|\s+){_VALUE}")
+# Words that follow a flag in a sentence, such as a comment.
+_OF_SENTENCES = frozenset(
+    (
+        *(
+            "",
+            "a",
+            "an",
+            "and",
+            "are",
+            "as",
+            "at",
+            "be",
+            "but",
+            "by",
+            "can",
+            "do",
+            "does",
+            "flag",
+            "for",
+            "from",
+            "has",
+        ),
+        *("if", "in", "is", "it", "of", "on", "option", "or", "says", "sets", "so", "takes", "than", "that", "the"),
+        *("then", "to", "was", "wins", "with", "without"),
+    )
+)
 # Many settings in one value: what leads to it, what stands between two, and between a key and its value.
 _LISTS = (
     (re.compile(r"--qnn_options(?:=|\s+)[\"']?(?P<list>[^\"'\n]*)"), Where.AIHUB_QNN),
@@ -90,7 +116,7 @@ def _of_any(text: Text) -> Iterator[Statement]:
                 if (where, item["key"]) in OPTIONS or (where, item["key"]) in MISTAKEN:
                     yield _statement(text, where, item, _line(text, found.start()))
     for found in (*_FLAG.finditer(text.text), *_EXECUTORCH.finditer(text.text), *_BAR.finditer(text.text)):
-        if not any(start <= found.start() < end for start, end in taken):
+        if not any(start <= found.start() < end for start, end in taken) and not _is_prose(found):
             yield _of_match(text, found)
     for found in _PAIR.finditer(text.text):
         if any(start <= found.start() < end for start, end in taken):
@@ -99,6 +125,11 @@ def _of_any(text: Text) -> Iterator[Statement]:
         if (where, found["key"]) in OPTIONS or (where, found["key"]) in MISTAKEN:
             group = _line(text, found.start())
             yield _statement(text, where, found, group, quoted=bool(found["quote"]))
+
+
+def _is_prose(found: re.Match[str]) -> bool:
+    """Return whether a flag is only spoken of: the word behind it is one of a sentence."""
+    return found.re is _FLAG and found["equals"] != "=" and found["value"].lower() in _OF_SENTENCES
 
 
 def _of_match(text: Text, found: re.Match[str]) -> Statement:

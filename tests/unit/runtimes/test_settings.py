@@ -157,7 +157,9 @@ def test_mlperf_overrides_its_preset() -> None:
         "hmx_voltage": "SNPE_DCVS_EXP_VCORNER_NOM",
     }.items():
         assert f'id: "{name}"\n  value: "{value}"' in text
-    assert "extreme" not in settings(load_profile("extreme_power_saver"), "mlperf").parts[0].text
+    extreme = settings(load_profile("extreme_power_saver"), "mlperf").parts[0].text
+    assert 'value: "low_power_saver"' in extreme
+    assert 'id: "core_voltage_start"\n  value: "SNPE_DCVS_VOLTAGE_CORNER_DISABLE"' in extreme
     assert "lowered.dcvs_v3.core" in lost(load_profile("extreme_power_saver"), "mlperf")
 
 

@@ -1,0 +1,109 @@
+"""The rules of a host's own settings, one statement at a time: what is found, where, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.review.settings_check.check import check, findings_of
+from htppower.runtimes.options import MISTAKEN, OPTIONS, Takes, Where
+from htppower.runtimes.reading import said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
+    """Return rule, line and column, and hint of each finding in a text."""
+    return [(each.rule, f"{each.line}:{each.column}", each.hint) for each in findings_of(said(text, name), name)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "where", "hint"),
+    [
+        ('r.add_run_config_entry("htp_performance_mode", "burst")', "SET-1", "1:25", "write qnn.htp_perf_mode"),
+        ('{"provider_options": {"qnn.htp_perf_mode": "burst"}}', "SET-1", "1:23", "write htp_performance_mode"),
+        ("--qnn_options htp_performance_mode=BURST", "SET-1", "1:15", "write context_htp_performance_mode"),
+        ("--onnx_options context_htp_performance_mode=burst", "SET-1", "1:16", "write qnn_htp_performance_mode"),
+        ('custom_setting { id: "core_voltage_done" value: "x" }', "SET-1", "1:23", "leave it out"),
+        ("htp_perf_ctrl_strategy = 1\n", "SET-1", "1:1", "write htp_perf_ctrl_mode"),
+        ('{"htp_performance_mode": "brust"}', "SET-2", "1:26", "did you mean burst?"),
+        (
+            'custom_setting { id: "perf_profile" value: "extreme_power_saver" }',
+            "SET-2",
+            "1:45",
+            "did you mean power_saver?",
+        ),
+        ("snpe-net-run --perf_profile=turbo_burst", "SET-2", "1:29", ""),
+        ("snpe-net-run --perf_profile turbo", "SET-2", "1:29", ""),
+        ("# LiteRT\nhtp_performance_mode = burst\n", "SET-3", "2:24", "write 2"),
+        ("QNNExternalDelegate,htp_performance_mode=high_performance;", "SET-3", "1:42", "write 3"),
+        ("qnn_executor_runner --htp_performance_mode=kHtpBurst", "SET-3", "1:44", "write 2"),
+        ('set_option("qnn_runtime_htp_performance_mode", "burst");', "SET-3", "1:49", "write 2"),
+        ("htp_performance_mode = 10\n", "SET-2", "1:24", ""),
+        ("qnn_executor_runner --htp_performance_mode 9", "SET-2", "1:44", ""),
+        ('{"htp_performance_mode": "2"}', "SET-4", "1:26", "write its name, such as burst"),
+        ("qnn-net-run --perf_profile 5", "SET-4", "1:28", "write its name, such as burst"),
+        ("--qnn_options context_htp_performance_mode=high_performance", "SET-5", "1:44", "write HIGH_PERFORMANCE"),
+        ("--tflite_options qnn_htp_performance_mode=burst", "SET-5", "1:43", "write kHtpBurst"),
+        ('{"performance": {"policy": "Burst"}}', "SET-5", "1:28", "write burst"),
+        ('{"qnn.rpc_control_latency": "4294967296"}', "SET-7", "1:29", "write a whole number of us, such as 100"),
+        ('{"rpc_control_latency": "-1"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
+        ('{"rpc_control_latency": "1.5"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
+        ('{"ep.dynamic.qnn_htp_performance_mode": "default"}', "SET-12", "1:41", "name a mode that votes"),
+        ("general:\n  DSP_HYSTERESIS_TIME_US: -1\n", "SET-2", "2:27", "write a whole number, 0 or more"),
+        ("execute:\n  BUS_VOLTAGE_CORNER_MIN_START: TURBO\n", "SET-2", "2:33", ""),
+        ("execute:\n  DSP_RPC_POLLING_TIME_US: 9999\n", "SET-1", "2:3", ""),
+    ],
+)
+def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
+    """It is found by its rule, at its place, with what to write; an empty hint is any."""
+    (finding,) = found(text)
+    assert finding[:2] == (rule, where)
+    assert hint in ("", finding[2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"htp_performance_mode": "BURST", "rpc_control_latency": "4294967295"}',
+        'providers=[("QNNExecutionProvider", {"htp_performance_mode": "burst", "rpc_control_latency": 100})]',
+        '{"qnn.rpc_control_latency": "0"}',
+        '{"profiling_level": "basic", "backend_path": "x", "htp_graph_finalization_optimization_mode": "3"}',
+        "--qualcomm_htp_performance_mode balanced --qualcomm_htp_perf_ctrl_mode=auto",
+        "htp_performance_mode = 9  # the lowest\n",
+        "qnn-net-run --perf_profile llm_decode_burst",
+        "the profile burst of --perf_profile in words",
+        "general:\n  DSP_HYSTERESIS_TIME_US: 300000\nexecute:\n  FAST_INIT_ENABLE: true\n",
+    ],
+)
+def test_no_mistake(text: str) -> None:
+    """What the runtime takes, and what is no setting that votes, is let alone."""
+    assert found(text) == []
+
+
+@pytest.mark.parametrize("where", Where)
+def test_every_mode_of_the_table_is_known(where: Where) -> None:
+    """Each spelling means a mode of which there is a record, and nothing that is mistaken for a key is one."""
+    from htppower.runtimes.expressed import records  # noqa: PLC0415 - it reads files
+
+    for (place, key), option in OPTIONS.items():
+        if place is not where:
+            continue
+        assert (place, key) not in MISTAKEN
+        assert option.unknown
+        if option.is_mode and option.takes is not Takes.TIME:
+            modes = {mode for mode in option.modes.values() if not mode.startswith("llm_decode")} - {"custom"}
+            assert modes <= set(records(option.runtime))
+    for (place, _), meant in MISTAKEN.items():
+        assert not meant or (place, meant) in OPTIONS
+
+
+def test_a_file_is_told_once_and_in_order(tmp_path: Path) -> None:
+    """However often it is named; findings are sorted by file and place."""
+    file = tmp_path / "host.py"
+    file.write_text('a("qnn.rpc_control_latency", "x")\na("qnn.perf_mode", "burst")\n', encoding="utf-8")
+    checked = check([str(file), str(file)])
+    assert [(each.rule, each.line) for each in checked.report.findings] == [("SET-7", 1), ("SET-1", 2)]
+    assert checked.report.files == (str(file),)
