@@ -8,6 +8,7 @@ import click
 
 from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import folders_option, format_option
+from htppower.cli.sdk import sdk_option
 from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
@@ -41,7 +42,8 @@ class Line(NamedTuple):
 @format_option(("text", "json"))
 @folders_option("List the profiles in this folder, too; may be repeated.")
 @option("--runtimes", is_flag=True, group=WHAT, help="List what other runtimes really vote instead, by runtime.")
-def command(form: str, folders: tuple[str, ...], *, runtimes: bool) -> None:
+@sdk_option("List the vendor's table of this SDK instead, such as 2.25, as far as it is known.")
+def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: bool) -> None:
     """List the profiles, from highest performance to lowest.
 
     What is wrong with a file is told after the others. With --runtimes the list has the records of what ONNX Runtime,
@@ -50,12 +52,15 @@ def command(form: str, folders: tuple[str, ...], *, runtimes: bool) -> None:
 
     Exit code 0: all can be used; 1: a rule refuses one; 2: one can't be read.
     """
-    profiles, errors = load_records(folders) if runtimes else load_profiles(folders)
-    if runtimes and form == "text":
+    if runtimes and sdk:
+        raise click.UsageError("--runtimes and --sdk name two lists; leave one out")
+    records = runtimes or sdk is not None
+    profiles, errors = load_records(folders, runtime=sdk or "") if records else load_profiles(folders)
+    if records and form == "text":
         _print_groups(profiles)
     else:
         _print([_line(profile) for profile in profiles], form)
-    for path in () if runtimes else Folders.of(folders).hidden():
+    for path in () if records else Folders.of(folders).hidden():
         echo(f"{printable(str(path))}: not listed: a file of this name comes before it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError

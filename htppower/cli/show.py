@@ -9,6 +9,7 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.help import Command
 from htppower.cli.options import folders_option
+from htppower.cli.sdk import of_sdk, sdk_option
 from htppower.cli.terminal import echo
 from htppower.profiles.discovery import Folders, own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, vote_fields
@@ -27,14 +28,15 @@ _INDENT = "  "
 
 @click.command(name="show", cls=Command, example="htppower show burst")
 @click.argument("profile", metavar="NAME|PATH", shell_complete=completion.profiles_and_states)
+@sdk_option("Show the profile as the vendor's table of this SDK had it, such as 2.25.")
 @folders_option("Look for profiles in this folder, too; may be repeated.")
-def command(profile: str, folders: tuple[str, ...]) -> None:
+def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
     """Show a profile or power state as it is resolved.
 
     What is printed is a complete file with the same values; each inherited value has its origin beside it.
     """
     where = Folders.of(folders)
-    path, kind = find_either(profile, where)
+    path, kind = find_either(of_sdk(profile, sdk), where)
     if kind is Kind.STATE:
         echo(state_as_yaml(examine_power_state(path, where).accepted()))
         return

@@ -22,6 +22,7 @@ from htppower.cli.options import (
     workload_options,
 )
 from htppower.cli.outputs import FormAndFile, print_document, write_outputs
+from htppower.cli.sdk import of_sdk, sdk_option
 from htppower.cli.terminal import echo
 from htppower.errors import BackendUnavailable, printable
 from htppower.review.dry_run.formats import NAMES, render
@@ -100,6 +101,7 @@ class _WithCommandLine(Command):
     group=DEVICE,
     help="Vote on this core; may be repeated.  [default: 0]",
 )
+@sdk_option("Take the profile as the vendor's table of this SDK had it, such as 2.25.")
 @folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(**options: Any) -> None:
     """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
@@ -116,7 +118,7 @@ def command(**options: Any) -> None:
     _check_options(ctx, live=live)
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
 
-    profile = load_profile(options["profile"], options["folders"])
+    profile = load_profile(of_sdk(options["profile"], options["sdk"]), options["folders"])
     if live:
         ctx.exit(_hold_on_device(profile, options))
     _show_dry_run(profile, options)

@@ -24,6 +24,7 @@ RUNTIMES = {
     "litert": ([*NINE, "default"], True),
     "litert-auto": (NINE, False),
     "onnxruntime": ([*NINE, "default"], True),
+    "sdk-2.25": (NINE, False),
     "vendor": ([*NINE, "system_settings", "default"], False),
 }
 MINE = "profile: burst\nextends: onnxruntime:burst\nsummary: As measured here.\n"

@@ -1,0 +1,57 @@
+"""``--sdk``: the vendor's table of an older SDK, as far as it is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import load_profile
+from htppower.profiles.profile import SHIPPED_PROFILES
+
+if TYPE_CHECKING:
+    from command import Command
+
+DCVS_ON = SHIPPED_PROFILES[3:9]
+DCVS_OFF = SHIPPED_PROFILES[:3]
+
+
+@pytest.mark.parametrize("name", [*DCVS_ON, *DCVS_OFF])
+def test_dcvs_is_as_it_was(name: str) -> None:
+    """Until SDK 2.25 DCVS was on from balanced down; nothing else is said to have been another."""
+    then, now = load_profile(f"sdk-2.25:{name}"), load_profile(name)
+    assert then.votes.dcvs_v3 is not None
+    assert now.votes.dcvs_v3 is not None
+    assert (then.votes.dcvs_v3.dcvs_enable, now.votes.dcvs_v3.dcvs_enable) == (name in DCVS_ON, False)
+    assert then.relax == now.relax
+
+
+def test_the_commands_that_take_it(command: Command) -> None:
+    """Show, the dry run and the list take the profile of that table, of any version with the same two numbers."""
+    assert "dcvs_enable: true" in command.output("show", "balanced", "--sdk", "2.25")
+    assert "dcvs_enable: false" in command.output("show", "balanced")
+    assert (
+        "dcvsEnable 1" in command.output("profile", "balanced", "--dry-run", "--sdk", "2.25.3").partition("RAISED")[2]
+    )
+    listed = command.output("list", "--sdk", "2.25")
+    assert "sdk-2.25" in listed
+    assert "onnxruntime" not in listed
+    assert "dcvs_v3.dcvs_enable" in command.output("diff", "sdk-2.25:balanced", "balanced", exit_code=1)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("show", "balanced", "--sdk", "2.31"), "known: 2.25"),
+        (("show", "balanced", "--sdk", "../x"), "known: 2.25"),
+        (("show", "onnxruntime:burst", "--sdk", "2.25"), "leave --sdk out"),
+        (("show", "./mine.yaml", "--sdk", "2.25"), "leave --sdk out"),
+        (("list", "--sdk", "2.25", "--runtimes"), "leave one out"),
+        (("show", "camera", "--sdk", "2.25"), "no record 'sdk-2.25:camera'"),
+    ],
+)
+def test_what_is_no_such_table_is_refused(command: Command, args: tuple[str, ...], says: str) -> None:
+    """A version whose table is not known, and a name that is not in it, are errors that say what is known."""
+    result = command.run(*args)
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
