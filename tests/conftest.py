@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench
+from bytecode import forget_bytecode, keep_bytecode
 from checkout import TESTS
 from command import Command
 from gates import Gate
@@ -19,6 +20,8 @@ from sides import write_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+keep_bytecode()
 
 settings.register_profile("htppower", deadline=None, print_blob=True)
 settings.load_profile("htppower")
@@ -37,6 +40,13 @@ def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep no bytecode of what tests write."""
+    yield
+    forget_bytecode(tmp_path_factory.getbasetemp())
 
 
 # A shell without job control starts what is put in the background with these ignored, and every child inherits that.
