@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import struct
 import subprocess
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DARK, LIGHT = 0, 1
+# The filters of a row (PNG specification, 9.2).
+NONE, SUB, UP, _AVERAGE, PAETH = range(5)
 
 
 class Browser:
@@ -78,10 +82,13 @@ class Picture:
         above = bytes(stride)
         for start in range(0, len(data), stride + 1):
             kind, row = data[start], bytearray(data[start + 1 : start + 1 + stride])
-            for place in range(stride):
-                left = row[place - size] if place >= size else 0
-                corner = above[place - size] if place >= size else 0
-                row[place] = (row[place] + _predicted(kind, left, above[place], corner)) & 0xFF
+            if kind == SUB:
+                for channel in range(size):
+                    row[channel::size] = bytes(value & 0xFF for value in itertools.accumulate(row[channel::size]))
+            elif kind == UP:
+                row = bytearray((value + up) & 0xFF for value, up in zip(row, above, strict=True))
+            elif kind != NONE:
+                _add_predicted(kind, row, above, size)
             above = bytes(row)
             rows.append(above)
         return rows
@@ -89,11 +96,9 @@ class Picture:
     @property
     def colours(self) -> dict[tuple[int, ...], int]:
         """How often each colour occurs in every fourth row."""
-        found: dict[tuple[int, ...], int] = {}
+        found: Counter[tuple[int, ...]] = Counter()
         for row in self.rows[::4]:
-            for place in range(0, len(row), self._size):
-                colour = tuple(row[place : place + 3])
-                found[colour] = found.get(colour, 0) + 1
+            found.update(zip(*(row[channel :: self._size] for channel in range(3)), strict=True))
         return found
 
     @property
@@ -103,9 +108,17 @@ class Picture:
         return max(colours, key=lambda colour: colours[colour])
 
 
-def _predicted(kind: int, left: int, up: int, corner: int) -> int:
-    """Return a byte as PNG's filter of this kind foretells it (PNG specification, 9.2)."""
-    if kind == 4:
-        guess = left + up - corner
-        return min((left, up, corner), key=lambda value: abs(guess - value))
-    return (0, left, up, (left + up) // 2)[kind]
+def _add_predicted(kind: int, row: bytearray, above: bytes, size: int) -> None:
+    """Add to each byte what one of PNG's filters foretells from its neighbours (PNG specification, 9.2)."""
+    for place, up in enumerate(above):
+        left = row[place - size] if place >= size else 0
+        corner = above[place - size] if place >= size else 0
+        row[place] = (row[place] + (_paeth(left, up, corner) if kind == PAETH else (left + up) // 2)) & 0xFF
+
+
+def _paeth(left: int, up: int, corner: int) -> int:
+    guess = left + up - corner
+    near, above, across = abs(guess - left), abs(guess - up), abs(guess - corner)
+    if near <= above and near <= across:
+        return left
+    return up if above <= across else corner
