@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,8 @@ def hold(genie: Any, configured: bytes, tokens: int) -> None:
 def stage(*words: object) -> None:
     """Begin a stage of the dialog, in the order of what the libraries have written."""
     ctypes.CDLL(None).fflush(None)
-    print("##", *words, flush=True)
+    # In one piece: the libraries' own threads write, too.
+    os.write(sys.stdout.fileno(), f"## {' '.join(map(str, words))}\n".encode())
 
 
 def main(libraries: str, model: str, tokenizer: str) -> None:
@@ -103,5 +105,3 @@ def main(libraries: str, model: str, tokenizer: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-
-# ruff: noqa: T201 - what it prints is read
