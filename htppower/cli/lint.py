@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -13,12 +12,12 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
+from htppower.cli.inputs import standard_input
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo, is_terminal
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import STDIN, lint
 
@@ -106,7 +105,7 @@ def command(
     _refuse_no_uri(help_uri)
     terminal = is_terminal()
     files = _files((path for path in paths if path != str(STDIN)), folders)
-    texts = {STDIN: _standard_input()} if str(STDIN) in paths else {}
+    texts = {STDIN: standard_input()} if str(STDIN) in paths else {}
 
     def run(instead: Mapping[Path, bytes]) -> LintReport:
         return lint(files, today, profiles=folders, platform=platform, notes=notes, exclude=exclude, texts=instead)
@@ -146,13 +145,6 @@ def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:
     write_files(contents)
     for each in mends:
         echo(printable(str(each)), err=True)
-
-
-def _standard_input() -> bytes:
-    """Return what stands there, up to a byte more than any file may have."""
-    if sys.stdin is None:
-        raise click.UsageError("there is no standard input: it is closed")
-    return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
 
 
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:

@@ -42,6 +42,7 @@ _SECTIONS = {
     },
     "Exchange with other tools": {
         "settings": "htppower.cli.settings",
+        "import": "htppower.cli.import_",
     },
     "Set up": {
         "schema": "htppower.cli.schema",

@@ -6,31 +6,13 @@ from htppower.extensions.keys import UINT32, Key, Section, Source, Type
 from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.option import Limits
 
+_EXPANDED = "DCVS_EXP_VCORNER_"
+
 # When an item is voted: before and after INIT, INFERENCE and DE-INIT.
 GRAPH_STATES = ("init_start", "inference_start", "deinit_start", "init_done", "inference_done", "deinit_done")
 CORNERS = tuple(corner.enumerator for corner in VoltageCorner)
-# Corners that the header of 2.50 adds, and the parser takes from 2.50 on; htppower has no vote with them yet.
-NEWER_EXPANDED_CORNERS = {
-    "DCVS_EXP_VCORNER_RET": 0x110,
-    "DCVS_EXP_VCORNER_LOW_SVS_D3_0": 0x131,
-    "DCVS_EXP_VCORNER_LOW_SVS_D1_2": 0x135,
-    "DCVS_EXP_VCORNER_LOW_SVS_D1_0": 0x137,
-    "DCVS_EXP_VCORNER_LOW_SVS_D0_1": 0x13A,
-    "DCVS_EXP_VCORNER_LOW_SVS_D0_0": 0x13B,
-    "DCVS_EXP_VCORNER_SVS_L0_1": 0x191,
-    "DCVS_EXP_VCORNER_SVS_L0_2": 0x192,
-    "DCVS_EXP_VCORNER_SVS_L2_0": 0x1E1,
-    "DCVS_EXP_VCORNER_NOM_L0_0": 0x221,
-    "DCVS_EXP_VCORNER_NOM_L3": 0x260,
-    "DCVS_EXP_VCORNER_TUR_L1_0": 0x2A1,
-    "DCVS_EXP_VCORNER_TUR_L1_1": 0x2A2,
-    "DCVS_EXP_VCORNER_TUR_L1_2": 0x2A3,
-    "DCVS_EXP_VCORNER_TUR_L3_0": 0x2C1,
-    "DCVS_EXP_VCORNER_TUR_L3_1": 0x2C2,
-    "DCVS_EXP_VCORNER_TUR_L3_2": 0x2C3,
-    "DCVS_EXP_VCORNER_DEFINED_MAX": 0x2E0,
-}
-EXPANDED_CORNERS = (*(corner.enumerator for corner in ExpandedCorner), *NEWER_EXPANDED_CORNERS)
+# By every name that a corner has; those that are new in 2.50 the parser takes from 2.50 on.
+EXPANDED_CORNERS = tuple(f"{_EXPANDED}{name}" for name in ExpandedCorner.__members__)
 POWER_MODES = tuple(mode.enumerator for mode in PowerMode)
 DEFAULT_POWER_MODE = PowerMode.POWER_SAVER.enumerator
 DEFAULT_SLEEP_LATENCY_US = 1000

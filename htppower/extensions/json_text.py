@@ -97,13 +97,13 @@ def read_json(path: str | os.PathLike[str]) -> JsonText:
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         return _unread(name, "FILE-1", f"can't be read: {said}", "check the path and permissions")
-    if len(data) > LARGEST_FILE_BYTES:
-        return _unread(name, "FILE-2", "larger than 1 MiB", "an extension file has some 40 lines")
     return parse_json(data, name)
 
 
 def parse_json(data: bytes | str, path: str = "-") -> JsonText:
-    """Return the tree of a text; that it is no JSON is the problem of the result."""
+    """Return the tree of a text; that it is no JSON, or of more than 1 MiB, is the problem of the result."""
+    if len(data) > LARGEST_FILE_BYTES:
+        return _unread(path, "FILE-2", "larger than 1 MiB", "an extension file has some 40 lines")
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     marked = text.startswith(_MARK)
     text = text.removeprefix(_MARK)

@@ -13,6 +13,7 @@ FILE_RULES = (
     _rule("FILE-1", Family.FILE, "The file can be read."),
     _rule("FILE-2", Family.FILE, "The file is at most 1 MiB."),
     _rule("FILE-3", Family.FILE, "The file is UTF-8."),
+    _rule("JSON-1", Family.FILE, "A file of the vendor's is well-formed JSON without extras, at most 100 levels deep."),
     _rule("YAML-1", Family.YAML, "The file is well-formed YAML, at most 20 levels deep, and holds one mapping."),
     _rule("YAML-2", Family.YAML, "No key is given twice."),
     _rule(

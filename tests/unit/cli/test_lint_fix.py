@@ -222,7 +222,7 @@ def test_anything_on_the_standard_input_is_told(text: str) -> None:
 
 def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without one, Python has no stream at all."""
-    monkeypatch.setattr("htppower.cli.lint.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
+    monkeypatch.setattr("htppower.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
     assert (result.exit_code, "Error: there is no standard input" in result.stderr) == (2, True)
 

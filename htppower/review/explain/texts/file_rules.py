@@ -35,6 +35,12 @@ FILE_TEXTS = {
         "Save the file as UTF-8.",
         said="A file saved as Latin-1.",
     ),
+    "JSON-1": RuleText(
+        "The vendor's parser takes no comments, no trailing commas, no byte order mark and no NaN. It refuses the "
+        "whole file, and the run goes on without any vote.",
+        "Write what JSON has: keys and texts in double quotes, and a comma between two values alone.",
+        said="htppower import notes.txt",
+    ),
     "YAML-1": RuleText(
         "What can't be read to its end can't be reviewed: what follows the mistake may mean anything.",
         "Write key: value, with a space after the colon, and indent with spaces.",

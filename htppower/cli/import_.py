@@ -1,0 +1,82 @@
+"""``htppower import``: profiles from the vendor's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli.completion import values as completion
+from htppower.cli.help import OUTPUT, WHAT, Command, option
+from htppower.cli.inputs import STANDARD_INPUT, standard_input
+from htppower.cli.options import WholeNumber
+from htppower.cli.outputs import write_files
+from htppower.cli.terminal import echo
+from htppower.extensions.extension_file import parse_extension_file, read_extension_file
+from htppower.extensions.inner_files import inner_files
+from htppower.extensions.to_profiles import to_profiles
+
+if TYPE_CHECKING:
+    from htppower.extensions.extension_file import ExtensionFile
+
+_MOST_CORES = 2**32 - 1
+
+
+@click.command(name="import", cls=Command, example="htppower import htp_config.json -o profiles")
+@click.argument("file", metavar="FILE", shell_complete=completion.files)
+@option("--core", type=WholeNumber(0, _MOST_CORES), group=WHAT, help="Only the cores of this id.")
+@option("--name", default="", group=WHAT, help="What the profile is called.  [default: as the file]")
+@option(
+    "-o",
+    "--output",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    group=OUTPUT,
+    help="Write the profiles into this folder, their power states into its folder states.",
+)
+def command(file: str, core: int | None, name: str, folder: Path | None) -> None:
+    """Make profiles of a backend extension file of the vendor's.
+
+    FILE is the file of the HTP backend, as Genie takes it; or the outer one, of --config_file, which names it; or - for
+    the standard input. Each core and each graph whose settings differ is a profile; of several files, one for each SoC,
+    each has a folder. What a profile can't say stands in a comment.
+    """
+    files = inner_files(_read(file))
+    several = len(files) > 1
+    folders = _folders(files) if several else [""]
+    texts: dict[str, str] = {}
+    for each, below in zip(files, folders, strict=True):
+        for imported in to_profiles(each, core=core, name=name):
+            texts.update({f"{below}{path}": text for path, text in imported.texts().items()})
+    if folder is None:
+        echo(_printed(texts), nl=False)
+        return
+    for path in texts:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    write_files({folder / path: text for path, text in texts.items()})
+    for path in texts:
+        echo(str(folder / path))
+
+
+def _read(file: str) -> ExtensionFile:
+    if file != STANDARD_INPUT:
+        return read_extension_file(file)
+    return parse_extension_file(standard_input(), "stdin")
+
+
+def _folders(files: tuple[ExtensionFile, ...]) -> list[str]:
+    """Return a folder for each file: its name, numbered where another has the same."""
+    folders: list[str] = []
+    for number, file in enumerate(files):
+        stem = Path(file.path).stem
+        folders.append(f"{stem}_{number}/" if f"{stem}/" in folders else f"{stem}/")
+    return folders
+
+
+def _printed(texts: dict[str, str]) -> str:
+    """Return the files below each other; of several each has its path above it."""
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "\n".join(f"# --- {path}\n{text}" for path, text in texts.items())

@@ -1,0 +1,71 @@
+"""The inner files that an outer file names: one, or one for each SoC."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from htppower.errors import ProfileError, shortened
+from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.keys import Section
+
+if TYPE_CHECKING:
+    from htppower.extensions.extension_file import ExtensionFile
+    from htppower.extensions.json_nodes import Node
+
+
+def inner_files(file: ExtensionFile) -> tuple[ExtensionFile, ...]:
+    """Return the files with the settings: this one, or those that it names, in their order.
+
+    A path that is not absolute is looked for beside the outer file, then where the vendor's tools would: from the
+    working folder.
+
+    Raises:
+        ProfileError: an outer file names none, or one that can't be read or names another in its turn.
+    """
+    if file.kind is FileKind.INNER:
+        return (file,)
+    blocks = file.of(Section.BACKEND_EXTENSIONS)
+    if not blocks:
+        top = file.text.accepted()
+        node = top.get("backend_extensions") or top
+        raise ProfileError([file.problem("TYPE-1", node, f"backend_extensions is {node.kind}", "write an object")])
+    return tuple(_inner(file, node) for node in _named(file))
+
+
+def _named(file: ExtensionFile) -> tuple[Node, ...]:
+    """Return the paths that an outer file names."""
+    block = file.of(Section.BACKEND_EXTENSIONS)[0]
+    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
+    if one is not None and several is not None:
+        message = "config_file_path and per_soc_config_file_path exclude each other"
+        raise ProfileError([file.problem("KEY-1", several, message, "keep one of them")])
+    found = one or several
+    if found is None:
+        hint = "write config_file_path"
+        raise ProfileError([file.problem("KEY-2", block.node, "no config_file_path: no settings are read", hint)])
+    paths = found.items if found is several else (found,)
+    wrong = [path for path in paths if path.kind is not Kind.TEXT]
+    if wrong or not paths or (found is several and found.kind is not Kind.LIST):
+        node = wrong[0] if wrong else found
+        wanted = "a list of paths" if found is several else "a path"
+        raise ProfileError([file.problem("TYPE-1", node, f"{node.kind}, where {wanted} is needed", f"write {wanted}")])
+    return paths
+
+
+def _inner(file: ExtensionFile, node: Node) -> ExtensionFile:
+    named = FilePath(str(node.value))
+    beside = FilePath(file.path).parent / named
+    try:
+        inner = read_extension_file(beside if beside.exists() else named)
+    except (ProfileError, ValueError) as error:
+        if isinstance(error, ProfileError) and error.problems[0].rule not in ("FILE-1", "FILE-2"):
+            raise
+        said = error.problems[0].message if isinstance(error, ProfileError) else str(error)
+        message = f"{shortened(str(node.value))!r} {said}"
+        raise ProfileError([file.problem("FILE-1", node, message, "check the path and permissions")]) from None
+    if inner.kind is FileKind.OUTER:
+        message = f"{shortened(str(node.value))!r} is an outer file, too"
+        raise ProfileError([file.problem("TYPE-1", node, message, "name the file with the settings")])
+    return inner

@@ -1,0 +1,84 @@
+"""What an extension file says besides votes, for the comments of a profile that is imported from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import printable, shortened
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.keys import Section
+from htppower.rules.socs import SOCS
+
+if TYPE_CHECKING:
+    from htppower.extensions.extension_file import Block, ExtensionFile
+
+# The sections about votes: what a profile can't say of these is a remark.
+_OF_VOTES = frozenset(
+    {
+        Section.CORE_HMX,
+        Section.CUSTOM_ITEM,
+        Section.CUSTOM_OBJECT,
+        Section.CORNER_PAIR,
+        Section.DCVS,
+        Section.DCVS_OBJECT,
+        Section.DCVS_EXP,
+        Section.HMX,
+        Section.CENG,
+        Section.CENG_EXP,
+    }
+)
+# What is voted, or is said in words of its own.
+_TOLD = frozenset(
+    {
+        (Section.GRAPH, "perf_profile"),
+        (Section.GRAPH, "graph_names"),
+        (Section.CORE, "core_id"),
+        (Section.CORE, "perf_profile"),
+        (Section.CORE, "rpc_control_latency"),
+        (Section.CORE, "rpc_polling_time"),
+        (Section.CORE, "adaptive_polling_time"),
+        (Section.CORE, "hmx_timeout_us"),
+        (Section.CORE, "ddr_perf_mode"),
+    }
+)
+
+
+def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
+    """Return what a file says besides votes, in sentences: for which device it is, and its other settings."""
+    of_device, others = [], []
+    for block in file.blocks:
+        if block.section in _OF_VOTES:
+            continue
+        for member, _ in block.members():
+            if (
+                member.node.kind in (Kind.OBJECT, Kind.LIST)
+                and member.node.plain()
+                and _holds_blocks(file, block, member.key)
+            ):
+                continue
+            if (block.section, member.key) in _TOLD:
+                continue
+            said = printable(shortened(file.text.text[member.node.start : member.node.end].replace("\n", " "), 40))
+            if block.section is Section.DEVICE:
+                of_device.append(f"{member.key} {said}{_soc(block, member.key)}")
+            else:
+                others.append(".".join((*block.at, member.key)))
+    sentences = []
+    if of_device:
+        sentences.append(f"For the host, not for the profile: {', '.join(dict.fromkeys(of_device))}.")
+    if others:
+        sentences.append(f"Not about votes, and left out: {', '.join(map(printable, others))}.")
+    return tuple(sentences)
+
+
+def _holds_blocks(file: ExtensionFile, block: Block, key: str) -> bool:
+    below = (*block.at, key)
+    return any(each.at[: len(below)] == below for each in file.blocks)
+
+
+def _soc(block: Block, key: str) -> str:
+    node = block.get(key)
+    if key != "soc_model" or node is None:
+        return ""
+    names = [f" ({', '.join(soc.names)}, V{soc.arch})" for soc in SOCS if soc.model == node.value]
+    return names[0] if names else ""

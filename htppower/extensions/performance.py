@@ -1,0 +1,186 @@
+"""What the settings of a core or a graph are voted as, as a profile.
+
+A profile that the vendor names is the shipped one of that name, since these follow the vendor's own voter; what no
+profile of ours can say is a remark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.extensions.clock_blocks import Blocks
+from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
+from htppower.extensions.llm_decode import llm_decode_votes, plain_name
+from htppower.extensions.power_keys import LLM_DECODE
+from htppower.extensions.process_votes import hmx_beside, with_process_votes
+from htppower.extensions.remarks import Remark
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.rules import table as rules
+from htppower.rules.case import Case
+from htppower.votes.clock_votes import HMX_DEFAULT
+from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from htppower.errors import Place
+    from htppower.extensions.custom_votes import CustomVotes
+    from htppower.extensions.extension_file import Block, ExtensionFile
+
+# How long the vendor's voter keeps votes up, where it does.
+SUSTAIN_US = 300_000
+DEFAULT_PROFILE = "high_performance"
+# The power states of an imported profile, where no shipped one is the same; to be named after the profile.
+RELAXED, RELEASED = "relaxed", "released"
+_SILENT = PowerState(RELAXED, "No votes on clocks, and no polling.", VoteSet(rpc_polling_time_us=0))
+
+
+@attrs.frozen
+class Performance:
+    """A profile of the vendor's, as one of ours.
+
+    Attributes:
+        perf_profile: the vendor's name for it.
+        profile: the same votes; its name and summary say nothing yet.
+        remarks: what of it the profile does not say.
+    """
+
+    perf_profile: str
+    profile: Profile
+    remarks: tuple[Remark, ...]
+
+
+def core_performance(file: ExtensionFile, core: Block | None) -> Performance:
+    """Return what a core's settings are voted as; without any, what the vendor's voter votes then."""
+    return _performance(file, core, _name(core))
+
+
+def graph_performance(file: ExtensionFile, core: Block | None, graph: Block) -> Performance:
+    """Return what a graph's inferences are voted as, with the other settings of its core."""
+    node = graph.get("perf_profile")
+    found = _performance(file, core, _name(graph))
+    if node is None or found.perf_profile == _name(core):
+        return found
+    says = f"of these graphs the inferences alone; INIT and DE-INIT vote as the core's {_name(core)} does"
+    return attrs.evolve(found, remarks=(*found.remarks, Remark(file.place(node), says)))
+
+
+def _name(block: Block | None) -> str:
+    node = None if block is None else block.get("perf_profile")
+    return DEFAULT_PROFILE if node is None else str(node.value)
+
+
+def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performance:
+    remarks: list[Remark] = []
+    place = file.text.place(0 if core is None else core.node.start)
+    is_custom = name == "custom" and core is not None and core.get("custom") is not None
+    if is_custom and core is not None:
+        votes, relax = _custom(custom_votes(file, core), core, file, remarks)
+    else:
+        votes, relax = _named(name, place, remarks)
+    votes = with_process_votes(file, core, votes, remarks, named=not is_custom)
+    if not votes:
+        says = "the vendor's voter votes an RPC control latency of 100 us for system_settings, too; left out"
+        remarks.append(Remark(place, says))
+    beside = hmx_beside(file, core)
+    if beside is not None:
+        blocks = Blocks(file)
+        votes = attrs.evolve(votes, hmx_v2=blocks.hmx(beside))
+        says = (
+            "hmxControl beside a profile is taken for its raised votes; on x86, where it was measured, it is not cast"
+        )
+        remarks += [*blocks.remarks, Remark(file.place(beside.node), says)]
+    votes = _valid(votes, place, remarks)
+    if votes and relax is None:
+        relax = Relax(_SILENT, 0, 0)
+    return Performance(name, Profile(name, "", votes, relax), tuple(dict.fromkeys(remarks)))
+
+
+def _named(name: str, place: Place, remarks: list[Remark]) -> tuple[VoteSet, Relax | None]:
+    """Return the votes of a profile that the vendor names."""
+    if name == "custom":
+        remarks.append(Remark(place, "perf_profile custom of a graph whose core has no custom; nothing is voted"))
+        name = "system_settings"
+    if name == "default":
+        relaxed = load_profile("balanced")
+        if relaxed.relax is not None:
+            remarks.append(Remark(place, "default is never raised: it votes its relaxed state around each inference"))
+            return attrs.evolve(relaxed.relax.to.votes, rpc_control_latency_us=100), relaxed.relax
+    if name.startswith(LLM_DECODE):
+        plain = load_profile(plain_name(name))
+        says = "llm_decode profiles are raised on V79 and later only, for decoding"
+        remarks.append(Remark(place, says))
+        if name == f"{LLM_DECODE}burst":
+            says = "llm_decode_burst has the DDR performance mode on; left out, since it is for V81 and later"
+            remarks.append(Remark(place, says))
+        return llm_decode_votes(name, plain.votes), plain.relax
+    shipped = load_profile(name)
+    return shipped.votes, shipped.relax
+
+
+def _custom(
+    custom: CustomVotes, core: Block, file: ExtensionFile, remarks: list[Remark]
+) -> tuple[VoteSet, Relax | None]:
+    """Return the votes of a custom profile, and its power states: what is in force once inferences have begun."""
+    node = core.get("custom") or core.node
+    place = file.place(node)
+    remarks += custom.remarks
+    raised = custom.in_force[INFERENCE_START]
+    relaxed, released = custom.in_force[INFERENCE_DONE], custom.in_force[DEINIT_DONE]
+    for state, votes in custom.in_force.items():
+        expected = raised if state.endswith("_start") else relaxed
+        if state != DEINIT_DONE and votes != expected:
+            instead = "the votes of inferences" if expected is raised else "the votes after inferences"
+            remarks.append(Remark(place, f"{state} has votes of its own; a profile has {instead} there"))
+    if DEINIT_DONE not in custom.cast or INFERENCE_DONE not in custom.cast:
+        says = "no item for inference_done or for deinit_done: the votes before it stay, until the id is destroyed"
+        remarks.append(Remark(place, says))
+    if not raised:
+        remarks.append(Remark(place, "no item for init_start or inference_start: nothing is raised"))
+    states = [
+        PowerState(name, f"What {said} leaves.", _lowered(_valid(votes, place, remarks), raised, place, remarks))
+        for name, said, votes in ((RELAXED, "an inference", relaxed), (RELEASED, "DE-INIT", released))
+    ]
+    to, after_deinit_to = (_shipped_state(state) for state in states)
+    sustain_us = SUSTAIN_US if custom.sustains else 0
+    if after_deinit_to.votes == to.votes:
+        after_deinit_to = to
+    return raised, Relax(to, 0, sustain_us, after_deinit_to=after_deinit_to)
+
+
+def _lowered(votes: VoteSet, raised: VoteSet, place: Place, remarks: list[Remark]) -> VoteSet:
+    """Return the votes of a power state: no polling, and a sleep that the raised votes disabled enabled (DCVS-4)."""
+    votes = attrs.evolve(votes, rpc_polling_time_us=0)
+    hvx = votes.hvx
+    if raised.hvx is None or not raised.hvx.sleep_disable or hvx is None or hvx.sleep_disable is False:
+        return votes
+    if hvx.sleep_disable:
+        remarks.append(Remark(place, "sleep stays disabled when the votes are lowered; enabled here (DCVS-4)"))
+    cleared: Any = attrs.evolve(hvx, sleep_disable=False)
+    return attrs.evolve(votes, **{votes.hvx_field: cleared})
+
+
+def _shipped_state(state: PowerState) -> PowerState:
+    """Return the shipped power state of the same votes; the state itself where there is none."""
+    for name in ("burst", "balanced", "extreme_power_saver"):
+        relax = load_profile(name).relax
+        for shipped in () if relax is None else (relax.to, relax.after_deinit_to):
+            if shipped.votes == state.votes:
+                return shipped
+    return state
+
+
+def _valid(votes: VoteSet, place: Place, remarks: list[Remark]) -> VoteSet:
+    """Return votes without those that a rule refuses; an HMX vote becomes the default."""
+    while broken := rules.errors(Case(votes)):
+        finding = broken[0]
+        field = finding.at[1]
+        instead: Any = HMX_DEFAULT if field == "hmx_v2" and votes.hvx is not None else None
+        if getattr(votes, field) == instead:
+            break
+        votes = attrs.evolve(votes, **{field: instead})
+        remarks.append(
+            Remark(place, f"{finding.message} ({finding.rule}); {'default' if instead else 'left out'} here")
+        )
+    return votes

@@ -1,0 +1,183 @@
+"""Extension files as profiles: one for each core and graph whose settings differ."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, ProfileError, printable
+from htppower.extensions.checks import problems
+from htppower.extensions.extension_file import FileKind
+from htppower.extensions.keys import Section
+from htppower.extensions.left_out import left_out_settings
+from htppower.extensions.llm_decode import plain_name
+from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
+from htppower.extensions.power_keys import LLM_DECODE
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.yaml_text import profile_lines, state_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.extensions.extension_file import Block, ExtensionFile
+    from htppower.extensions.performance import Performance
+    from htppower.extensions.remarks import Remark
+    from htppower.profiles.profile import PowerState, Profile
+
+_WIDTH = 110
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_NAME = 60
+
+
+@attrs.frozen
+class Imported:
+    """A profile made of an extension file.
+
+    Attributes:
+        profile: its votes and power states.
+        base: the shipped profile that its file extends; None where it states all.
+        of: what of the extension file it is, in words.
+        remarks: what stands in the extension file and the profile does not say.
+        left_out: the settings of the extension file that are not about votes.
+    """
+
+    profile: Profile
+    base: Profile | None
+    of: str
+    remarks: tuple[Remark, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def states(self) -> tuple[PowerState, ...]:
+        """Its power states that are not shipped."""
+        relax = self.profile.relax
+        found = () if relax is None else (relax.to, relax.after_deinit_to)
+        return tuple(dict.fromkeys(state for state in found if state.source is None))
+
+    def texts(self) -> dict[str, str]:
+        """Return its files, by path below the folder of profiles: its own, then those of its power states."""
+        comments = [self.of, *map(str, self.remarks), *self.left_out]
+        lines = [line for comment in comments for line in _comment(comment)]
+        lines += [line for _, line in profile_lines(self.profile, self.base)]
+        texts = {f"{self.profile.name}.yaml": "\n".join(lines) + "\n"}
+        texts.update({f"states/{state.name}.yaml": state_text(state) + "\n" for state in self.states})
+        return texts
+
+
+def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "") -> tuple[Imported, ...]:
+    """Return a profile for each core whose settings differ, and for each graph with a profile of its own.
+
+    Args:
+        file: an inner file.
+        core: only cores of this id.
+        name: what the profiles are called; several have what they are of behind it. By default the file's name.
+
+    Raises:
+        ProfileError: the vendor's parser refuses the file, it is an outer one, or has no such core.
+    """
+    if file.kind is FileKind.OUTER:
+        found = Finding.of_file(file.path, "TYPE-1", "an outer file, which names the file of the settings", "read that")
+        raise ProfileError([found])
+    if broken := problems(file):
+        raise ProfileError(broken)
+    left_out = left_out_settings(file)
+    parts = list(_parts(file, core))
+    distinct: dict[tuple[object, ...], tuple[str, str, Performance]] = {}
+    for suffix, of, performance in parts:
+        key = (performance.perf_profile, performance.profile, performance.remarks)
+        if key in distinct:
+            first_suffix, first, _ = distinct[key]
+            distinct[key] = (first_suffix, f"{first}, {of}", performance)
+        else:
+            distinct[key] = (suffix, of, performance)
+    stem = _name(name or FilePath(file.path).stem or "imported")
+    made = []
+    for suffix, of, performance in distinct.values():
+        called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
+        made.append(_imported(called, f"{printable(FilePath(file.path).name)}, {of}", performance, left_out))
+    return tuple(made)
+
+
+def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
+    """Yield each core and graph with a profile: what its name ends in, what it is, and what it votes."""
+    cores = [(number, core) for number, core in _cores(file) if wanted in (None, _core_id(core))]
+    if wanted is not None and not cores:
+        known = ", ".join(sorted({str(_core_id(core)) for _, core in _cores(file)})) or "none"
+        raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
+    for device, core in cores:
+        where = f"device {device}, core {_core_id(core)}"
+        suffix = f"core{_core_id(core)}" if device == 0 else f"device{device}_core{_core_id(core)}"
+        ignored = " (the vendor's voter reads the first device alone)" if device else ""
+        performance = core_performance(file, core)
+        yield suffix, f"{where}: {performance.perf_profile}{ignored}", performance
+    first = cores[0][1] if cores else None
+    if not cores:
+        performance = core_performance(file, None)
+        yield "core0", f"which has no core: {performance.perf_profile}", performance
+    for number, graph in enumerate(file.of(Section.GRAPH)):
+        if graph.get("perf_profile") is not None:
+            performance = graph_performance(file, first, graph)
+            yield f"graphs{number}", f"{_graphs(graph)}: {performance.perf_profile}", performance
+
+
+def _cores(file: ExtensionFile) -> Iterator[tuple[int, Block]]:
+    for number, device in enumerate(file.of(Section.DEVICE)):
+        for core in file.of(Section.CORE, device.at):
+            yield number, core
+
+
+def _core_id(core: Block) -> int:
+    node = core.get("core_id")
+    return 0 if node is None else int(node.value)
+
+
+def _graphs(graph: Block) -> str:
+    names = graph.get("graph_names")
+    said = ", ".join(printable(str(item.value)) for item in (() if names is None else names.items))
+    return f"graphs {said}" if said else "graphs without a name"
+
+
+def _imported(name: str, of: str, performance: Performance, left_out: tuple[str, ...]) -> Imported:
+    profile = performance.profile
+    relax = profile.relax
+    if relax is not None:
+        to, last = _named(relax.to, name), _named(relax.after_deinit_to, name)
+        relax = attrs.evolve(relax, to=to, after_deinit_to=last)
+    summary = f"{performance.perf_profile} as in {of.partition(',')[0]}."
+    profile = attrs.evolve(profile, name=name, summary=summary, relax=relax, lineage=(name,))
+    base = _base(performance)
+    return Imported(profile, base, f"Imported from {of}.", performance.remarks, left_out)
+
+
+def _named(state: PowerState, profile: str) -> PowerState:
+    """Return a power state under a name of its own, where it is not a shipped one."""
+    if state.source is not None:
+        return state
+    return attrs.evolve(state, name=f"{profile}_{state.name if state.name in (RELAXED, RELEASED) else RELAXED}")
+
+
+def _base(performance: Performance) -> Profile | None:
+    """Return the shipped profile that one is made of, or equal to."""
+    name = performance.perf_profile
+    if name == "custom":
+        shipped = map(load_profile, SHIPPED_PROFILES)
+        mine = performance.profile
+        return next((each for each in shipped if (each.votes, each.relax) == (mine.votes, mine.relax)), None)
+    name = plain_name(name) if name.startswith(LLM_DECODE) else name
+    base = load_profile("balanced" if name == "default" else name)
+    return base if base.votes or not performance.profile.votes else None
+
+
+def _name(text: str) -> str:
+    """Return a text as a name of a profile that is no shipped one's."""
+    name = _NOT_IN_A_NAME.sub("_", text)[:_LONGEST_NAME].strip("_.-") or "imported"
+    return f"{name}_imported" if name in SHIPPED_PROFILES else name
+
+
+def _comment(text: str) -> Iterable[str]:
+    return (f"# {line}" for line in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  "))

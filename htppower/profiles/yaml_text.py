@@ -1,0 +1,62 @@
+"""Profiles and power states as the text of a file that loads to the same values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower.profiles.discovery import own_name
+from htppower.profiles.fields import profile_fields, spell, vote_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from htppower.errors import KeyPath
+    from htppower.profiles.profile import PowerState, Profile
+
+_INDENT = "  "
+
+
+def profile_lines(profile: Profile, base: Profile | None = None) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the lines of a profile's file, each with the keys of what it states; the top of a mapping states nothing.
+
+    Where a ``base`` is given the file extends it, by its name, and states only what differs.
+    """
+    yield ("profile",), f"profile: {own_name(profile.name)}"
+    if base is not None:
+        yield (), f"extends: {base.name}"
+    yield ("summary",), f"summary: {quoted(profile.summary)}"
+    yield from _provenance_lines(profile)
+    known = {} if base is None else dict(profile_fields(base))
+    stated = ((at, value) for at, value in profile_fields(profile) if at not in known or known[at] != value)
+    yield from field_lines(stated)
+
+
+def _provenance_lines(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
+    """Yield where the values of a record are from."""
+    known = profile.provenance
+    if known is not None:
+        yield (), "provenance:"
+        yield from (((), f"{_INDENT}{name}: {quoted(getattr(known, name))}") for name in ("how", "of", "source"))
+
+
+def state_text(state: PowerState) -> str:
+    """Return the file of a power state."""
+    votes = (line for _, line in field_lines(vote_fields(state.votes)))
+    return "\n".join((f"state: {state.name}", f"summary: {quoted(state.summary)}", *votes))
+
+
+def field_lines(fields: Iterable[tuple[KeyPath, Any]]) -> Iterator[tuple[KeyPath, str]]:
+    """Yield a line for every field, and before it one for every mapping that begins there."""
+    begun: KeyPath = ()
+    for at, value in fields:
+        for depth in range(1, len(at)):
+            if at[:depth] != begun[:depth]:
+                yield (), f"{_INDENT * (depth - 1)}{at[depth - 1]}:"
+        begun = at
+        yield at, f"{_INDENT * (len(at) - 1)}{at[-1]}: {spell(value)}"
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
