@@ -43,6 +43,7 @@ _SECTIONS = {
     "Exchange with other tools": {
         "settings": "htppower.cli.settings",
         "import": "htppower.cli.import_",
+        "export": "htppower.cli.export",
     },
     "Set up": {
         "schema": "htppower.cli.schema",

@@ -1,0 +1,94 @@
+"""``htppower export``: a profile as a file of the vendor's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli.completion import values as completion
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.help import OUTPUT, WHAT, Command, option
+from htppower.cli.options import WholeNumber, folders_option
+from htppower.cli.outputs import write_files
+from htppower.cli.terminal import echo
+from htppower.errors import Severity
+from htppower.extensions.extension_file import read_extension_file
+from htppower.extensions.from_profile import from_profile
+from htppower.extensions.merge import merged
+from htppower.profiles.loading import load_profile
+
+if TYPE_CHECKING:
+    from htppower.extensions.lost import Lost
+    from htppower.rules.socs import Soc
+
+_MOST_CORES = 2**32 - 1
+_FORMATS = ("extensions",)
+
+
+@click.command(name="export", cls=Command, example="htppower export burst --to extensions --soc SM8750")
+@click.argument("profile", metavar="NAME|PATH", shell_complete=completion.profiles)
+@option(
+    "--to",
+    "form",
+    type=click.Choice(_FORMATS),
+    default=_FORMATS[0],
+    group=WHAT,
+    help="What to make: a backend extension file.  [default: extensions]",
+)
+@option("--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by part or model number.")
+@option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
+@option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't say in full.")
+@option("--notes", is_flag=True, group=WHAT, help="Tell also of what makes no difference; it never counts.")
+@folders_option("Look for profiles in this folder, too; may be repeated.")
+@option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), group=OUTPUT, help="Write this file.")
+@option(
+    "--into",
+    type=click.Path(dir_okay=False, path_type=Path),
+    group=OUTPUT,
+    help="Put the profile into this file, and leave the rest of it as it is; with --output write the result there.",
+)
+def command(
+    profile: str,
+    form: str,  # noqa: ARG001 - there is one as yet
+    soc: str | None,
+    core: int,
+    strict: bool,
+    notes: bool,
+    folders: tuple[str, ...],
+    output: Path | None,
+    into: Path | None,
+) -> None:
+    """Write a profile as a backend extension file, which the vendor's tools and Genie vote by.
+
+    The votes are those of a custom profile. What the file can't say is told on standard error.
+
+    Exit code 0: written; 1: with --strict, something would be lost; 2: it could not be written.
+    """
+    exported = from_profile(load_profile(profile, folders))
+    found = None if soc is None else _soc(soc)
+    _tell(profile, exported.lost, strict=strict, notes=notes)
+    if strict and not exported.lossless:
+        click.get_current_context().exit(REFUSED)
+    if into is not None:
+        content = merged(read_extension_file(into), exported, soc=found, core=core).text.encoded()
+        write_files({output or into: content})
+    elif output is not None:
+        write_files({output: exported.text(found, core)})
+    else:
+        echo(exported.text(found, core), nl=False)
+
+
+def _soc(name: str) -> Soc:
+    from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
+
+    return find_soc(name)
+
+
+def _tell(profile: str, lost: tuple[Lost, ...], *, strict: bool, notes: bool) -> None:
+    for each in lost:
+        if each.severity is not Severity.NOTE:
+            echo(f"htppower: {profile}: {'error' if strict else each.severity}: {each}", err=True)
+        elif notes:
+            echo(f"htppower: {profile}: {each.severity}: {each}", err=True)

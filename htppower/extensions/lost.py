@@ -1,0 +1,143 @@
+"""What of a profile an extension file can't say, or says differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import KeyPath, Severity
+from htppower.profiles.profile import Lowering, power_states
+from htppower.votes.clock_votes import DcvsV3
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.profiles.profile import Profile, Relax
+    from htppower.votes.vote_set import VoteSet
+
+# How long the vendor's voter keeps votes up, where it does.
+SUSTAIN_US = 300_000
+# The votes that the vendor's voter casts once, when the device is created.
+_CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
+_BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
+
+
+@attrs.frozen
+class Lost:
+    """A field of a profile that an extension file can't say, or says differently.
+
+    Attributes:
+        at: the keys that lead to it in the profile; those of a power state behind the field that names it.
+        says: what the profile says.
+        instead: what the vendor's voter does with the exported file.
+        severity: a warning where it votes otherwise; a note where that makes no difference on its own id, or is how
+            it treats the vendor's own profiles.
+    """
+
+    at: KeyPath
+    says: str
+    instead: str
+    severity: Severity = Severity.WARNING
+
+    def __str__(self) -> str:
+        """Return it in a line."""
+        return f"{'.'.join(self.at)}: {self.says}; {self.instead}"
+
+
+def sustains(relax: Relax) -> bool:
+    """Return whether the 300 ms of the vendor's voter are nearer to a sustain time than none."""
+    return relax.after_inference_us >= SUSTAIN_US / 2
+
+
+def lost_fields(profile: Profile) -> tuple[Lost, ...]:
+    """Return what is lost of a profile: warnings and notes, in the order of its fields."""
+    votes, relax = profile.votes, profile.relax
+    if relax is None:
+        return ()
+    found = [*_of_clocks(("votes",), votes), *_of_raised(votes)]
+    for at, state in power_states(profile):
+        found += _of_clocks(at, state.votes)
+        found += _of_lowered(at, votes, state.votes)
+    found += _taken_back([(("votes",), votes), *((at, state.votes) for at, state in power_states(profile))])
+    found += _of_times(relax)
+    if not _votes_on_clocks(profile):
+        found = [each for each in found if each.at[-1] in _BESIDE]
+        if not any(getattr(votes, name) for name in _CAST_ONCE) and votes.ddr_perf_mode is None:
+            asks = "nothing that asks for anything"
+            found += [_note(("votes",), asks, "nothing is voted"), _note(("relax",), asks, "nothing is lowered")]
+        elif relax.after_inference_us or relax.after_init_us or relax.lowering is Lowering.BACKGROUND:
+            found.append(_note(("relax",), "when the votes are lowered", "they are cast once, and stay"))
+    return tuple(dict.fromkeys(found))
+
+
+def _votes_on_clocks(profile: Profile) -> bool:
+    states = (state.votes for _, state in power_states(profile))
+    return any(votes.hvx is not None for votes in (profile.votes, *states))
+
+
+def _of_clocks(at: KeyPath, votes: VoteSet) -> Iterator[Lost]:
+    """Yield what is lost of the votes on clocks."""
+    hvx, field = votes.hvx, votes.hvx_field
+    if hvx is None:
+        yield _note((*at, field), "unset", "a vote that asks for nothing, all corners DISABLE, is cast")
+    elif hvx.sleep_disable is not None:
+        sleep = (*at, field, "sleep_disable")
+        if isinstance(hvx, DcvsV3) and hvx.sleep_disable:
+            yield Lost(sleep, "true", "the vendor's parser refuses sleep_disable, and false is voted")
+        elif not hvx.sleep_disable:
+            yield _note(sleep, "false", "the vendor's voter votes it whether it is unset or false")
+    for name in ("dcvs_enable", "sleep_latency_us", "bus", "core") if hvx is not None else ():
+        if hasattr(hvx, name) and getattr(hvx, name) is None:
+            yield _note((*at, field, name), "unset", "what takes it back is voted")
+    if votes.hmx_v2 is None:
+        yield _note((*at, "hmx_v2"), "unset", "the matrix unit follows the core, as where nothing is voted")
+
+
+def _of_raised(votes: VoteSet) -> Iterator[Lost]:
+    """Yield what is lost of the votes beside those on clocks."""
+    if votes.rpc_control_latency_us is None:
+        yield _note(("votes", "rpc_control_latency_us"), "unset", "0 is voted, which is no vote")
+    if votes.rpc_polling_time_us is None:
+        yield _note(("votes", "rpc_polling_time_us"), "unset", "it is not voted, as for 0")
+    if votes.adaptive_polling_time_us == 0:
+        yield _note(("votes", "adaptive_polling_time_us"), "0 us", "it is not voted, as where it is unset")
+
+
+def _of_lowered(at: KeyPath, raised: VoteSet, lowered: VoteSet) -> Iterator[Lost]:
+    """Yield what is lost of the votes of a power state that the vendor's voter casts once, or by itself."""
+    for name in _BESIDE:
+        before, after = getattr(raised, name), getattr(lowered, name)
+        says = "unset" if after is None else str(after).lower()
+        if name == "ddr_perf_mode":
+            if after is not None or before is not None:
+                yield _note((*at, name), says, "the key of the core is for all votes")
+        elif after and after != before:
+            yield Lost((*at, name), says, f"{before or 0}, which is voted once, stays")
+        elif before or after is not None or name == "rpc_polling_time_us":
+            yield _note((*at, name), says, f"{before or 0}, which is voted once, stays")
+
+
+def _taken_back(sets: list[tuple[KeyPath, VoteSet]]) -> Iterator[Lost]:
+    """Yield the votes on the compression engine that a set leaves unset and another casts."""
+    for name in ("ceng", "ceng_exp"):
+        if any(getattr(votes, name) is not None for _, votes in sets):
+            for at, votes in sets:
+                if getattr(votes, name) is None:
+                    yield _note((*at, name), "unset", "what takes it back is voted")
+
+
+def _of_times(relax: Relax) -> Iterator[Lost]:
+    at = ("relax", "after_init_us")
+    if relax.after_init_us:
+        yield Lost(at, f"{relax.after_init_us} us", "the votes are lowered as soon as INIT has ended")
+    if relax.after_inference_us not in (0, SUSTAIN_US):
+        kept = f"{SUSTAIN_US} us" if sustains(relax) else "0 us"
+        says = f"{relax.after_inference_us} us"
+        yield Lost(("relax", "after_inference_us"), says, f"{kept}: the voter knows 0 and {SUSTAIN_US} us alone")
+    if relax.lowering is Lowering.BACKGROUND:
+        yield Lost(("relax", "lowering"), "background", "the voter lowers before the inference returns")
+
+
+def _note(at: KeyPath, says: str, instead: str) -> Lost:
+    return Lost(at, says, instead, Severity.NOTE)

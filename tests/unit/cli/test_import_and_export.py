@@ -1,0 +1,162 @@
+"""``htppower import`` and ``htppower export``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from command import Command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHAT = {
+    "devices": [
+        {
+            "soc_model": 69,
+            "dsp_arch": "v79",
+            "cores": [{"core_id": 0, "perf_profile": "burst", "rpc_control_latency": 100}],
+        }
+    ],
+    "memory": {"mem_type": "shared_buffer"},
+    "groupContext": {"share_resources": True},
+}
+AS_BURST = 'profile: chat\nextends: burst\nsummary: "burst as in chat.json."\n'
+
+
+@pytest.fixture(name="command")
+def _command() -> Command:
+    return Command()
+
+
+@pytest.fixture(name="chat")
+def _chat(tmp_path: Path) -> Path:
+    """Return an extension file: what a chat app on a phone has."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(CHAT))
+    return file
+
+
+def test_a_file_becomes_a_profile(command: Command, chat: Path) -> None:
+    """It is printed, with what it does not say in comments."""
+    output = command.output("import", str(chat))
+    assert output.startswith("# Imported from chat.json, device 0, core 0: burst.\n# For the host,")
+    assert output.endswith(AS_BURST)
+
+
+def test_the_outer_file_is_followed(command: Command, chat: Path) -> None:
+    """The path in it is looked for beside it."""
+    outer = chat.with_name("outer.json")
+    outer.write_text('{"backend_extensions": {"config_file_path": "chat.json"}}')
+    assert command.output("import", str(outer)) == command.output("import", str(chat))
+
+
+def test_each_soc_has_a_folder(command: Command, chat: Path, tmp_path: Path) -> None:
+    """Of an outer file that names several; two of one name are numbered."""
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "chat.json").write_text('{"devices": [{"cores": [{"perf_profile": "default"}]}]}')
+    outer = tmp_path / "outer.json"
+    outer.write_text('{"backend_extensions": {"per_soc_config_file_path": ["chat.json", "b/chat.json"]}}')
+    folder = tmp_path / "out"
+    written = command.output("import", str(outer), "-o", str(folder)).split()
+    assert written == [str(folder / "chat" / "chat.yaml"), str(folder / "chat_1" / "chat.yaml")]
+    assert (folder / "chat" / "chat.yaml").read_text().endswith(AS_BURST)
+    assert "# --- chat_1/chat.yaml\n" in command.output("import", str(outer))
+
+
+def test_what_is_imported_is_valid(command: Command, chat: Path, tmp_path: Path) -> None:
+    """Lint finds nothing to refuse, and the power states lie where they are looked for."""
+    exported = command.output("export", "balanced")
+    custom = tmp_path / "mine.json"
+    custom.write_text(exported.replace("VCORNER_SVS2", "VCORNER_MIN_VOLTAGE_CORNER"))
+    folder = tmp_path / "profiles"
+    for file in (chat, custom):
+        command.output("import", str(file), "-o", str(folder))
+    assert sorted(path.name for path in folder.rglob("*.yaml")) == ["chat.yaml", "mine.yaml", "mine_relaxed.yaml"]
+    assert "no findings" in command.output("lint", "--strict", str(folder))
+    assert "MIN_VOLTAGE_CORNER" in command.output("show", str(folder / "states" / "mine_relaxed.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"devices": [{"cores": [\n{"perf_profile": "BURST"}]}]}', ":2:18: VALUE-1: 'BURST' is not known"),
+        ("{\n  // no\n}", ":2:3: JSON-1: a comment (JSON has none: delete it)"),
+        ('{"backend_extensions": {"config_file_path": "none.json"}}', ":1:45: FILE-1: 'none.json' can't be read:"),
+        ('{"backend_extensions": {"config_file_path": "chat.json"}}', ":1:45: TYPE-1: 'chat.json' is an outer file"),
+        ('{"backend_extensions": {"config_file_path": 1}}', ":1:45: TYPE-1: an integer, where a path is needed"),
+        ('{"backend_extensions": {}}', ":1:24: KEY-2: no config_file_path: no settings are read"),
+        ('{"backend_extensions": 1}', ":1:24: TYPE-1: backend_extensions is an integer"),
+        (
+            '{"backend_extensions": {"config_file_path": "a", "per_soc_config_file_path": []}}',
+            ":1:78: KEY-1: config_file_path and per_soc_config_file_path exclude each other",
+        ),
+        ('{"backend_extensions": {"per_soc_config_file_path": []}}', ":1:53: TYPE-1: a list, where a list of paths"),
+        ("[" * 2000, ":1:101: JSON-1: nested deeper than 100 levels"),
+    ],
+)
+def test_what_is_refused_has_a_place(command: Command, chat: Path, text: str, said: str) -> None:
+    """The file, line and column, and what explains the rule; nothing is printed or written."""
+    chat.write_text(text)
+    done = command.run("import", str(chat), "-o", str(chat.parent / "out"))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{chat}{said}")
+    assert "why: htppower explain" in done.stderr
+    assert not (chat.parent / "out").exists()
+
+
+def test_one_core_can_be_chosen(command: Command, chat: Path) -> None:
+    """A core that is not there is an error that names those that are."""
+    assert command.output("import", str(chat), "--core", "0", "--name", "mine").splitlines()[-3] == "profile: mine"
+    assert "no core 3 (it has 0)" in command.run("import", str(chat), "--core", "3").stderr
+
+
+def test_a_profile_becomes_a_file(command: Command, tmp_path: Path) -> None:
+    """Printed and written alike, and imported again it is the profile."""
+    file = tmp_path / "b.json"
+    printed = command.output("export", "burst", "--to", "extensions", "--soc", "SM8750", "--strict")
+    assert command.output("export", "burst", "--soc", "69", "-o", str(file)) == ""
+    assert file.read_text() == printed
+    assert json.loads(printed)["devices"][0]["soc_model"] == 69
+    assert command.output("import", str(file)).endswith('profile: b\nextends: burst\nsummary: "custom as in b.json."\n')
+
+
+def test_a_profile_is_put_into_a_file(command: Command, chat: Path) -> None:
+    """In place, or with --output elsewhere; what is not about votes stays."""
+    before = chat.read_bytes()
+    other = chat.with_name("other.json")
+    command.output("export", "system_settings", "--into", str(chat), "-o", str(other))
+    assert chat.read_bytes() == before
+    command.output("export", "system_settings", "--into", str(chat))
+    assert chat.read_bytes() == other.read_bytes()
+    assert chat.read_bytes() == before.replace(b'"burst"', b'"system_settings"').replace(b": 100", b": 0")
+
+
+def test_a_file_that_is_refused_is_not_written(command: Command, chat: Path) -> None:
+    """It stays as it was, and the mistake is told."""
+    chat.write_text("{,}")
+    done = command.run("export", "burst", "--into", str(chat))
+    assert (done.exit_code, chat.read_text()) == (2, "{,}")
+    assert done.stderr.startswith(f"{chat}:1:2: JSON-1")
+
+
+def test_what_is_lost_is_told(command: Command, tmp_path: Path) -> None:
+    """On standard error; with --strict it is an error, and nothing is written; notes are told only when asked for."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("profile: mine\nextends: burst\nrelax: {after_init_us: 30000}\n")
+    told = command.run("export", str(mine))
+    lost = "relax.after_init_us: 30000 us; the votes are lowered as soon as INIT has ended"
+    assert (told.exit_code, told.stderr) == (0, f"htppower: {mine}: warning: {lost}\n")
+    file = tmp_path / "mine.json"
+    strict = command.run("export", str(mine), "--strict", "-o", str(file))
+    assert (strict.exit_code, strict.stdout, strict.stderr) == (1, "", f"htppower: {mine}: error: {lost}\n")
+    assert not file.exists()
+    assert "note: relax.to.rpc_polling_time_us" in command.run("export", str(mine), "--notes").stderr
+
+
+def test_an_unknown_soc_is_refused(command: Command) -> None:
+    """With the nearest."""
+    done = command.run("export", "burst", "--soc", "SM8751")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "did you mean SM8750?" in done.stderr
