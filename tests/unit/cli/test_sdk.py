@@ -30,9 +30,8 @@ def test_the_commands_that_take_it(command: Command) -> None:
     """Show, the dry run and the list take the profile of that table, of any version with the same two numbers."""
     assert "dcvs_enable: true" in command.output("show", "balanced", "--sdk", "2.25")
     assert "dcvs_enable: false" in command.output("show", "balanced")
-    assert (
-        "dcvsEnable 1" in command.output("profile", "balanced", "--dry-run", "--sdk", "2.25.3").partition("RAISED")[2]
-    )
+    dry_run = command.output("profile", "balanced", "--dry-run", "--sdk", "2.25.3")
+    assert "dcvsEnable 1" in dry_run.partition("RAISED")[2].partition("LOWERED")[0]
     listed = command.output("list", "--sdk", "2.25")
     assert "sdk-2.25" in listed
     assert "onnxruntime" not in listed
