@@ -69,6 +69,12 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     help="Check what this operating system does not have, too.",
 )
 @option(
+    "--prepared",
+    metavar="FILE",
+    group=DEVICE,
+    help="Check extension files against how their context was prepared: raw, memhandle, or JSON that says so.",
+)
+@option(
     "--help-uri",
     metavar="URI",
     envvar="HTPPOWER_HELP_URI",
@@ -84,6 +90,7 @@ def command(
     soc: str | None,
     arch: str | None,
     system: str | None,
+    prepared: str | None,
     help_uri: str | None,
     exclude: tuple[str, ...],
     *,
@@ -91,7 +98,7 @@ def command(
     strict: bool,
     notes: bool,
 ) -> None:
-    """Find what is wrong in profiles and power states, and in folders of them.
+    """Find what is wrong in profiles, power states and the vendor's extension files, and in folders of them.
 
     The path - is the standard input, in the place of a file in the current folder. The name of a record, such as
     onnxruntime:burst, stands for its file.
@@ -103,12 +110,22 @@ def command(
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
     _refuse_no_uri(help_uri)
+    io_memory = None if prepared is None else _prepared(prepared)
     terminal = is_terminal()
     files = _files((path for path in paths if path != str(STDIN)), folders)
     texts = {STDIN: standard_input()} if str(STDIN) in paths else {}
 
     def run(instead: Mapping[Path, bytes]) -> LintReport:
-        return lint(files, today, profiles=folders, platform=platform, notes=notes, exclude=exclude, texts=instead)
+        return lint(
+            files,
+            today,
+            profiles=folders,
+            platform=platform,
+            notes=notes,
+            exclude=exclude,
+            texts=instead,
+            prepared=io_memory,
+        )
 
     if fix:
         if texts:
@@ -128,6 +145,20 @@ def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         str(named.find(path, "profile")) if is_record(path) and not os.path.lexists(path) else path for path in paths
     )
+
+
+def _prepared(said: str) -> str:
+    """Return how a context was prepared: said in a word, or in the JSON of the context or DLC."""
+    from htppower.extensions.json_text import read_json  # noqa: PLC0415 - only where it is asked for
+    from htppower.review.extension_lint.shared_buffers import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
+
+    if said in (RAW, MEMHANDLE):
+        return said
+    found = prepared_with(read_json(said).accepted())
+    if found is None:
+        told = f"{said} does not say how its inputs and outputs were prepared: give raw or memhandle"
+        raise click.BadParameter(told, param_hint="'--prepared'")
+    return found
 
 
 def _refuse_no_uri(help_uri: str | None) -> None:

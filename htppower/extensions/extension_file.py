@@ -165,6 +165,11 @@ def extension_file(text: JsonText) -> ExtensionFile:
     return ExtensionFile(text, kind, tuple(_walk(Block(top, (), root))))
 
 
+def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
+    """Return the objects of a file as a reader of inner files finds them, in an outer file, too."""
+    return file.blocks if file.kind is FileKind.INNER else tuple(_walk(Block(Section.TOP, (), file.text.accepted())))
+
+
 def _walk(block: Block) -> Iterator[Block]:
     yield block
     for member in block.node.members:

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import enum
 import fnmatch
+import json
 import os
 import re
 from pathlib import Path as FilePath
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 # A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
 _KNOWN_KEYS = _OF_TESTS.union(KEYS)
+JSON = ".json"
+# Keys at the top of an extension file that hardly another file has, and those of other files.
+_EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
+_NO_EXTENSION = frozenset({"$schema", *KEYS})
+_EXTENSION_KEY = re.compile(rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]')
 _KEY = re.compile(r"^[\"']?(?P<key>\w+)[\"']?\s*:", re.MULTILINE)
 
 
@@ -32,6 +38,7 @@ class Kind(enum.Enum):
     PROFILE = "profile"
     STATE = "power state"
     TEST = "test"
+    EXTENSION = "extension file"
     OTHER = "other"
 
 
@@ -63,8 +70,13 @@ class Found(NamedTuple):
     empty: tuple[FilePath, ...]
 
 
-def find_sources(paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str] = ()) -> Found:
+def find_sources(
+    paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str] = (), *, extensions: bool = False
+) -> Found:
     """Return the files, and the profiles and power states in the folders and below.
+
+    With ``extensions``, the vendor's extension files are sources, too: a named file that ends in .json, and those in
+    folders that hold a key of such a file at their top. Other JSON is left alone.
 
     What matches a pattern of ``exclude`` is left out, named or not: a pattern is held against every part of a path,
     such as the name of a file, of a folder, or ``drafts/*.yaml``.
@@ -82,7 +94,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str]
     for path in map(FilePath, paths):
         try:
             if path.is_dir():
-                files = {os.path.realpath(file): file for file in _files(path)}
+                files = {os.path.realpath(file): file for file in _files(path, extensions=extensions)}
                 folders[path] = set(files)
                 below.update(files)
             else:
@@ -99,7 +111,7 @@ def find_sources(paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str]
         if patterns and _matches(file, patterns):
             below.pop(real, None)
             continue
-        kind = kind_of(file)
+        kind = _json_kind(file, named=real in named) if extensions and file.suffix == JSON else kind_of(file)
         if kind is Kind.OTHER and real not in named:
             left_out.append(file)
         elif kind is not Kind.TEST:
@@ -129,6 +141,30 @@ def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
     if folder == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
     return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
+
+
+def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
+    """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
+    try:
+        data = read_regular_file(path) if given is None else given
+    except (OSError, ValueError):
+        return Kind.OTHER
+    if len(data) > LARGEST_FILE_BYTES or not _EXTENSION_KEY.search(data):
+        return Kind.OTHER
+    try:
+        top = json.loads(data)
+    except (ValueError, RecursionError):
+        return Kind.EXTENSION
+    is_one = isinstance(top, dict) and not _EXTENSION_TOP.isdisjoint(top) and _NO_EXTENSION.isdisjoint(top)
+    return Kind.EXTENSION if is_one else Kind.OTHER
+
+
+def _json_kind(path: FilePath, *, named: bool) -> Kind:
+    """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
+    if not named or extension_kind(path) is Kind.EXTENSION:
+        return Kind.EXTENSION
+    other = kind_of(path)
+    return other if other in (Kind.PROFILE, Kind.STATE) else Kind.EXTENSION
 
 
 def folder_name(path: FilePath) -> str:
@@ -189,14 +225,17 @@ def _keys(path: FilePath, given: bytes | None) -> set[str]:
     return set(document.tree) if isinstance(document.tree, dict) else keys or set(KEYS)
 
 
-def _files(path: FilePath) -> Iterator[FilePath]:
-    """Yield the YAML files of a folder and below, except hidden ones. A folder behind several links is walked once.
+def _files(path: FilePath, *, extensions: bool = False) -> Iterator[FilePath]:
+    """Yield the YAML files of a folder and below, and JSON with ``extensions``, except hidden ones.
+
+    A folder behind several links is walked once.
 
     The records of the shipped folder, or of a copy of it, are left out: they are no work of its reviewer.
 
     Raises:
         OSError: the folder itself can't be read.
     """
+    suffixes = (*SUFFIXES, JSON) if extensions else SUFFIXES
     os.listdir(path)  # noqa: PTH208 - only folders below may be unreadable
     # os.walk recurses in Python 3.11 and earlier, and folders may be deeper than that allows.
     waiting = [path]
@@ -212,8 +251,10 @@ def _files(path: FilePath) -> Iterator[FilePath]:
                 if _is_folder(entry):
                     below = folder / entry.name
                     waiting += [] if entry.name.startswith(".") or _are_shipped_records(below) else [below]
-                elif entry.name.endswith(SUFFIXES) and not entry.name.startswith("."):
-                    yield folder / entry.name
+                elif entry.name.endswith(suffixes) and not entry.name.startswith("."):
+                    file = folder / entry.name
+                    if not entry.name.endswith(JSON) or extension_kind(file) is Kind.EXTENSION:
+                        yield file
 
 
 def _are_shipped_records(folder: FilePath) -> bool:

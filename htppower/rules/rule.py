@@ -45,6 +45,7 @@ class Family(str, enum.Enum):
     REVIEW = "review"
     SUPPRESSION = "suppression"
     SETTINGS = "settings"
+    EXTENSION = "extension file"
 
     __str__ = str.__str__
 

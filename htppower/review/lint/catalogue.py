@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.rules.extension_rules import EXTENSION_RULES
 from htppower.rules.file_rules import FILE_RULES
 from htppower.rules.rule import Breach, Family, Rule
 from htppower.rules.settings_rules import SETTINGS_RULES
@@ -69,7 +70,8 @@ SUPPRESSION_RULES = (
 )
 
 CATALOGUE = {
-    rule.id: rule for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES, *SETTINGS_RULES)
+    rule.id: rule
+    for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES, *SETTINGS_RULES, *EXTENSION_RULES)
 }
 
 

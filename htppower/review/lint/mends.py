@@ -15,8 +15,11 @@ import yaml
 
 from htppower.profiles.yaml_words import decimal, truth
 from htppower.review.durations import parse_duration
+from htppower.review.file_selection import JSON
+from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, comment_at
 from htppower.review.lint.run import STDIN
+from htppower.rules.rule import Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,6 +80,9 @@ def mend(lint: Lint) -> tuple[dict[FilePath, bytes], tuple[Mend, ...]]:
 def _mends(path: FilePath, report: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
     """Return what may be mended in a file, in the order of its text."""
     findings = [found for found in report.findings if found.path == str(path)]
+    if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or path.suffix == JSON:
+        # Those are mended by hand: the suppressions of an extension file are no comments.
+        return []
     # What may not be quoted is not changed either: a link may lead out of the folders being used. What has no lines is
     # no file, or too large for a profile.
     quotable = report.lines.get(str(path))

@@ -13,7 +13,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError, Severity
 from htppower.profiles.discovery import SUFFIXES, folder_list, runtime_of, shown_path
 from htppower.profiles.loading import Known, examine_power_state
-from htppower.review.file_selection import Kind, Source, find_sources, kind_of
+from htppower.review.file_selection import Kind, Source, extension_kind, find_sources, kind_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
 from htppower.review.lint.lines import read_lines
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
+    from htppower.review.extension_lint.run import Linted
     from htppower.review.lint.lines import Lines
     from htppower.rules.platforms import Platform
 
@@ -58,6 +59,7 @@ def lint(
     notes: bool = False,
     exclude: Iterable[str] = (),
     texts: Mapping[FilePath, bytes] = MappingProxyType({}),
+    prepared: str | None = None,
 ) -> LintReport:
     """Return every finding in the files, and in the folders and below.
 
@@ -69,22 +71,26 @@ def lint(
         notes: tell of notes, too.
         exclude: patterns of files and folders to leave out (``find_sources``).
         texts: what is read in the place of files; that of ``STDIN`` is linted, too, as a file of the current folder.
+        prepared: how the context was prepared that extension files run, ``raw`` or ``memhandle``; None: not known.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
     """
     paths = tuple(paths)
-    selected = find_sources(paths, exclude)
+    selected = find_sources(paths, exclude, extensions=True)
     if selected.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
             Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )
-    sources = (*_standard_input(texts.get(STDIN)), *selected.sources)
+    every = (*_standard_input(texts.get(STDIN)), *selected.sources)
+    sources = tuple(source for source in every if source.kind is not Kind.EXTENSION)
     instead = {os.path.realpath(path): text for path, text in texts.items()}
     within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
     linting = _Linting(sources, folder_list(profiles), within, platform, instead)
     found = [each for source in sources for each in linting.findings(source)]
+    extensions = _linted_extensions(every, instead, platform, prepared)
+    found += [Found(finding, finding.path) for linted in extensions for finding in linted.findings]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions(linting.own_lines.values())
@@ -92,20 +98,40 @@ def lint(
     # A suppression may lift nothing because its rule was not checked: in a file that can't be read to its end, or is
     # extended by one that is not linted or can't be read, and for a rule that only some platforms break.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
+    for linted in extensions:
+        suppressions += linted.suppressions
+        wrong += linted.wrong
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
-        tuple(str(source.path) for source in sources),
+        tuple(str(source.path) for source in every),
         tuple(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
         tuple(map(str, selected.left_out)),
-        lines={str(lines.path): lines for lines in linting.quotable_lines()},
+        lines={
+            **{str(lines.path): lines for lines in linting.quotable_lines()},
+            **{str(linted.lines.path): linted.lines for linted in extensions},
+        },
     )
+
+
+def _linted_extensions(
+    sources: Iterable[Source], instead: Mapping[str, bytes], platform: Platform | None, prepared: str | None
+) -> tuple[Linted, ...]:
+    """Return what lint says of each extension file."""
+    files = [source.path for source in sources if source.kind is Kind.EXTENSION]
+    if not files:
+        return ()
+    from htppower.review.extension_lint.run import lint_extension_file  # noqa: PLC0415 - only for such a file
+
+    return tuple(lint_extension_file(file, instead.get(os.path.realpath(file)), platform, prepared) for file in files)
 
 
 def _standard_input(text: bytes | None) -> tuple[Source, ...]:
     """Return the standard input as a file, if there is any that is no test."""
     if text is None:
         return ()
+    if extension_kind(STDIN, text) is Kind.EXTENSION:
+        return (Source(STDIN, Kind.EXTENSION),)
     kind = kind_of(STDIN, text)
     return () if kind is Kind.TEST else (Source(STDIN, Kind.PROFILE if kind is Kind.OTHER else kind),)
 

@@ -105,6 +105,12 @@ def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[F
     return suppressions, findings
 
 
+def from_words(place: Place, said: str) -> Suppression | Found:
+    """Return a suppression for a whole file as its words say it, or what is wrong with them."""
+    wrong = _wrong(said)
+    return _suppression(place, said, line_only=False) if wrong is None else _found(place, "SUP-1", *wrong)
+
+
 def apply(
     findings: Iterable[Found],
     suppressions: Iterable[Suppression],

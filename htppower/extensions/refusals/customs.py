@@ -1,0 +1,73 @@
+"""What refuses a file in the profile ``custom``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.keys import Section
+from htppower.extensions.refusals.leaves import leaves
+from htppower.extensions.refusals.wrong import Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.extension_file import Block
+    from htppower.extensions.json_nodes import Node
+
+_CUSTOM, _ITEMS = re.compile(r"custom[.\[]"), re.compile(r"custom\[")
+_WHOLE = "the vendor's tools refuse the whole file"
+
+
+def refused_custom(block: Block) -> Iterator[Wrong]:
+    """Yield what refuses the file in an item of a custom profile, or in a block of its clock votes."""
+    if block.section is Section.CUSTOM_ITEM:
+        blocks = any(member.key.endswith("Control") for member in block.node.members)
+        if blocks and block.get("dcvsControl") is None and block.get("dcvsExpControl") is None:
+            said = f"an item without dcvsControl and without dcvsExpControl: {_WHOLE}"
+            yield Wrong("EXT-17", block.node, said, "add dcvsControl with its six corners")
+    elif block.section is Section.DCVS:
+        for member in block.node.members:
+            if member.key == "sleep_disable":
+                said = f"sleep_disable in an item of custom: {_WHOLE}"
+                yield Wrong("EXT-14", member, said, "delete it: only the object form of custom takes it")
+
+
+def refused_profile(devices: Node) -> Iterator[Wrong]:
+    """Yield what refuses the file in the profiles of its cores, taken together.
+
+    The parser keeps one profile and one custom of all cores of the first device, the last of each, and refuses the file
+    where one is there without the other. The items of a later device are looked for in the first one.
+    """
+    if not devices.items:
+        return
+    profile, custom = _of_device(devices.items[0])
+    if _is_custom(profile) and custom is None and profile is not None:
+        said = f"perf_profile custom without items in custom: {_WHOLE}"
+        yield Wrong("EXT-17", profile, said, "add custom with an item for each graph state")
+    elif custom is not None and not _is_custom(profile):
+        said = f"custom, and the last perf_profile of the cores is not custom: {_WHOLE}"
+        yield Wrong("EXT-17", profile or custom, said, 'write "perf_profile": "custom", or delete custom')
+    elif custom is None:
+        # The items of the list are looked for, and the older form, an object, is not.
+        for later, items in (_of_device(device, _ITEMS) for device in devices.items[1:]):
+            if items is not None and _is_custom(later):
+                said = f"custom in a device behind one without: {_WHOLE}"
+                yield Wrong("EXT-17", items, said, "of several devices only the first is used: delete the others")
+
+
+def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | None, Node | None]:
+    """Return the last profile of its cores, and a value of a custom."""
+    profile: Node | None = None
+    custom: Node | None = None
+    for path, node in leaves(device):
+        if "cores" in path and "perf_profile" in path:
+            profile = node
+        elif wanted.search(path) and "Control" in path:
+            custom = node
+    return profile, custom
+
+
+def _is_custom(profile: Node | None) -> bool:
+    return profile is not None and profile.kind is Kind.TEXT and profile.value.partition("\0")[0] == "custom"

@@ -1,0 +1,212 @@
+"""The second look of the vendor's parser at a file: each plain value, by all keys that lead to it.
+
+Measured on QAIRT 2.51: the keys around a value are joined. Where "graphs" occurs in them, or "devices" and "cores", the
+first word of a list that occurs anywhere in them says what the value may be, and a value to which no word leads refuses
+the file. null is passed over. So an unknown key with an empty object passes, ``"my_core_id": 1`` passes in a core, and
+``"_comment": "x"`` there refuses the file.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.power_keys import PERF_PROFILES
+from htppower.extensions.refusals.numbers import is_number, is_uint64_like, is_uint_like
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.extensions.json_nodes import Node
+
+_LARGEST_VTCM_MB = 4095
+# What joins keys, and what the item of a list adds.
+_JOIN, _ITEM = ".", "[]"
+
+
+class Leaf(NamedTuple):
+    """A plain value, the keys that lead to it, and whether one of the words does, which then names another type."""
+
+    path: str
+    node: Node
+    named: bool = False
+
+
+def _bool(node: Node) -> bool:
+    return node.kind is Kind.BOOL
+
+
+def _text(node: Node) -> bool:
+    return node.kind is Kind.TEXT
+
+
+def _any(_: Node) -> bool:
+    return True
+
+
+def _word(words: tuple[str, ...]) -> Callable[[Node], bool]:
+    return lambda node: _text(node) and node.value.partition("\0")[0] in words
+
+
+def _vtcm(node: Node) -> bool:
+    return is_uint_like(node) and node.value <= _LARGEST_VTCM_MB
+
+
+_GRAPH_BOOLS = (
+    "assume_same_quant",
+    "share_io_buffer",
+    "short_depth_conv_on_hmx_off",
+    "high_precision_sigmoid",
+    "monolithic_lstm",
+    "fold_relu_activation_into_conv_off",
+    "weights_packing",
+    "advanced_activation_fusion",
+    "precision_compensation",
+    "fp16_clamp_overflow",
+    "enable_predication",
+)
+_GRAPH_NUMBERS = (
+    "O",
+    "vtcm_size",
+    "fp16_relaxed_precision",
+    "num_cores",
+    "hvx_threads",
+    "dlbc",
+    "sparse_weights_compression",
+    "slc_alloc_enable",
+    "cached_weights",
+    "vtcm_retention",
+)
+# The words in the order in which they are tried, each a pattern, with what the value may be.
+_Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
+_GRAPH: _Rules = (
+    (r"graph_names", _text),
+    (r"^graphs\[\]\.finalize_config\.", _any),
+    (r"finalize_config", lambda _: False),
+    (r"dynamic_partitioning[.\[]", is_uint_like),
+    *((word, is_uint_like) for word in _GRAPH_NUMBERS),
+    (r"vtcm_mb", _vtcm),
+    (r"perf_profile", _word(PERF_PROFILES)),
+    *((word, _bool) for word in _GRAPH_BOOLS),
+    (r"hmx_op_bounding.*(hmx_frequency|dsp_core_frequency)", is_number),
+)
+# An architecture is a v and what C reads of a number behind it, whichever number that is, or nothing at all.
+ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")
+_DEVICE: _Rules = (
+    *((word, is_uint_like) for word in ("device_id", "core_id", "core_type", "device_type", "soc_id", "soc_model")),
+    (r"dsp_arch", lambda node: _text(node) and ARCH.match(node.value.partition("\0")[0]) is not None),
+    (r"pd_session", _word(("unsigned", "signed"))),
+    (r"profiling_level", _text),
+    *((word, _bool) for word in ("enable_async_execute", "use_client_context", "async_voting")),
+    *((word, _bool) for word in ("use_dynamic_partitioning", "enable_htp_extension", "consolidate_htp_extension")),
+)
+_IN_CORE = tuple((word, is_uint_like) for word in ("rpc_control_latency", "rpc_polling_time", "hmx_timeout_us"))
+_CORE: _Rules = (
+    *_DEVICE,
+    *_IN_CORE,
+    (r"perf_profile", _word(PERF_PROFILES)),
+    (r"hmxControl", _any),
+    (r"adaptive_polling_time", is_uint_like),
+    (r"ddr_perf_mode", _bool),
+)
+_CONTEXT: _Rules = (
+    (r"contextKey|concurrent_deserialization_patch", _text),
+    (r"max_spill_fill_buffer_for_group|file_read_memory_budget_in_mb|reused_io_limit_mb", is_uint64_like),
+    (r"group_id", is_uint_like),
+    *(
+        (word, _bool)
+        for word in (
+            "weight_sharing_enabled",
+            "dsp_memory_profiling_enabled",
+            "io_memory_estimation",
+            "prepare_only",
+            "init_acceleration",
+            "skip_validation_on_binary_section",
+            "extended_udma",
+            "lora_weight_sharing",
+            "detachable_buffers_enabled",
+            "graph_splitting_enabled",
+            "hard_detach_enabled",
+        )
+    ),
+)
+_CUSTOM_OBJECT: _Rules = (
+    *_DEVICE,
+    *_IN_CORE,
+    (r"custom\.dcvsControl", _any),
+    (r"custom\.hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
+    (r"custom\.hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+)
+_CUSTOM_ITEMS: _Rules = (
+    *_DEVICE,
+    *_IN_CORE,
+    (r"graphState", _word(GRAPH_STATES)),
+    (r"sustainInferencePerfState", _bool),
+    (r"dcvsControl.*(bus|core)VoltageCorner(Min|Target|Max)", _word(CORNERS)),
+    (r"dcvsControl.*enableDcvs", _bool),
+    (r"dcvs(Exp)?Control.*sleep_latency_us", is_uint_like),
+    (r"dcvs(Exp)?Control.*powerMode", _word(POWER_MODES)),
+    (r"dcvsExpControl.*(bus|core)VoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    (r"dcvsExpControl.*(sleepDisable|corePerfMode|busPerfMode)", is_uint_like),
+    (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
+    (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    (r"cengExpControl.*cengVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    (r"cengControl.*cengVoltageCorner(Min|Target|Max)", _word(CORNERS)),
+    (r"ceng(Exp)?Control.*cengPerfMode", is_uint_like),
+)
+
+
+def _compiled(rules: _Rules) -> tuple[tuple[re.Pattern[str], Callable[[Node], bool]], ...]:
+    return tuple((re.compile(word), allows) for word, allows in rules)
+
+
+_OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
+_OF_DEVICE, _OF_CONTEXT = _compiled(_DEVICE), _compiled(_CONTEXT)
+_OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom\["), re.compile(r"custom\.")
+
+
+@functools.lru_cache(maxsize=4096)
+def _word_at(path: str) -> tuple[Callable[[Node], bool] | None, bool]:
+    """Return what a word that leads to a value says of it, None without one; and whether a word must."""
+    must = True
+    if "graphs" in path:
+        rules = _OF_GRAPH
+    elif "devices" in path and "cores" in path:
+        as_object = _OF_OBJECT if _AS_OBJECT.search(path) else _OF_CORE
+        rules = _OF_ITEMS if _AS_ITEMS.search(path) else as_object
+    else:
+        rules = _OF_DEVICE if "devices" in path else _OF_CONTEXT if "context" in path else ()
+        must = False
+    return next((allows for word, allows in rules if word.search(path)), None), must
+
+
+def refused_leaves(root: Node) -> Iterator[Leaf]:
+    """Yield the plain values that refuse the file."""
+    for path, node in leaves(root):
+        allows, must = _word_at(path)
+        if (must and allows is None) or (allows is not None and not allows(node)):
+            yield Leaf(path, node, allows is not None)
+
+
+def has_named(node: Node, path: str) -> bool:
+    """Return whether a word leads to any value in this one."""
+    return any(_word_at(each)[0] is not None for each, _ in leaves(node, path))
+
+
+def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
+    """Yield each plain value but null, after the keys that lead to it."""
+    if node.kind is Kind.OBJECT:
+        seen: dict[str, Node] = {}
+        for member in node.members:
+            # A key that is given twice is looked up: the first one's value is what is looked at.
+            first = seen.setdefault(member.key, member.node)
+            yield from leaves(first, f"{path}{_JOIN}{member.key}" if path else member.key)
+    elif node.kind is Kind.LIST:
+        for item in node.items:
+            yield from leaves(item, path + _ITEM)
+    elif node.kind is not Kind.NULL:
+        yield path, node

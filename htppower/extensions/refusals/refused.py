@@ -1,0 +1,104 @@
+"""All that makes the vendor's parser refuse a file as a whole, so that its tools run without any of its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import shortened
+from htppower.extensions.extension_file import FileKind, inner_blocks
+from htppower.extensions.key_table import known
+from htppower.extensions.keys import Section
+from htppower.extensions.refusals.customs import refused_custom, refused_profile
+from htppower.extensions.refusals.leaves import has_named, leaves, refused_leaves
+from htppower.extensions.refusals.members import refused_members
+from htppower.extensions.refusals.wrong import Wrong
+from htppower.profiles.did_you_mean import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.extension_file import ExtensionFile
+    from htppower.extensions.json_nodes import Member, Node
+
+# Keys of an outer file: whoever reads them reads no inner file.
+_OF_OUTER = ("backend_extensions", "context_configs", "graph_configs")
+_WHOLE = "the vendor's tools refuse the whole file"
+
+
+def refused(file: ExtensionFile) -> list[Wrong]:
+    """Return what refuses a file, in the order of its objects."""
+    found: list[Wrong] = []
+    for block in inner_blocks(file):
+        found += refused_members(block)
+        found += refused_custom(block)
+    told = [(wrong.at.start, wrong.at.end) for wrong in found]
+    for wrong in _unknown(file):
+        if not any(start <= wrong.at.start and wrong.at.end <= end for start, end in told):
+            found.append(wrong)
+    found += _by_lists(file)
+    return found
+
+
+def _unknown(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield the plain values that no key of graphs or cores takes."""
+    for leaf in refused_leaves(file.text.accepted()):
+        if file.kind is FileKind.OUTER and leaf.path.startswith(_OF_OUTER):
+            continue
+        key = leaf.path.rpartition(".")[2]
+        where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
+        if leaf.named:
+            said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
+            yield Wrong("EXT-11", leaf.node, said)
+        else:
+            said = f"the unknown key {shortened(leaf.path)}: {_WHOLE}"
+            near = nearest(key, known(where))
+            yield Wrong("EXT-14", leaf.node, said, f"did you mean {near}?" if near else "delete it")
+
+
+def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield what refuses the file in its lists of graphs, devices and contexts, taken as a whole."""
+    root = file.text.accepted()
+    for member in root.members:
+        first = root.get(member.key)
+        if first is not None and first is not member.node:
+            if len(member.node.items) > len(first.items) and has_named(member.node, member.key):
+                said = f"{member.key} is given twice, here with more in it: {_WHOLE}"
+                yield Wrong("EXT-14", member.node, said, "keep one")
+        else:
+            yield from _empty_before(member, root)
+    devices = root.get("devices")
+    if devices is not None:
+        yield from refused_profile(devices)
+        yield from _client_context(devices, root)
+
+
+def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
+    """Yield an object without any value that stands before one with values in the same list."""
+    if "context" in member.key and _says_client_context(root.get("devices")):
+        # Their keys are told apart by the word context, which is in that key, too.
+        return
+    empty: Node | None = None
+    for item in member.node.items:
+        if next(leaves(item), None) is None:
+            empty = empty or item
+        elif empty is not None and has_named(item, f"{member.key}[]"):
+            said = f"an object without values before another one in {member.key}: {_WHOLE}"
+            yield Wrong("EXT-18", empty, said, "delete it, or put it last")
+            return
+
+
+def _says_client_context(devices: Node | None) -> bool:
+    return devices is not None and any(item.get("use_client_context") for item in devices.items)
+
+
+def _client_context(devices: Node, root: Node) -> Iterator[Wrong]:
+    """Yield the key whose name has the word context in it, in a device behind one without it."""
+    context = root.get("context")
+    if context is None or next(leaves(context), None) is None or not devices.items:
+        return
+    for item in devices.items[1:]:
+        node = item.get("use_client_context")
+        if node is not None and devices.items[0].get("use_client_context") is None:
+            said = f"use_client_context in a device behind one without it, and context: {_WHOLE}"
+            yield Wrong("EXT-18", node, said, "of several devices only the first is used: delete the others")
+            return

@@ -1,0 +1,78 @@
+"""What the vendor's tools take and ignore without a word: keys in the wrong place, keys given twice, later devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import shortened
+from htppower.extensions.extension_file import FileKind
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.key_table import KEYS, known
+from htppower.extensions.keys import Section
+from htppower.extensions.refusals.wrong import Wrong
+from htppower.profiles.did_you_mean import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.extension_file import Block, ExtensionFile
+    from htppower.extensions.json_nodes import Member
+
+# The key at the top in which suppressions stand: the vendor's parser ignores it.
+OURS = "htppower"
+_INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
+# Objects in which anything may stand: nobody says what they take.
+_FREE = {(Section.GRAPH, "finalize_config")}
+
+
+def ignored(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield what is ignored in a file that is taken."""
+    for block in file.blocks:
+        seen: set[str] = set()
+        for member, key in block.members():
+            if member.key in seen:
+                said = f"{shortened(member.key)} is given twice: the vendor's tools take the first, without a word"
+                yield Wrong("EXT-21", member, said, "keep one")
+            elif key is None and not (block.at == () and member.key == OURS):
+                yield _unknown(file, block, member)
+            seen.add(member.key)
+        if block.section is Section.TOP:
+            yield from _later_devices(block)
+        elif block.section is Section.BACKEND_EXTENSIONS:
+            yield from _inner_files(block)
+    if file.kind is FileKind.OUTER:
+        root = file.text.accepted()
+        said = "an outer file, as qnn-net-run takes it: Genie takes it, too, and then does nothing"
+        yield Wrong("EXT-50", root, said, "for Genie, name the inner file in engine.backend.extensions")
+
+
+def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
+    where = block.section if block.at else "the file"
+    if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
+        said = f"{member.key} in an outer file is ignored without a word"
+        return Wrong("EXT-23", member, said, "write it into the inner file")
+    homes = [str(section) for (section, name), _ in KEYS.items() if name == member.key and section is not block.section]
+    said = f"{shortened(member.key)!r} in {where} is ignored without a word"
+    if homes:
+        return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
+    near = nearest(member.key, known(block.section))
+    return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
+
+
+def _later_devices(top: Block) -> Iterator[Wrong]:
+    devices = top.get("devices")
+    if devices is not None and len(devices.items) > 1:
+        said = f"of {len(devices.items)} devices the vendor's tools use the first, without a word"
+        yield Wrong("EXT-22", devices.items[1], said, "write a file for each device")
+
+
+def _inner_files(block: Block) -> Iterator[Wrong]:
+    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
+    if one is not None and several is not None:
+        said = "config_file_path and per_soc_config_file_path exclude each other"
+        yield Wrong("EXT-23", several, said, "keep one")
+    elif one is None and several is None:
+        said = "no inner file is named, so the library of the backend gets no settings"
+        yield Wrong("EXT-23", block.node, said, 'add "config_file_path"')
+    elif several is not None and several.kind is Kind.LIST and not several.items:
+        yield Wrong("EXT-23", several, "per_soc_config_file_path names no file", "name one for each SoC")

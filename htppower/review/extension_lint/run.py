@@ -1,0 +1,115 @@
+"""Lint of one extension file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.errors import Finding, Place, ProfileError
+from htppower.extensions.extension_file import extension_file
+from htppower.extensions.json_nodes import Member
+from htppower.extensions.json_text import parse_json
+from htppower.extensions.refusals.refused import refused
+from htppower.extensions.refusals.text import refused_text
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+from htppower.review.extension_lint.custom_items import odd_items
+from htppower.review.extension_lint.harmful import harmful
+from htppower.review.extension_lint.ignored import ignored
+from htppower.review.extension_lint.several_socs import of_several_socs
+from htppower.review.extension_lint.shared_buffers import mismatched
+from htppower.review.extension_lint.suppressions import suppressions_of
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.lines import LINE_BREAK, Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path as FilePath
+
+    from htppower.extensions.json_text import JsonText
+    from htppower.extensions.refusals.wrong import Wrong
+    from htppower.review.lint.suppressions import Found, Suppression
+    from htppower.rules.platforms import Platform
+
+
+class Linted(NamedTuple):
+    """What lint says of one file.
+
+    Attributes:
+        findings: what is wrong with it, in the order of its text.
+        suppressions: those in it.
+        wrong: what is wrong with suppressions.
+        lines: its lines.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressions: tuple[Suppression, ...]
+    wrong: tuple[Found, ...]
+    lines: Lines
+
+
+def lint_extension_file(
+    path: FilePath, given: bytes | None = None, platform: Platform | None = None, prepared: str | None = None
+) -> Linted:
+    """Return what lint says of a file, or of what is ``given`` in its place.
+
+    ``prepared`` is how the context that it runs was prepared, ``raw`` or ``memhandle``.
+    """
+    try:
+        data = read_regular_file(path) if given is None else given
+    except (OSError, ValueError, NotRegular) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(str(path), 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
+    if len(data) > LARGEST_FILE_BYTES:
+        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(str(path), 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
+    text = parse_json(data, str(path))
+    suppressions, wrong = suppressions_of(text)
+    found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
+    lines = Lines(path, tuple(re.split(LINE_BREAK, text.text)), ())
+    return Linted(tuple(found), tuple(suppressions), tuple(wrong), lines)
+
+
+def is_refused(data: bytes | str) -> bool:
+    """Return whether lint finds an error in a text."""
+    raw = data.encode() if isinstance(data, str) else data
+    return any(finding.rule < "EXT-20" for finding in _findings(parse_json(raw, "-"), None, None))
+
+
+def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
+    """Yield what is wrong with a text; what is ignored or does harm only where it is taken."""
+    at_text = refused_text(text)
+    if text.problem is not None:
+        yield _finding("EXT-10", text.problem.place, text.problem.message, text.problem.hint)
+    if at_text is not None:
+        offset, message, hint = at_text
+        yield _finding("EXT-10", text.place(offset), f"{message}: the vendor's tools refuse the file", hint)
+    try:
+        file = extension_file(text)
+    except ProfileError:
+        return
+    wrong: list[Wrong] = refused(file)
+    starts = [each.at.start for each in wrong]
+    # What refuses the file is not ignored, too.
+    wrong += (each for each in ignored(file) if not any(map(_within(each), starts)))
+    wrong += harmful(file, platform)
+    wrong += odd_items(file)
+    wrong += mismatched(file, prepared)
+    wrong += of_several_socs(file)
+    told: set[tuple[str, int]] = set()
+    for each in wrong:
+        if (each.rule, each.at.start) not in told:
+            told.add((each.rule, each.at.start))
+            yield _finding(each.rule, text.place(each.at.start), each.message, each.hint)
+
+
+def _within(wrong: Wrong) -> Callable[[int], bool]:
+    """Return whether something at an offset stands in the value of a key that is ignored."""
+    if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
+        return lambda _: False
+    start, end = wrong.at.start, wrong.at.node.end
+    return lambda offset: start <= offset < end
+
+
+def _finding(rule: str, place: Place | None, message: str, hint: str) -> Finding:
+    return Finding(rule, (), message, hint, severity=CATALOGUE[rule].severity, place=place)

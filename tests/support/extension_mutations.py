@@ -1,0 +1,247 @@
+"""Extension files that a seed makes and breaks: by key, type, range, word, place and dialect."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from htppower.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
+from htppower.extensions.key_table import KEYS
+from htppower.extensions.keys import Section, Type
+from htppower.extensions.power_keys import PERF_PROFILES
+
+if TYPE_CHECKING:
+    import random
+
+    from htppower.extensions.keys import Key
+
+CHAT_APP = {
+    "devices": [
+        {
+            "soc_model": 69,
+            "dsp_arch": "v79",
+            "cores": [{"core_id": 0, "perf_profile": "burst", "rpc_control_latency": 100}],
+        }
+    ],
+    "memory": {"mem_type": "shared_buffer"},
+    "groupContext": {"share_resources": True},
+}
+_OLD = {"graphs": {"vtcm_mb": 8, "graph_names": ["model"]}, "devices": [{"soc_id": 43}]}
+# What no key takes, what every key of a type takes, and what lies at the bounds.
+_ODD: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2, 5, 255, 256, 4095, 4096, 10_000, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1),
+    *(2**64, -(2**63), 1.0, 0.5, -1.5, 1e20, -0.0, "", "x", "1", "burst", "v79", "shared_buffer", "BURST", "custom"),
+    *([], [0], ["x"], [None], [[]], [1.0], [True], [["x"]], [{}], {}, {"x": 1}, {"x": None}, {"core_id": 1}),
+)
+_STRANGE = ("_comment", "zzz", "Perf_Profile", "perfProfile", "my_core_id", "NOTE", "note", "sleep_disable", "poll", "")
+_DIALECT = (
+    lambda text, _: "// made by hand\n" + text,
+    lambda text, _: text.replace("{", "{ /* x */", 1),
+    lambda text, _: text[:-1] + ",}",
+    lambda text, random: text.replace("]", ",]", random.randint(1, 2)),
+    lambda text, _: "\ufeff" + text,
+    lambda text, _: text.replace('"', "'"),
+    lambda text, _: text + "\n\n",
+    lambda text, _: text + "\0 behind",
+    lambda text, _: text + " {}",
+    lambda text, _: text.replace("true", "True"),
+    lambda text, _: text.replace("0", "0.0", 1),
+    lambda text, _: text.replace("1", "01", 1),
+    lambda text, _: text.replace("1", "1e2", 1),
+    lambda text, _: text.replace("0", "NaN", 1),
+    lambda text, _: text.replace("e", "\\u0065", 1),
+    lambda text, _: text.replace('"devices"', '"devices": [], "devices"', 1),
+    lambda text, random: text[: random.randint(0, len(text))],
+    lambda text, random: _without_one(text, random.randrange(len(text) or 1)),
+    lambda text, random: _doubled(text, random.randrange(len(text) or 1)),
+    lambda text, random: _struck(text, random),  # noqa: PLW0108 - it is defined below
+)
+
+
+def extension_text(random: random.Random) -> bytes:
+    """Return a file: one that the vendor takes, changed at up to four places."""
+    data = _start(random)
+    for _ in range(random.choice((0, 1, 1, 1, 2, 3))):
+        _change(random, data)
+    text = json.dumps(data, indent=random.choice((None, 2)))
+    if random.random() < 0.15:
+        text = random.choice(_DIALECT)(text, random)
+    if random.random() < 0.1:
+        text = _twice(random, text)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _start(random: random.Random) -> dict[str, Any]:
+    kind = random.random()
+    if kind < 0.15:
+        return copy.deepcopy(CHAT_APP)
+    if kind < 0.17:
+        return copy.deepcopy(_OLD)
+    top: dict[str, Any] = {}
+    if random.random() < 0.8:
+        top["devices"] = [_object(random, Section.DEVICE) for _ in range(random.choice((0, *[1] * 18, 2)))]
+    if random.random() < 0.5:
+        top["graphs"] = [_object(random, Section.GRAPH, most=6) for _ in range(random.choice((1, 1, 2)))]
+    if random.random() < 0.3:
+        top["context"] = _object(random, Section.CONTEXT)
+        if random.random() < 0.3:
+            top["context"] = [top["context"], _object(random, Section.CONTEXT)]
+    if random.random() < 0.2:
+        top["groupContext"] = _object(random, Section.GROUP_CONTEXT)
+    if random.random() < 0.2:
+        top["memory"] = _object(random, Section.MEMORY)
+    return top
+
+
+def _object(random: random.Random, section: Section, most: int = 4) -> dict[str, Any]:
+    """Return an object of a section with some of its keys, all that it needs among them."""
+    keys = [key for (where, _), key in KEYS.items() if where is section]
+    chosen = [key for key in keys if key.required] + random.sample(keys, min(len(keys), random.randint(0, most)))
+    made = {key.name: _value(random, key) for key in chosen}
+    if section is Section.DEVICE and random.random() < 0.8:
+        made["cores"] = [_object(random, Section.CORE) for _ in range(random.choice((1, 1, 1, 2)))]
+    if section is Section.CORE:
+        made.pop("custom", None)
+        if made.get("perf_profile") == "custom" or random.random() < 0.3:
+            made["perf_profile"] = "custom"
+            made["custom"] = _custom(random)
+    if section is Section.CUSTOM_ITEM and "dcvsExpControl" not in made:
+        made["dcvsControl"] = _object(random, Section.DCVS)
+    return made
+
+
+def _custom(random: random.Random) -> Any:
+    if random.random() < 0.2:
+        return _object(random, Section.CUSTOM_OBJECT, most=1)
+    return [_object(random, Section.CUSTOM_ITEM, most=2) for _ in range(random.choice((1, 1, 2)))]
+
+
+_WITHIN = {
+    (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
+    (Section.CORE, "hmxControl"): Section.CORE_HMX,
+    (Section.CUSTOM_ITEM, "dcvsControl"): Section.DCVS,
+    (Section.CUSTOM_ITEM, "dcvsExpControl"): Section.DCVS_EXP,
+    (Section.CUSTOM_ITEM, "hmxControl"): Section.HMX,
+    (Section.CUSTOM_ITEM, "cengControl"): Section.CENG,
+    (Section.CUSTOM_ITEM, "cengExpControl"): Section.CENG_EXP,
+    (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
+    (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
+    (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
+    (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
+}
+
+
+def _value(random: random.Random, key: Key) -> Any:
+    """Return a value that the table says the key takes."""
+    within = _WITHIN.get((key.section, key.name))
+    if within is not None:
+        return _object(random, within)
+    if key.section is Section.DCVS_OBJECT and key.type is Type.OBJECT:
+        return _object(random, Section.CORNER_PAIR)
+    highest = 255 if key.limits is None else int(key.limits.high)
+    highest = {"vtcm_mb": 4095, "device_type": 1}.get(key.name, highest)
+    number = random.choice((0, 1, 5, 100, highest))
+    made: dict[Type, Any] = {
+        Type.BOOL: random.random() < 0.5,
+        Type.INTEGER: min(number, highest),
+        Type.NUMBER: random.choice((1, 2, 3)),
+        Type.TEXT: random.choice(("x", "linting", "")),
+        Type.WORD: random.choice(key.words or ("",)),
+        Type.TEXTS: random.sample(GRAPH_STATES, random.randint(1, 3)) if key.words else ["g", "h"],
+        Type.TEXT_LISTS: [["a"], ["b", "c"]],
+        Type.INTEGERS: [0, 1],
+        Type.OBJECT: {},
+        Type.OBJECTS: [],
+        Type.OBJECT_OR_OBJECTS: {},
+        Type.INTEGER_OR_WORD: random.choice((1, "auto")),
+    }
+    return made[key.type]
+
+
+def _containers(value: Any) -> list[Any]:
+    """Return the objects and lists in a value, it included."""
+    if isinstance(value, dict):
+        return [value, *(found for each in value.values() for found in _containers(each))]
+    if isinstance(value, list):
+        return [value, *(found for each in value for found in _containers(each))]
+    return []
+
+
+def _change(random: random.Random, data: dict[str, Any]) -> None:
+    """Change one thing: a value, a key, an item; what is put in place of a value is odd, or of another key."""
+    within = random.choice(_containers(data))
+    if isinstance(within, list):
+        if within and random.random() < 0.5:
+            within[random.randrange(len(within))] = _odd(random)
+        elif within and random.random() < 0.5:
+            within.append(copy.deepcopy(random.choice(within)))
+        else:
+            within.append(_odd(random))
+        return
+    action = random.random()
+    names = list(within)
+    if action < 0.35 and names:
+        within[random.choice(names)] = _odd(random)
+    elif action < 0.5 and names:
+        del within[random.choice(names)]
+    elif action < 0.6 and names:
+        name = random.choice(names)
+        within[random.choice((name.upper(), name + "x", name[:-1], "x" + name))] = within.pop(name)
+    elif action < 0.75:
+        within[random.choice(_STRANGE)] = _odd(random)
+    else:
+        key = random.choice(list(KEYS.values()))
+        within[key.name] = _value(random, key)
+
+
+def _odd(random: random.Random) -> Any:
+    if random.random() < 0.25:
+        return random.choice((*CORNERS, *EXPANDED_CORNERS, *POWER_MODES, *PERF_PROFILES, *GRAPH_STATES))
+    return copy.deepcopy(random.choice(_ODD))
+
+
+def _twice(random: random.Random, text: str) -> str:
+    """Return a text in which a key is given twice: with another value first, or behind."""
+    at = [place for place, character in enumerate(text) if character == "{" and text[place + 1 : place + 2] == '"']
+    at = [place for place in at if '"' in text[place + 2 :]]
+    if not at:
+        return text
+    place = random.choice(at) + 1
+    key = text[place : text.index('"', place + 1) + 1]
+    return f"{text[:place]}{key}: {json.dumps(_odd(random))}, {text[place:]}"
+
+
+def _without_one(text: str, place: int) -> str:
+    return text[:place] + text[place + 1 :]
+
+
+def _doubled(text: str, place: int) -> str:
+    return text[: place + 1] + text[place:]
+
+
+def _struck(text: str, random: random.Random) -> str:
+    place = random.randrange(len(text) or 1)
+    return text[:place] + random.choice('{}[]",:0-.eE\\/ \t\n\0\x01\x7fé') + text[place + 1 :]
+
+
+def left_open(data: bytes) -> bool:
+    """Return whether a file is one of which the model says no more than that it is odd.
+
+    So are several devices, of which only the first is used, and lists or objects under a key that is given twice.
+    """
+    odd = False
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal odd
+        names = [name for name, _ in members]
+        odd = odd or any(names.count(name) > 1 and isinstance(value, (list, dict)) for name, value in members)
+        for name, value in members:
+            odd = odd or ("devices" in name and isinstance(value, list) and len(value) > 1)
+        return dict(members)
+
+    try:
+        json.loads(data.decode("utf-8", "replace").split("\0", maxsplit=1)[0].lstrip("\ufeff"), object_pairs_hook=pairs)
+    except ValueError:
+        return False
+    return odd

@@ -1,0 +1,109 @@
+"""Lint of the vendor's extension files, besides the examples that each rule has."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from htppower.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+CHAT_APP = {
+    "devices": [
+        {"soc_model": 69, "dsp_arch": "v79", "cores": [{"core_id": 0, "perf_profile": "burst"}]},
+    ],
+    "memory": {"mem_type": "shared_buffer"},
+}
+
+
+def linted(command: Command, path: Path, *options: str) -> list[dict[str, Any]]:
+    """Return the findings in a path."""
+    findings: list[dict[str, Any]] = json.loads(command.run("lint", str(path), "--format", "json", *options).stdout)[
+        "findings"
+    ]
+    return findings
+
+
+def written(path: Path, data: Any) -> Path:
+    """Return the path of a file with this JSON."""
+    path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return path
+
+
+def test_a_finding_stands_at_its_value(command: Command, tmp_path: Path) -> None:
+    """Line and column are those of the value, in the file's own lines."""
+    text = '{\n  "devices": [\n    {"cores": [{"perf_profile": "turbo"}]}\n  ]\n}\n'
+    (finding,) = linted(command, written(tmp_path / "htp.json", text))
+    assert (finding["rule"], finding["line"], finding["column"]) == ("EXT-12", 3, 33)
+
+
+def test_a_folder_gives_its_extension_files_and_leaves_other_json_alone(command: Command, tmp_path: Path) -> None:
+    """What has a key of an extension file at its top is one, a broken one too; other JSON says nothing."""
+    written(tmp_path / "htp.json", CHAT_APP)
+    written(tmp_path / "broken.json", '{"devices": [{]}')
+    written(tmp_path / "package.json", {"name": "app", "version": "1.0"})
+    written(tmp_path / "schema.json", {"$schema": "x", "devices": []})
+    found = json.loads(command.run("lint", str(tmp_path), "--format", "json").stdout)
+    assert [finding["rule"] for finding in found["findings"]] == ["EXT-10"]
+    assert [name.rpartition("/")[2] for name in found["files"]] == ["broken.json", "htp.json"]
+
+
+def test_a_folder_of_other_json_holds_nothing(command: Command, tmp_path: Path) -> None:
+    """A folder without profiles and extension files is the wrong folder."""
+    written(tmp_path / "package.json", {"name": "app"})
+    assert command.run("lint", str(tmp_path)).exit_code == 2
+
+
+def test_the_standard_input_is_known_by_its_content() -> None:
+    """An extension file on the standard input is linted as one."""
+    text = '{"devices": [{"cores": [{"perf_profile": "x"}]}]}'
+    result = CliRunner().invoke(main, ["lint", "-", "--format", "json"], input=text)
+    assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == ["EXT-12"]
+
+
+def test_a_key_at_the_top_suppresses_a_warning(command: Command, tmp_path: Path) -> None:
+    """A suppression names rule, date and reason in the key htppower, which the vendor's parser ignores."""
+    ours = {"disable": "EXT-32", "until": "2099-01-01", "because": "long polling is measured"}
+    core = {"perf_profile": "burst", "rpc_polling_time": 20000}
+    file = {"devices": [{"cores": [core]}], "htppower": [ours]}
+    assert linted(command, written(tmp_path / "htp.json", file)) == []
+    file["htppower"] = [{**ours, "because": ""}]
+    found = [finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", file))]
+    assert found == ["EXT-32", "SUP-1"]
+    file["htppower"] = [{**ours, "disable": "EXT-20"}]
+    assert "SUP-3" in [finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", file))]
+
+
+def test_an_error_is_not_suppressed(command: Command, tmp_path: Path) -> None:
+    """What refuses the file refuses it, whatever a suppression says."""
+    ours = {"disable": "EXT-12", "until": "2099-01-01", "because": "never mind"}
+    file = {"devices": [{"cores": [{"perf_profile": "x"}]}], "htppower": [ours]}
+    found = {finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", file))}
+    assert {"EXT-12", "SUP-1"} <= found
+
+
+@pytest.mark.parametrize(("prepared", "rules"), [("raw", ["EXT-39"]), ("memhandle", [])])
+def test_how_a_context_was_prepared_is_read_of_its_json(
+    command: Command, tmp_path: Path, prepared: str, rules: list[str]
+) -> None:
+    """The memory of the tensors in the JSON of a context is held against mem_type."""
+    memory = {"raw": "QNN_TENSORMEMTYPE_RAW", "memhandle": "QNN_TENSORMEMTYPE_MEMHANDLE"}[prepared]
+    context = {"info": {"graphs": [{"info": {"graphInputs": [{"info": {"name": "x", "memType": memory}}]}}]}}
+    about = written(tmp_path / "context.json", context)
+    file = written(tmp_path / "htp.json", CHAT_APP)
+    assert [each["rule"] for each in linted(command, file, "--prepared", str(about))] == rules
+
+
+def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path) -> None:
+    """--fix mends profiles; an extension file keeps every byte."""
+    file = written(tmp_path / "htp.json", '{"devices": [{"cores": [{"perf_profile": "burts"}]}]}')
+    before = file.read_bytes()
+    command.run("lint", str(file), "--fix")
+    assert file.read_bytes() == before

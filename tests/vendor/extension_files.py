@@ -1,0 +1,45 @@
+"""Lint of extension files against the vendor's parser, over as many files as wanted.
+
+python tests/vendor/extension_files.py [--files N] [--from SEED] [--libraries FOLDER]
+
+Prints each file of which the two disagree, and the counts; the exit code is 1 where there is one. FOLDER is that of
+another version's ``onnxruntime_qnn``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+
+from test_extension_files import disagreements
+from voter import Voter, libraries
+
+
+def main() -> int:
+    """Print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=5000)
+    parser.add_argument("--from", dest="first", type=int, default=0, metavar="SEED")
+    parser.add_argument("--libraries", type=Path)
+    arguments = parser.parse_args()
+    reader = Voter(arguments.libraries or libraries())
+    start_s = time.monotonic()
+    seeds = range(arguments.first, arguments.first + arguments.files)
+    wrong, refused, odd = disagreements(reader, seeds)
+    reader.close()
+    for each in wrong:
+        print(each)
+    taken = arguments.files - refused - odd
+    print(f"{arguments.files} files: {refused} refused, {taken} taken, {odd} left open, {len(wrong)} disagreements")
+    print(f"{time.monotonic() - start_s:.1f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
+# ruff: noqa: T201, E402 - the counts are what it is for, and it is run by its path
