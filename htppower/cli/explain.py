@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import Place
     from htppower.review.explain.explained import Explained
-    from htppower.review.explain.subjects import Subject
+    from htppower.review.explain.subject import Subject
     from htppower.votes.native import NativeConfig
 
 FORMAT_VERSION = 1
@@ -36,17 +36,19 @@ FORMAT_VERSION = 1
 DEFAULT = "default"
 # Every profile has the same fields.
 ANY_PROFILE = "burst"
+# The kinds of which one name may mean several.
+_SEVERAL = ("corner", "key")
 # The native fields of the option that can't be taken back.
 LATENCY = ("rpcControlLatencyConfig",)
 
 
 @click.command(name="explain", cls=Command, example="htppower explain burst after_inference_us")
-@click.argument("name", metavar="NAME|PATH|RULE|CODE|CORNER", shell_complete=completion.subjects)
+@click.argument("name", metavar="NAME|PATH|RULE|CODE|CORNER|KEY", shell_complete=completion.subjects)
 @click.argument("field", required=False, shell_complete=completion.fields)
 @format_option(("text", "json"))
 @folders_option("Look for profiles and power states in this folder, too.")
 def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
-    """Explain the fields of a profile or power state, a rule, a native code or a corner.
+    """Explain the fields of a profile or power state, a rule, a native code, a corner or a key of extension files.
 
     Of a profile or power state it tells each field in short, or FIELD in full: its value, where that is written, its
     native form, its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the
@@ -54,7 +56,10 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     stands for all that is in it.
 
     Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
-    the mend, and the source. A profile that is named like one of them is named by its path.
+    the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
+    stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies.
+
+    A profile that is named like one of them is named by its path.
     """
     width = terminal_width()
     subjects = subjects_of(name)
@@ -63,7 +68,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
             raise click.UsageError(f"{printable(name)} is a {subjects[0].kind}, and has no fields")
         if form == "json":
             told = [_subject_as_dict(each) for each in subjects]
-            echo(_as_json({"corners": told} if subjects[0].kind == "corner" else {subjects[0].kind: told[0]}))
+            kind = subjects[0].kind
+            echo(_as_json({f"{kind}s": told} if kind in _SEVERAL else {kind: told[0]}))
         else:
             echo("\n\n".join("\n".join(_subject(each, width)) for each in subjects))
         return
@@ -94,7 +100,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
             hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
         elif "did you mean" not in hint:
             hint = alike(name) or f"the profiles are {', '.join(folders.names(LISTED_FIRST))}"
-        said = f"{shortened(name)!r} is no profile, power state, rule, code or corner"
+        said = f"{shortened(name)!r} is no profile, power state, rule, code, corner or key"
         raise ProfileError([Finding.of_file(name, "NAME-1", said, hint)]) from None
 
 

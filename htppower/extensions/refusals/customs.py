@@ -16,22 +16,18 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block
     from htppower.extensions.json_nodes import Node
 
-_CUSTOM, _ITEMS = re.compile(r"custom[.\[]"), re.compile(r"custom\[")
+# Clock votes in custom, in either form of it, and in its items.
+_CUSTOM = re.compile(r"cores.*custom[^.\[]*[.\[].*dcvs(Exp)?Control")
+_ITEMS = re.compile(r"cores.*custom[^.\[]*\[.*dcvs(Exp)?Control")
 _WHOLE = "the vendor's tools refuse the whole file"
 
 
 def refused_custom(block: Block) -> Iterator[Wrong]:
-    """Yield what refuses the file in an item of a custom profile, or in a block of its clock votes."""
-    if block.section is Section.CUSTOM_ITEM:
-        blocks = any(member.key.endswith("Control") for member in block.node.members)
-        if blocks and block.get("dcvsControl") is None and block.get("dcvsExpControl") is None:
-            said = f"an item without dcvsControl and without dcvsExpControl: {_WHOLE}"
-            yield Wrong("EXT-17", block.node, said, "add dcvsControl with its six corners")
-    elif block.section is Section.DCVS:
-        for member in block.node.members:
-            if member.key == "sleep_disable":
-                said = f"sleep_disable in an item of custom: {_WHOLE}"
-                yield Wrong("EXT-14", member, said, "delete it: only the object form of custom takes it")
+    """Yield what refuses the file in clock votes of an item."""
+    for member in block.node.members if block.section is Section.DCVS else ():
+        if member.key == "sleep_disable":
+            said = f"sleep_disable in an item of custom: {_WHOLE}"
+            yield Wrong("EXT-14", member, said, "delete it: only the object form of custom takes it")
 
 
 def refused_profile(devices: Node) -> Iterator[Wrong]:
@@ -44,8 +40,8 @@ def refused_profile(devices: Node) -> Iterator[Wrong]:
         return
     profile, custom = _of_device(devices.items[0])
     if _is_custom(profile) and custom is None and profile is not None:
-        said = f"perf_profile custom without items in custom: {_WHOLE}"
-        yield Wrong("EXT-17", profile, said, "add custom with an item for each graph state")
+        said = f"perf_profile custom without clock votes in custom: {_WHOLE}"
+        yield Wrong("EXT-17", profile, said, "add custom with dcvsControl in an item for each graph state")
     elif custom is not None and not _is_custom(profile):
         said = f"custom, and the last perf_profile of the cores is not custom: {_WHOLE}"
         yield Wrong("EXT-17", profile or custom, said, 'write "perf_profile": "custom", or delete custom')
@@ -64,7 +60,7 @@ def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | 
     for path, node in leaves(device):
         if "cores" in path and "perf_profile" in path:
             profile = node
-        elif wanted.search(path) and "Control" in path:
+        elif wanted.search(path):
             custom = node
     return profile, custom
 

@@ -47,6 +47,10 @@ def _any(_: Node) -> bool:
     return True
 
 
+def _nothing(_: Node) -> bool:
+    return False
+
+
 def _word(words: tuple[str, ...]) -> Callable[[Node], bool]:
     return lambda node: _text(node) and node.value.partition("\0")[0] in words
 
@@ -85,7 +89,7 @@ _Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
 _GRAPH: _Rules = (
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _any),
-    (r"finalize_config", lambda _: False),
+    (r"finalize_config", _nothing),
     (r"dynamic_partitioning[.\[]", is_uint_like),
     *((word, is_uint_like) for word in _GRAPH_NUMBERS),
     (r"vtcm_mb", _vtcm),
@@ -113,7 +117,7 @@ _CORE: _Rules = (
     (r"ddr_perf_mode", _bool),
 )
 _CONTEXT: _Rules = (
-    (r"contextKey|concurrent_deserialization_patch", _text),
+    (r"contextKey|concurrent_deserialization_patch|lora_preload_buffer_group", _text),
     (r"max_spill_fill_buffer_for_group|file_read_memory_budget_in_mb|reused_io_limit_mb", is_uint64_like),
     (r"group_id", is_uint_like),
     *(
@@ -136,6 +140,7 @@ _CONTEXT: _Rules = (
 _CUSTOM_OBJECT: _Rules = (
     *_DEVICE,
     *_IN_CORE,
+    (r"custom\.dcvsControl\.(start|done)", _nothing),
     (r"custom\.dcvsControl", _any),
     (r"custom\.hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
     (r"custom\.hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
@@ -151,6 +156,7 @@ _CUSTOM_ITEMS: _Rules = (
     (r"dcvs(Exp)?Control.*powerMode", _word(POWER_MODES)),
     (r"dcvsExpControl.*(bus|core)VoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
     (r"dcvsExpControl.*(sleepDisable|corePerfMode|busPerfMode)", is_uint_like),
+    (r"dcvs(Exp)?Control", _nothing),
     (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
     (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
     (r"cengExpControl.*cengVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
@@ -166,7 +172,7 @@ def _compiled(rules: _Rules) -> tuple[tuple[re.Pattern[str], Callable[[Node], bo
 _OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
 _OF_DEVICE, _OF_CONTEXT = _compiled(_DEVICE), _compiled(_CONTEXT)
 _OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
-_AS_ITEMS, _AS_OBJECT = re.compile(r"custom\["), re.compile(r"custom\.")
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"custom\.")
 
 
 @functools.lru_cache(maxsize=4096)

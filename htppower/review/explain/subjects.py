@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from htppower.profiles.did_you_mean import nearest
 from htppower.review.advice.rules import ADVICE_RULES
+from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.rules.rule import Family
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from htppower.review.advice.rules import AdviceRule
     from htppower.rules.rule import Rule
 
@@ -22,28 +21,6 @@ if TYPE_CHECKING:
 _CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK {}; Hexagon SDK, HAP_power"
 
 _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
-
-
-class Subject(NamedTuple):
-    """One thing explained.
-
-    Attributes:
-        kind: ``rule``, ``code`` or ``corner``.
-        id: its id, number or name.
-        says: what it is, in a sentence or a name.
-        facts: what there is to say, by label: texts to wrap.
-        example: files that break it, by name; empty where a fact says it.
-        mended: the files that keep it.
-        finds: the command that finds it in the example.
-    """
-
-    kind: str
-    id: str
-    says: str
-    facts: tuple[tuple[str, str], ...]
-    example: Mapping[str, str] = {}
-    mended: Mapping[str, str] = {}
-    finds: str = ""
 
 
 def rule_ids() -> tuple[str, ...]:
@@ -76,12 +53,14 @@ def alike(name: str) -> str:
         return f"one of {', '.join(of_family)}"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
-    near = nearest(name, (*rule_ids(), *codes(), *corners()))
+    from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415 - only for a wrong name
+
+    near = nearest(name, (*rule_ids(), *codes(), *corners(), *key_names()))
     return f"did you mean {near}?" if near else ""
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:
-    """Return what a name means: one subject, or two for a corner of both kinds; empty where it is none of them."""
+    """Return what a name means: one subject, several for a corner of both kinds or a key of several places, or none."""
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
     if name.upper() in ADVICE_RULES:
@@ -90,7 +69,12 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     if code is not None:
         return (_code_subject(code),)
     kinds = (VoltageCorner, ExpandedCorner)
-    return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+    found = tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+    if found:
+        return found
+    from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415 - only for a key
+
+    return key_subjects(name)
 
 
 def _rule(rule: Rule) -> Subject:

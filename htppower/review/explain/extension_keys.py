@@ -1,0 +1,87 @@
+"""What a key of the vendor's extension files is, and who allocates and copies with shared buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.extensions.key_table import KEYS, SETTINGS
+from htppower.extensions.keys import OLDEST, REFUSES_UNKNOWN, Type
+from htppower.review.explain.subject import Subject
+from htppower.review.extension_lint.shared_buffers import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.keys import Key
+
+SHARED_BUFFER = "shared_buffer"
+_REFUSED = "the vendor's tools refuse the whole file, and Genie then runs without any vote"
+_NUMBERS = (Type.INTEGER, Type.INTEGERS, Type.INTEGER_OR_WORD)
+
+
+def key_names() -> tuple[str, ...]:
+    """Return the names of the 78 keys and of those in them, each once, and what else is explained here."""
+    return (*dict.fromkeys(key.name for key in (*SETTINGS, *KEYS.values())), SHARED_BUFFER)
+
+
+def is_key(name: str) -> bool:
+    """Return whether a name is that of a key, alone or with its place, or of the table of shared buffers."""
+    return name == SHARED_BUFFER or any(name in (key.name, key.place) for key in KEYS.values())
+
+
+def key_subjects(name: str) -> tuple[Subject, ...]:
+    """Return what a key is, in each place where one of that name stands."""
+    if name == SHARED_BUFFER:
+        return (_shared_buffer(),)
+    return tuple(
+        Subject("key", key.place, key.does, tuple(_facts(key)))
+        for key in KEYS.values()
+        if name in (key.name, key.place)
+    )
+
+
+def _facts(key: Key) -> Iterator[tuple[str, str]]:
+    yield "takes", str(key.type)
+    if key.words:
+        yield "words", ", ".join(key.words)
+    if key.limits is not None and key.type in _NUMBERS:
+        yield "range", str(key.limits)
+    if key.useful is not None:
+        yield "documented", str(key.useful)
+    yield "left out", _left_out(key)
+    yield "since", f"QAIRT {'.'.join(map(str, key.since))}{' or earlier' if key.since == OLDEST else ''}"
+    yield "when wrong", f"a value of another type or out of range: {_REFUSED}"
+    if key.since > OLDEST:
+        known = _REFUSED if key.section in REFUSES_UNKNOWN else "it is ignored without a word"
+        yield "before that", known
+    if key.note:
+        yield "note", key.note
+    yield "votes", "yes" if key.power else "no"
+    yield "source", str(key.source)
+
+
+def _left_out(key: Key) -> str:
+    if key.required:
+        return _REFUSED
+    if key.default is None:
+        return "nothing is set, or it is not known what holds"
+    return str(key.default).lower() if isinstance(key.default, bool) else str(key.default)
+
+
+def _shared_buffer() -> Subject:
+    facts = [
+        (f"{row.prepared}, {row.run}", f"allocated by the backend: {row.allocates}; copied each time: {row.copies}")
+        for row in TABLE
+    ]
+    facts += [
+        ("prepare", "qnn-context-binary-generator --input_output_tensor_mem_type memhandle"),
+        ("run", '"memory": {"mem_type": "shared_buffer"} in the extension file; qnn-net-run --shared_buffer'),
+        (
+            "several SoCs",
+            "a DLC has one context of each SoC, and the one that fits is taken: prepare all of them alike",
+        ),
+        ("check", "htppower lint FILE.json --prepared raw|memhandle|CONTEXT.json (rule EXT-39)"),
+        ("source", 'vendor, "QNN HTP Qmem Graph"'),
+    ]
+    says = "Who allocates and copies inputs and outputs, by how a context was prepared, and how it is run."
+    return Subject("key", SHARED_BUFFER, says, tuple(facts))

@@ -1,0 +1,34 @@
+"""What htppower explain says of the keys of extension files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.extensions.key_table import SETTINGS
+
+if TYPE_CHECKING:
+    from command import Command
+
+
+@pytest.mark.parametrize("place", [key.place for key in SETTINGS])
+def test_every_key_is_explained(command: Command, place: str) -> None:
+    """Each of the 78 keys says its place, type, default and version, and what happens where it is wrong."""
+    (told,) = json.loads(command.output("explain", place, "--format", "json"))["keys"]
+    assert told["id"] == place
+    assert {"takes", "left out", "since", "when wrong", "votes", "source"} <= set(told)
+
+
+def test_a_key_of_several_places_is_explained_in_each(command: Command) -> None:
+    """core_id stands in a device and in a core, and both are told."""
+    told = json.loads(command.output("explain", "core_id", "--format", "json"))["keys"]
+    assert [each["id"] for each in told] == ["devices[].core_id", "devices[].cores[].core_id"]
+
+
+def test_shared_buffers_are_told_by_preparation_and_run(command: Command) -> None:
+    """Each of the four ways says who allocates and what is copied."""
+    (told,) = json.loads(command.output("explain", "shared_buffer", "--format", "json"))["keys"]
+    assert {"raw, raw", "raw, memhandle", "memhandle, raw"} <= set(told)
+    assert told["memhandle, memhandle"] == "allocated by the backend: never; copied each time: nothing"
