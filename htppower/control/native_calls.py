@@ -10,7 +10,7 @@ from htppower.control.interrupts import is_from_outside
 from htppower.control.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
-from htppower.votes.native_codes import FAILED, LINK_LOST, SUCCESS
+from htppower.votes.native_codes import FAILED, INVALID_INPUT, LINK_LOST, NULL_CLIENT, SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,12 +73,17 @@ class NativeCalls:
         """Create a power config id.
 
         Raises:
-            VoteRejected: the call failed.
+            VoteRejected: the call failed, or gave id 0.
         """
-        created: int = self._make(
-            session, "createPowerConfigId", None, None, self._backend.create_power_config_id, device_id, core_id
-        )
+        created: int = self._make(session, "createPowerConfigId", None, None, self._create, device_id, core_id)
         return created
+
+    def _create(self, device_id: int, core_id: int) -> int:
+        """Create an id at the backend; 0 is none, since a vote on it may override all others of the process."""
+        made = self._backend.create_power_config_id(device_id, core_id)
+        if made == NULL_CLIENT:
+            raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
+        return made
 
     def set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
         """Send a vote set on an id.

@@ -12,6 +12,7 @@ from htppower.rules.case import Applied, ValidityRow
 from htppower.rules.ceng_rules import CENG_RULES
 from htppower.rules.hmx_rules import HMX_RULES
 from htppower.rules.hvx_rules import HVX_RULES
+from htppower.rules.id_rules import ID_RULES
 from htppower.rules.number_rules import NUMBER_RULES
 from htppower.rules.relax_rules import RELAX_RULES
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.rules.case import Case
     from htppower.rules.rule import Rule
 
-RULES = {rule.id: rule for rule in (*HVX_RULES, *HMX_RULES, *CENG_RULES, *NUMBER_RULES, *RELAX_RULES)}
+RULES = {rule.id: rule for rule in (*HVX_RULES, *HMX_RULES, *CENG_RULES, *NUMBER_RULES, *RELAX_RULES, *ID_RULES)}
 
 # The vendor's table of HVX and HMX votes ("HMX Power Settings"); combinations that it leaves out are invalid.
 HVX_HMX_VALIDITY = (

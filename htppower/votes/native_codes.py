@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 SUCCESS = 0
 INVALID_INPUT = 13001
+# No code, but the id of no client: votes on it may override all others of the process (header of SDK 2.50).
+NULL_CLIENT = 0
 UNSUPPORTED_CONFIG = 13002
 TRANSPORT = 13003
 UNSUPPORTED = 13004

@@ -96,6 +96,12 @@ HMX_TEXTS = {
         "There is nothing to mend.",
         said="Nothing in a file can break it: session.close() destroys the ids.",
     ),
+    "ID-1": RuleText(
+        "Votes on id 0 are those of no client: they may override the votes of every other one in the process, and "
+        "nobody takes them back.",
+        "There is nothing to mend in a file; in code of your own, create an id and vote on that.",
+        said="Nothing in a file can break it: every id is one that the library has given, and 0 is refused.",
+    ),
     "HMX-8": RuleText(
         "HMX knows expanded corners only, and limits that contradict each other can't all be kept. Libraries from "
         "QAIRT 2.50 on refuse plain corners.",
