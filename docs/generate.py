@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from click.testing import CliRunner
 
-from docs import dashboard, metric_parts, profile_parts, review_parts, rule_parts, settings_parts, vote_path
+from docs import (
+    dashboard,
+    metric_parts,
+    profile_parts,
+    review_parts,
+    rule_parts,
+    settings_parts,
+    vote_path,
+    voter_parts,
+)
 from docs.docstrings import attributes
 from docs.tables import in_code, made_table
 from htppower import events
@@ -293,6 +302,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     **profile_parts.PARTS,
     **review_parts.PARTS,
     **settings_parts.PARTS,
+    **voter_parts.PARTS,
 }
 # Made whole, whatever the file says now.
 _FILES: dict[str, Callable[[str], str]] = {

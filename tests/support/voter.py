@@ -17,10 +17,16 @@ import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checkout import TESTS
 from vendorlib import give_up, library_path
 from voter_log import Dialog, Log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from voter_log import Call
 
 PROCESSES = TESTS / "support" / "processes"
 MODEL = "toy_ctx_qnn.bin"
@@ -65,31 +71,42 @@ class Voter:
         Raises:
             VoterEndedError: the parser did not survive the file. The next call starts a new process.
         """
-        dialog = self._ask(text, 0, 0)
+        dialog = self._ask(text, 0, 0, bool)
         assert any("Backend extensions config path" in line for _, line in dialog.lines), dialog.lines
         return not dialog.refused
 
-    def dialog(self, text: str | bytes | None, *, tokens: int = 1, idle_s: float = 0) -> Dialog:
+    def dialog(
+        self,
+        text: str | bytes | None,
+        *,
+        tokens: int = 1,
+        idle_s: float = 0,
+        until: Callable[[Sequence[Call]], bool] | None = None,
+    ) -> Dialog:
         """Hold a dialog with an extension file, or with none.
 
         Args:
             text: the file.
             tokens: how many to generate: there is an inference for each, and one for the prompt.
-            idle_s: how long to wait after the last inference; the wait ends as something is cast.
+            idle_s: how long to wait after the last inference, at most.
+            until: ends the wait; given what was cast so far. Unless told, something must be cast in the wait. The voter
+                lowers on a thread of its own, so that may come before the last inference returns, or after it.
 
         Raises:
             VoterEndedError: the library did not survive it. The next call starts a new process.
         """
         assert self._model is not None, "a voter without a model holds no dialogs"
         assert tokens > 0
-        return self._ask(text, tokens, idle_s)
+        return self._ask(text, tokens, idle_s, until or _cast_when_idle)
 
     def close(self) -> None:
         """End the process."""
         self._end()
         self._folder.cleanup()
 
-    def _ask(self, text: str | bytes | None, tokens: int, idle_s: float) -> Dialog:
+    def _ask(
+        self, text: str | bytes | None, tokens: int, idle_s: float, until: Callable[[Sequence[Call]], bool]
+    ) -> Dialog:
         if text is not None:
             self._file.write_bytes(text.encode() if isinstance(text, str) else text)
         self._send({"extensions": None if text is None else str(self._file), "tokens": tokens})
@@ -97,16 +114,16 @@ class Voter:
         while log.stage not in ("idle", "end"):
             log.take(self._next(log))
         if log.stage == "idle":
-            self._rest(log, idle_s)
+            self._rest(log, idle_s, until)
             self._send(None)
         while log.stage != "end":
             log.take(self._next(log))
         return log.dialog()
 
-    def _rest(self, log: Log, idle_s: float) -> None:
-        """Wait until something is cast, or the time is over."""
+    def _rest(self, log: Log, idle_s: float, until: Callable[[Sequence[Call]], bool]) -> None:
+        """Wait until what was cast is enough, or the time is over."""
         until_s = time.monotonic() + idle_s
-        while not log.idle_casts and (left_s := until_s - time.monotonic()) > 0:
+        while not until(log.calls) and (left_s := until_s - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):
                 log.take(self._next(log, left_s))
 
@@ -162,6 +179,10 @@ class Voter:
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
+
+
+def _cast_when_idle(calls: Sequence[Call]) -> bool:
+    return any(call.stage == "idle" for call in calls)
 
 
 def _read(process: subprocess.Popen[bytes], lines: queue.Queue[str | None]) -> None:

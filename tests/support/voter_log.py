@@ -62,21 +62,17 @@ class Log:
 
     Attributes:
         stage: the last that began; ``end`` when the dialog is over.
+        calls: those that have returned.
     """
 
     def __init__(self) -> None:
         self.stage = ""
         self.lines: list[tuple[str, str]] = []
         self._code = 0
-        self._calls: list[Call] = []
+        self.calls: list[Call] = []
         self._open: tuple[str, float, int] | None = None
         self._said: list[str] = []
         self._executed: list[float] = []
-
-    @property
-    def idle_casts(self) -> int:
-        """How many calls there were in the stage ``idle``."""
-        return sum(call.stage == "idle" for call in self._calls)
 
     def take(self, line: str) -> None:
         """Take the next line."""
@@ -94,14 +90,14 @@ class Log:
         """Return what the dialog was."""
         refused = any(_REFUSED in text for _, text in self.lines)
         executed = zip(self._executed[::2], self._executed[1::2], strict=True)
-        return Dialog(refused, self._code, tuple(self._calls), tuple(executed), tuple(self.lines))
+        return Dialog(refused, self._code, tuple(self.calls), tuple(executed), tuple(self.lines))
 
     def _take(self, at_ms: float, text: str) -> None:
         if started := _STARTED.search(text):
             self._open, self._said = (self.stage, at_ms, int(started[1]) % 2**32), []
         elif self._open is not None and (done := _DONE.search(text)):
             votes = decoded(logging.makeLogRecord({"msg": line}) for line in self._said)
-            self._calls.append(Call(*self._open, int(done[1], 16) & _CODE, tuple(votes)))
+            self.calls.append(Call(*self._open, int(done[1], 16) & _CODE, tuple(votes)))
             self._open = None
         elif text.startswith(("QnnGraph_execute started", "QnnGraph_execute done")):
             self._executed.append(at_ms)

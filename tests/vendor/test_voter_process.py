@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 BURST = json.dumps({"devices": [{"cores": [{"perf_profile": "burst"}]}]})
 
 
-def shape(dialog: Dialog) -> list[tuple[str, list[str]]]:
-    """Return the calls without times and ids: stage and options."""
-    return [(call.stage, [option for option, _ in call.votes]) for call in dialog.calls]
+def created(dialog: Dialog) -> list[list[str]]:
+    """Return the options of the calls as a dialog is created; what follows is cast on a thread, which may be late."""
+    return [[option for option, _ in call.votes] for call in dialog.at("create")]
 
 
 def test_a_process_reads_many_files(reader: Voter) -> None:
@@ -28,14 +28,15 @@ def test_a_process_reads_many_files(reader: Voter) -> None:
 def test_a_process_holds_many_dialogs(voter: Voter) -> None:
     """A dialog casts the same after others and after files as at first; a refused file and none cast nothing."""
     first = voter.dialog(BURST, tokens=2)
-    assert {call.stage for call in first.calls} == {"create", "query", "free"}
+    assert {"create", "free"} <= {call.stage for call in first.calls}
     assert {call.code for call in first.calls} == {first.code} == {0}
     assert len(first.executed_ms) == 3
     assert not voter.accepted("{")
     assert voter.dialog("{").refused
     for text in ("{", None):
         assert voter.dialog(text).calls == ()
-    assert shape(voter.dialog(BURST)) == shape(first)
+    assert created(voter.dialog(BURST)) == created(first)
+    assert len(created(first)) == 4
 
 
 def test_a_process_that_died_is_told_and_replaced(reader: Voter) -> None:

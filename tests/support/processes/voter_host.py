@@ -88,10 +88,8 @@ def hold(genie: Any, configured: bytes, tokens: int) -> None:
 
 
 def stage(*words: object) -> None:
-    """Begin a stage of the dialog, in the order of what the libraries have written."""
-    ctypes.CDLL(None).fflush(None)
-    # In one piece: the libraries' own threads write, too.
-    os.write(sys.stdout.fileno(), f"## {' '.join(map(str, words))}\n".encode())
+    """Begin a stage of the dialog: in one piece, since a thread of the library's may just be writing a line."""
+    os.write(sys.stdout.fileno(), f"\n## {' '.join(map(str, words))}\n".encode())
 
 
 def main(libraries: str, model: str, tokenizer: str) -> None:

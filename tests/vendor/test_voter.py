@@ -1,0 +1,233 @@
+"""The vendor's own voter against the controller: what each casts for a profile of one name, field by field.
+
+The voter holds a dialog of two inferences; the controller goes through the same phases on the simulated HTP. Compared
+is what is in force after each call that votes on the clocks. Which cells may differ, and whom the shipped profiles
+follow, is the table of ``docs/voter_parts.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from bench import Bench
+from checkout import load_page_code
+
+from htppower.backends import SimulatedHtp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from voter import Voter
+    from voter_log import Call as VendorsCall
+    from voter_log import Dialog
+
+    from htppower.backends import Call
+
+PARTS = load_page_code("voter_parts.py")
+# Of 51 moments of 12 fields: what both, or one of them, have in force.
+FEWEST_CELLS = 550
+SUSTAIN_MS = 300
+# The log's times are those of several threads.
+JITTER_MS = 10
+# Of a loaded machine; the timer itself is late by less than a millisecond.
+LATEST_MS = 5_000
+INFERENCES = 2
+# The vendor's voter takes the architecture of this platform for one without HMX votes.
+ARCHITECTURE = 68
+MOST_TRIES = 20
+SCALARS = {"RPC_CONTROL_LATENCY": "rpc_control_latency", "RPC_POLLING_TIME": "rpc_polling_time"}
+
+Votes = tuple[tuple[str, "Mapping[str, int]"], ...]
+Stage = tuple[tuple[str, str], "Sequence[Votes]"]
+
+
+@attrs.frozen
+class Cell:
+    """One field at one moment: what is in force by each."""
+
+    profile: str
+    moment: str
+    field: str
+    voter: int | None
+    ours: int | None
+
+
+def in_force(stages: Iterable[Stage]) -> Iterator[tuple[str, dict[str, int | None]]]:
+    """Yield what is in force at each moment: after calls that vote on clocks, raised with DCVS off, lowered with it.
+
+    Of a stage come first the names of its raised and lowered moments, then its calls. One that votes on other things
+    alone is a raised moment. Where a stage is raised or lowered again, it must be to the same votes.
+    """
+    now: dict[str, int | None] = dict.fromkeys(PARTS.FIELDS)
+    now["rpc_polling_time"] = 0  # no vote on it, or one that turns it off
+    for names, calls in stages:
+        found: dict[str, dict[str, int | None]] = {}
+        for votes in calls:
+            clocks = False
+            for option, fields in votes:
+                clocks = clocks or option == "DCVS_V3"
+                now = {**now, **dict(set_fields(option, fields))}
+            if clocks:
+                assert found.setdefault(names[bool(now["dcvsEnable"])], now) == now
+        if calls and not found:
+            found[names[0]] = now
+        yield from found.items()
+
+
+def set_fields(option: str, fields: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Yield the fields that a vote sets."""
+    if option != "DCVS_V3":
+        yield option, fields["value"]
+        return
+    for flag, names in (
+        ("setDcvsEnable", ("dcvsEnable", "powerMode")),
+        ("setSleepLatency", ("sleepLatency",)),
+        ("setSleepDisable", ("sleepDisable",)),
+        ("setBusParams", PARTS.CLOCKS[:3]),
+        ("setCoreParams", PARTS.CLOCKS[3:]),
+    ):
+        if fields[flag]:
+            yield from ((name, fields[name]) for name in names)
+
+
+INIT, INFERENCE, DEINIT = (
+    ("INIT", "after INIT"),
+    ("INFERENCE", "after INFERENCE"),
+    ("DE-INIT", "after DE-INIT"),
+)
+
+
+def of_voter(dialog: Dialog) -> dict[str, dict[str, int | None]]:
+    """Return what is in force by the voter."""
+    created, ran, freed = (
+        [call.votes for stage in stages for call in dialog.at(stage)]
+        for stages in (("create",), ("query", "idle"), ("free",))
+    )
+    return dict(in_force([(INIT, created), (INFERENCE, ran), (DEINIT, freed)]))
+
+
+def of_controller(name: str) -> dict[str, dict[str, int | None]]:
+    """Return what is in force by the controller; its times are held against the profile's, too."""
+    bench = Bench.make(SimulatedHtp(arch=ARCHITECTURE))
+    session = bench.controller.session(name)
+    marks = [0]
+
+    def mark() -> None:
+        marks.append(len(bench.sets))
+
+    with session.init():
+        bench.time.advance_us(1_000)
+    mark()
+    for _ in range(INFERENCES):
+        bench.infer(session)
+    if name in PARTS.TIMED:
+        bench.time.advance_us(SUSTAIN_MS * 1_000 - 1)
+        assert session.state == "RAISED"
+        bench.time.advance_us(1)
+    if name in PARTS.VOTING:
+        assert session.state == "LOWERED"
+    mark()
+    with session.deinit():
+        bench.time.advance_us(1_000)
+    mark()
+    calls = [[votes_of(call) for call in bench.sets[start:end]] for start, end in itertools.pairwise(marks)]
+    bench.controller.close()
+    return dict(in_force(zip((INIT, INFERENCE, DEINIT), calls, strict=True)))
+
+
+def votes_of(call: Call) -> Votes:
+    """Return the votes of a call, as the library's log has them."""
+    return tuple(
+        (SCALARS[config.option], {"value": next(iter(config.fields.values()))})
+        if config.option in SCALARS
+        else (config.option, config.fields)
+        for config in call.configs
+    )
+
+
+def lowered(calls: Sequence[VendorsCall]) -> list[float]:
+    """Return when votes were lowered: those of a power state alone let DCVS move the clocks."""
+    return [call.at_ms for call in calls for option, fields in call.votes if fields.get("dcvsEnable")]
+
+
+@pytest.fixture(scope="module")
+def dialogs(voter: Voter) -> dict[str, Dialog]:
+    """Return a dialog with each shipped profile, in which it was raised for an inference, if it votes."""
+    return {name: raised_dialog(voter, name) for name in PARTS.ALL}
+
+
+def raised_dialog(voter: Voter, name: str) -> Dialog:
+    """Hold a dialog; another one where, on a loaded machine, the voter's thread came too late to raise at all."""
+    for _ in range(MOST_TRIES):
+        dialog = voter.dialog(
+            json.dumps({"devices": [{"cores": [{"perf_profile": name}]}]}),
+            tokens=INFERENCES - 1,
+            idle_s=LATEST_MS / 1_000 if name in PARTS.VOTING else 0,
+            until=lambda calls: bool(lowered(calls[-1:])) and calls[-1].stage != "create",
+        )
+        ran = (*dialog.at("query"), *dialog.at("idle"))
+        if name not in PARTS.VOTING or len(lowered(ran)) < len(ran):
+            break
+    return dialog
+
+
+def cells_of(name: str, dialog: Dialog) -> list[Cell]:
+    """Return every cell that either side has."""
+    voter, ours = of_voter(dialog), of_controller(name)
+    return [
+        Cell(name, moment, field, *((side.get(moment) or {}).get(field) for side in (voter, ours)))
+        for moment in {**ours, **voter}
+        for field in PARTS.FIELDS
+    ]
+
+
+def sources_of(cell: Cell) -> list[Any]:
+    """Return the rows of the table that a cell is in."""
+    return [
+        row
+        for row in PARTS.SOURCES
+        if cell.profile in row.profiles and cell.moment in row.moments and cell.field in row.fields
+    ]
+
+
+@pytest.mark.parametrize("name", PARTS.ALL)
+def test_what_is_voted_is_what_the_voter_votes(dialogs: dict[str, Dialog], name: str) -> None:
+    """Every cell is in one row of the table, and differs only where that says that the documentation is followed."""
+    dialog = dialogs[name]
+    assert (dialog.refused, dialog.code, {call.code for call in dialog.calls}) == (False, 0, {0})
+    assert len(dialog.executed_ms) == INFERENCES
+    cells = cells_of(name, dialog)
+    assert [cell for cell in cells if len(sources_of(cell)) != 1] == []
+    differing = [cell for cell in cells if cell.voter != cell.ours]
+    assert [cell for cell in differing if sources_of(cell)[0].source != PARTS.DOCUMENTATION] == []
+
+
+def test_every_row_of_the_table_is_of_some_cells(dialogs: dict[str, Dialog]) -> None:
+    """Each row has cells of each of its profiles; where it follows the documentation, the voter does something else."""
+    cells = [cell for name, dialog in dialogs.items() for cell in cells_of(name, dialog)]
+    for row in PARTS.SOURCES:
+        for name in row.profiles:
+            own = [cell for cell in cells if cell.profile == name and sources_of(cell) == [row]]
+            assert own, (row.what, name)
+            contradicted = any(cell.voter != cell.ours for cell in own)
+            assert contradicted is (row.source == PARTS.DOCUMENTATION), (row.what, name)
+    voted = [cell for cell in cells if (cell.voter, cell.ours) != (None, None)]
+    assert len(voted) > FEWEST_CELLS
+
+
+@pytest.mark.parametrize("name", PARTS.VOTING)
+def test_votes_come_down_when_the_voters_do(dialogs: dict[str, Dialog], name: str) -> None:
+    """300 ms after the last inference, or once an inference, without a timer."""
+    dialog = dialogs[name]
+    found = lowered((*dialog.at("query"), *dialog.at("idle")))
+    if name in PARTS.TIMED:
+        (lowered_ms,) = found
+        assert SUSTAIN_MS - JITTER_MS <= lowered_ms - dialog.executed_ms[-1][1] < LATEST_MS
+        return
+    # The one between the two is left out where the voter's thread comes late.
+    assert 1 <= len(found) <= INFERENCES
+    assert found[-1] - dialog.executed_ms[-1][1] < SUSTAIN_MS
