@@ -6,6 +6,7 @@ What is looked at is the simulated HTP, the status, and the counts, locks and al
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import threading
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import attrs
 from bench import DISABLE, MAX_CORNER, SVS
 from interrupts.locks_made import LOCKS
 
-from htppower import SessionClosed, State, VoteController
+from htppower import SessionClosed, State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.testing import VirtualTime
 from htppower.votes.native import Option
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from htppower.backends.base import Description
     from htppower.votes.vote_set import VoteSet
 
+# What comes before and after an operation reads no file again; the operations themselves do.
+loaded = functools.cache(load_profile)
 # Longer than every sustain time and every back-off.
 SETTLED_US = 40_000_000
 # The highest that a power state votes.
@@ -97,7 +100,7 @@ class World:
 
     def session(self, profile: str = "burst", **options: Any) -> Session:
         """Open a session."""
-        made = self.controller.session(profile, **options)
+        made = self.controller.session(loaded(profile), **options)
         self.sessions.append(made)
         return made
 
@@ -207,16 +210,16 @@ class World:
 
     def _session_works(self, session: Session) -> Iterator[str]:
         before, running = session.own_profile, session.number in self.running
-        session.use("burst")
+        session.use(loaded("burst"))
         with session.inference():
             yield from self._is_up(session, "an inference")
         self.time.advance_us(SETTLED_US)
         yield from self._is_down(session, "after an inference")
-        with session.hold("balanced", reason="works"), session.init():
+        with session.hold(loaded("balanced"), reason="works"), session.init():
             if session.profile.name != "balanced" and not (self.controller.caps or session._record.holds[1:]):
                 yield "a hold does nothing"
         if self.controller.caps == ():
-            with self.controller.cap("balanced", reason="works"):
+            with self.controller.cap(loaded("balanced"), reason="works"):
                 if session.profile.name != "balanced":
                     yield "a cap does nothing"
         self.time.advance_us(SETTLED_US)
