@@ -51,6 +51,7 @@ from htppower.review.json_schema.schema import said_of, said_of_fields
 from htppower.review.vote_tests.fields import ExpectFields, StepFields
 from htppower.rules import table as rules
 from htppower.rules.case import Applied
+from htppower.rules.extension_rules import EXTENSION_RULES
 from htppower.rules.file_rules import FILE_RULES
 from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
@@ -135,6 +136,12 @@ def _rules() -> str:
 
 def _file_rules() -> str:
     return made_table(("Id", "Rule"), [(f"`{rule.id}`", rule.says) for rule in FILE_RULES])
+
+
+def _extension_rules() -> str:
+    """Return the table of the rules of extension files."""
+    rows = [(f"`{rule.id}`", rule.severity.value, rule.says) for rule in EXTENSION_RULES]
+    return made_table(("Id", "Weighs", "Rule"), rows)
 
 
 def _vote_path() -> str:
@@ -276,6 +283,8 @@ _PARTS: dict[str, Callable[[], str]] = {
     "advice-rules": _advice_rules,
     "advise-example": _advised,
     "file-messages": lambda: rule_parts.messages(rule.id for rule in FILE_RULES),
+    "extension-rules": _extension_rules,
+    "extension-messages": lambda: rule_parts.messages(rule.id for rule in EXTENSION_RULES),
     "validity": _validity,
     "states": _states,
     "transitions": _transitions,

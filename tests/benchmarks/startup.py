@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -58,6 +59,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         detail = f"above {LIBRARIES}: difference of medians of {runs}, run in turn"
         yield Figure(f"{name}, beyond its libraries", beyond_ms, BEYOND_LIBRARIES_MS, "ms", detail)
     yield _many(environment, runs=1 if smoke else 3)
+    yield _many_extension_files(environment, runs=1 if smoke else 3)
 
 
 def _many(environment: dict[str, str], runs: int) -> Figure:
@@ -67,10 +69,27 @@ def _many(environment: dict[str, str], runs: int) -> Figure:
         for number in range(MANY):
             own = text.replace("profile: burst", f"profile: own{number}", 1)
             (Path(folder) / f"own{number}.yaml").write_text(own, encoding="utf-8")
-        times = []
-        for _ in range(runs):
-            start = time.perf_counter()
-            command = [sys.executable, "-m", "htppower", "lint", folder]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-            times.append(time.perf_counter() - start)
-    return Figure(f"htppower lint, {MANY} profiles, whole process", statistics.median(times), 2, "s", f"of {runs}")
+        took_s = _linted(folder, environment, runs)
+    return Figure(f"htppower lint, {MANY} profiles, whole process", took_s, 2, "s", f"of {runs}")
+
+
+def _many_extension_files(environment: dict[str, str], runs: int) -> Figure:
+    """Return how long a folder of 1,000 extension files takes, whole process."""
+    core = {"core_id": 0, "perf_profile": "burst", "rpc_control_latency": 100}
+    file = {"devices": [{"soc_model": 69, "dsp_arch": "v79", "cores": [core]}], "memory": {"mem_type": "shared_buffer"}}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(MANY):
+            (Path(folder) / f"htp{number}.json").write_text(json.dumps(file, indent=2), encoding="utf-8")
+        took_s = _linted(folder, environment, runs)
+    return Figure(f"htppower lint, {MANY} extension files, whole process", took_s, 3, "s", f"of {runs}")
+
+
+def _linted(folder: str, environment: dict[str, str], runs: int) -> float:
+    """Return the median time of linting a folder, in seconds."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "htppower", "lint", folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
