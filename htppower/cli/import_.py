@@ -13,9 +13,12 @@ from htppower.cli.inputs import STANDARD_INPUT, standard_input
 from htppower.cli.options import WholeNumber
 from htppower.cli.outputs import write_files
 from htppower.cli.terminal import echo
+from htppower.errors import printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file
 from htppower.extensions.inner_files import inner_files
 from htppower.extensions.to_profiles import to_profiles
+from htppower.profiles.strict_yaml import NotRegular, read_regular_file
+from htppower.runtimes.reading import named_extensions, sniff
 
 if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
@@ -37,19 +40,25 @@ _MOST_CORES = 2**32 - 1
     help="Write the profiles into this folder, their power states into its folder states.",
 )
 def command(file: str, core: int | None, name: str, folder: Path | None) -> None:
-    """Make profiles of a backend extension file of the vendor's.
+    """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
 
-    FILE is the file of the HTP backend, as Genie takes it; or the outer one, of --config_file, which names it; or - for
-    the standard input. Each core and each graph whose settings differ is a profile; of several files, one for each SoC,
-    each has a folder. What a profile can't say stands in a comment.
+    FILE is the file of the HTP backend, as Genie takes it; the outer one, of --config_file, or a dialog of Genie, which
+    name it; or - for the standard input. Each core and each graph whose settings differ is a profile; of several files,
+    one for each SoC, each has a folder. What a profile can't say stands in a comment.
+
+    FILE may also be a genai_config.json, options of ONNX Runtime, LiteRT, TensorFlow Lite's delegate or AI Hub, or
+    SNPE's perf config: each mode in it is a profile that votes as its runtime does.
     """
-    files = inner_files(_read(file))
-    several = len(files) > 1
-    folders = _folders(files) if several else [""]
-    texts: dict[str, str] = {}
-    for each, below in zip(files, folders, strict=True):
-        for imported in to_profiles(each, core=core, name=name):
-            texts.update({f"{below}{path}": text for path, text in imported.texts().items()})
+    data = standard_input() if file == STANDARD_INPUT else _content(file)
+    path = "stdin" if file == STANDARD_INPUT else file
+    text = data.decode("utf-8", "replace")
+    reader = sniff(text, path)
+    if reader is not None:
+        if core is not None or name:
+            raise click.UsageError(f"--core and --name are for extension files, and {printable(path)} has settings")
+        texts = {each: content for found in reader(text, path) for each, content in found.texts().items()}
+    else:
+        texts = _of_extensions(data, path, core, name)
     if folder is None:
         echo(_printed(texts), nl=False)
         return
@@ -60,10 +69,29 @@ def command(file: str, core: int | None, name: str, folder: Path | None) -> None
         echo(str(folder / path))
 
 
-def _read(file: str) -> ExtensionFile:
-    if file != STANDARD_INPUT:
-        return read_extension_file(file)
-    return parse_extension_file(standard_input(), "stdin")
+def _content(file: str) -> bytes:
+    """Return what is in a file; nothing where it can't be read, which its reader then says."""
+    try:
+        return read_regular_file(Path(file))
+    except (NotRegular, OSError, ValueError):
+        return b""
+
+
+def _of_extensions(data: bytes, path: str, core: int | None, name: str) -> dict[str, str]:
+    """Return the profiles of an extension file, or of those that a dialog of Genie names, by path."""
+    named = named_extensions(data.decode("utf-8", "replace"), path)
+    if named is None:
+        whole = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
+        files = inner_files(whole)
+    else:
+        files = tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
+    several = len(files) > 1
+    folders = _folders(files) if several else [""]
+    texts: dict[str, str] = {}
+    for each, below in zip(files, folders, strict=True):
+        for imported in to_profiles(each, core=core, name=name):
+            texts.update({f"{below}{path}": text for path, text in imported.texts().items()})
+    return texts
 
 
 def _folders(files: tuple[ExtensionFile, ...]) -> list[str]:

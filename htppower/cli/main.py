@@ -41,9 +41,9 @@ _SECTIONS = {
         "advise": "htppower.cli.advise",
     },
     "Exchange with other tools": {
-        "settings": "htppower.cli.settings",
         "import": "htppower.cli.import_",
         "export": "htppower.cli.export",
+        "settings": "htppower.cli.settings",
     },
     "Set up": {
         "schema": "htppower.cli.schema",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from htppower.errors import Severity
+from htppower.extensions.from_profile import from_profile
 from htppower.runtimes.expressed import Nearest, nearest, records
-from htppower.runtimes.settings import Part, Settings
+from htppower.runtimes.settings import Lost, Part, Settings
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
@@ -27,20 +29,32 @@ SIBLINGS = {
 }
 # What the files of the vendor's own examples say, though it is the default.
 _ALWAYS_SAID = ("rpc_control_latency_us",)
+_CUSTOM = "As htppower export writes it, which can also put it into a file that there is."
+_POLICY = (
+    "For GeniePerformanceConfig_createFromJson (QAIRT 2.51). GenieDialog_setPerformancePolicy overrides the file at "
+    "once; what GenieDialog_getPerformancePolicy answers before is not what the file says."
+)
 # The API has no policy for these.
 _NO_POLICY = ("default", "system_settings")
 
 
 def write(profile: Profile) -> Settings:
-    """Return a profile as an extension file with the nearest perf_profile, and what goes with it."""
+    """Return a profile as an extension file, by the nearest name or vote by vote, and what goes with it.
+
+    Where the name loses something that votes of one's own do not, these come first.
+    """
     found = nearest(profile, ("vendor",), tuple(SIBLINGS))
-    core = {"core_id": 0, "perf_profile": found.mode, **_siblings(profile, found)}
-    extension = {"devices": [{"device_id": 0, "cores": [core]}]}
+    named = Part("extension file, by name", _by_name(profile, found), "json", EXTENSION_FILE)
+    exported = from_profile(profile)
+    own_lost = tuple(
+        Lost(each.at, each.says, each.instead) for each in exported.lost if each.severity is not Severity.NOTE
+    )
+    own = Part("extension file, vote by vote", exported.text().rstrip(), "json", EXTENSION_FILE, _CUSTOM)
     dialog: Any = EXTENSION_FILE
     for key in reversed(EXTENSIONS):
         dialog = {key: dialog}
     parts = [
-        Part("extension file", json.dumps(extension, indent=2), "json", EXTENSION_FILE),
+        *((named, own) if not found.lost else (own, named)),
         Part(
             "dialog",
             json.dumps(dialog, indent=2),
@@ -50,12 +64,13 @@ def write(profile: Profile) -> Settings:
     ]
     if found.mode not in _NO_POLICY:
         policy = {"performance": {"policy": found.mode}}
-        note = (
-            "For GeniePerformanceConfig_createFromJson (QAIRT 2.51). GenieDialog_setPerformancePolicy overrides the "
-            "file at once; what GenieDialog_getPerformancePolicy answers before is not what the file says."
-        )
-        parts.append(Part("policy of the API", json.dumps(policy, indent=2), "json", note=note))
-    return Settings(tuple(parts), found.lost, KNOWN)
+        parts.append(Part("policy of the API", json.dumps(policy, indent=2), "json", note=_POLICY))
+    return Settings(tuple(parts), own_lost if found.lost else (), KNOWN)
+
+
+def _by_name(profile: Profile, found: Nearest) -> str:
+    core = {"core_id": 0, "perf_profile": found.mode, **_siblings(profile, found)}
+    return json.dumps({"devices": [{"device_id": 0, "cores": [core]}]}, indent=2)
 
 
 def _siblings(profile: Profile, found: Nearest) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.fields import spell, vote_fields
+from htppower.profiles.fields import vote_fields
+from htppower.profiles.profile import PowerState
+from htppower.profiles.yaml_text import field_lines, state_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,17 +44,11 @@ def profile_name(text: str) -> str:
     return name if name[:1].isalnum() or name.startswith("_") else f"_{name}"
 
 
-def state_text(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
-    """Return the file of a power state."""
-    return "\n".join((*comments, f"state: {name}", f"summary: {summary}", *vote_lines(votes))) + "\n"
+def state_lines(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
+    """Return the file of a power state, with comments above it."""
+    return "\n".join((*comments, state_text(PowerState(name, summary, votes)))) + "\n"
 
 
 def vote_lines(votes: VoteSet) -> Iterator[str]:
     """Yield the lines of votes, as a file has them."""
-    begun: tuple[str, ...] = ()
-    for at, value in vote_fields(votes):
-        for depth in range(1, len(at)):
-            if at[:depth] != begun[:depth]:
-                yield f"{'  ' * (depth - 1)}{at[depth - 1]}:"
-        begun = at
-        yield f"{'  ' * (len(at) - 1)}{at[-1]}: {spell(value)}"
+    return (line for _, line in field_lines(vote_fields(votes)))

@@ -18,9 +18,9 @@ from htppower.errors import Finding, ProfileError
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
-from htppower.runtimes.json_settings import said_by_json
+from htppower.runtimes.json_settings import DIALOG, said_by_json
 from htppower.runtimes.options import Takes, Where
-from htppower.runtimes.profile_text import Imported, profile_name, state_text
+from htppower.runtimes.profile_text import Imported, profile_name, state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
@@ -62,10 +62,33 @@ def _said_by_json(data: bytes | str, path: str) -> Said | None:
     return Said(problems=(attrs.evolve(parsed.problem, rule=JSON_RULE),), form="JSON")
 
 
+def named_extensions(text: str, path: str) -> tuple[str, ...] | None:
+    """Return the extension files that a dialog of Genie names, by path; None where the text is no dialog.
+
+    Raises:
+        ProfileError: it names none, so that it casts no votes, or has keys for which Genie refuses all of it.
+    """
+    found = said(text, path)
+    if found.form != DIALOG:
+        return None
+    wrong = [Finding("SET-8", (), f"Genie refuses the dialog for {key}", place=place) for key, place in found.refused]
+    hint = "name one in engine.backend.extensions"
+    wrong += [
+        Finding("SET-10", (), "the dialog names no extension file, and casts no votes", hint, place=place)
+        for place in found.silent
+    ]
+    if wrong:
+        raise ProfileError(wrong)
+    folder = os.path.dirname(path)  # noqa: PTH120 - the paths are texts
+    return tuple(dict.fromkeys(os.path.join(folder, named) for named, _ in found.extensions))  # noqa: PTH118
+
+
 def sniff(text: str, name: str) -> Reader | None:
     """Return what reads the settings in a text as profiles; None where it has none."""
     found = said(text, name)
-    readable = found.form == PERF_CONFIG or any(each.mode and each.option for each in found.statements)
+    readable = found.form == PERF_CONFIG or any(
+        each.option is not None and each.option.is_mode for each in found.statements
+    )
     return read if readable else None
 
 
@@ -143,7 +166,7 @@ def _of_no_counterpart(statement: Statement) -> Iterator[str]:
 
 def _state_after_run(name: str, after: Statement) -> str:
     votes = load_profile(f"onnxruntime:{after.mode}").votes
-    return state_text(name, f"As {after.key} {after.value}.", votes, f"# {after.place}: {after.key} {after.value}.")
+    return state_lines(name, f"As {after.key} {after.value}.", votes, f"# {after.place}: {after.key} {after.value}.")
 
 
 def _named_apart(profiles: Iterator[Imported]) -> Iterator[Imported]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError
-from htppower.runtimes.profile_text import Imported, profile_name, state_text, vote_lines
+from htppower.runtimes.profile_text import Imported, profile_name, state_lines, vote_lines
 
 if TYPE_CHECKING:
     from htppower.runtimes.snpe_reading import PerfConfig
@@ -52,9 +52,9 @@ def imported(config: PerfConfig, path: str) -> Imported:
         f"  after_inference_us: {config.sustain_us}",
         f"  lowering: {'background' if config.in_background else 'foreground'}",
     ]
-    states = {state: state_text(state, f"What follows the inferences of {name}.", config.lowered)}
+    states = {state: state_lines(state, f"What follows the inferences of {name}.", config.lowered)}
     if config.ends_in is not None and config.ends_in != config.lowered:
         last = f"{name}_deinit_done"
         lines.append(f"  after_deinit_to: {last}")
-        states[last] = state_text(last, f"In which DE-INIT of {name} ends.", config.ends_in)
+        states[last] = state_lines(last, f"In which DE-INIT of {name} ends.", config.ends_in)
     return Imported(name, "\n".join(lines) + "\n", place, states)

@@ -92,7 +92,8 @@ def test_genie_has_keys_for_what_stands_beside_the_profile() -> None:
     """Latency, polling, adaptive polling, HMX timeout and DDR are keys of their own, and are not lost."""
     profile = voting(rpc_control_latency_us=250, rpc_polling_time_us=500, adaptive_polling_time_us=2000)
     profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000, ddr_perf_mode=True))
-    (core,) = json.loads(settings(profile, "genie").parts[0].text)["devices"][0]["cores"]
+    named = next(part for part in settings(profile, "genie").parts if part.where == "extension file, by name")
+    (core,) = json.loads(named.text)["devices"][0]["cores"]
     assert core == {
         "core_id": 0,
         "perf_profile": "burst",

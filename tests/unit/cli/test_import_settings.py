@@ -1,0 +1,74 @@
+"""``htppower import`` of settings of runtimes, and of Genie's dialogs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import load_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+EXTENSIONS = {"devices": [{"cores": [{"perf_profile": "balanced", "rpc_control_latency": 70}]}]}
+
+
+def dialog(**backend: object) -> str:
+    """Return a dialog of Genie with a backend."""
+    return json.dumps({"dialog": {"engine": {"backend": {"type": "QnnHtp", **backend}}}})
+
+
+def test_settings_are_profiles_that_vote_as_their_runtime(command: Command, tmp_path: Path) -> None:
+    """What is made for a runtime comes back as files that load and lint, with what follows a run as a power state."""
+    made, folder = tmp_path / "genai_config.json", tmp_path / "profiles"
+    command.output("settings", "burst", "--for", "genai", "-o", str(made))
+    assert command.output("import", str(made), "-o", str(folder)) == f"{folder / 'decoder.yaml'}\n"
+    profile = load_profile(folder / "decoder.yaml")
+    assert profile.votes.hvx == load_profile("onnxruntime:burst").votes.hvx
+    assert profile.votes.rpc_control_latency_us == 100
+    runs = tmp_path / "options.json"
+    runs.write_text('{"qnn.htp_perf_mode": "burst", "qnn.htp_perf_mode_post_run": "power_saver"}', encoding="utf-8")
+    told = command.output("import", str(runs), "-o", str(folder))
+    assert str(folder / "states" / "options_after_run.yaml") in told.splitlines()
+    assert " error " not in command.output("lint", str(folder))
+
+
+def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_path: Path) -> None:
+    """The inner file beside it is imported, as by its own name."""
+    (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
+    file = tmp_path / "dialog.json"
+    file.write_text(dialog(extensions="inner.json"), encoding="utf-8")
+    assert command.output("import", str(file)) == command.output("import", str(tmp_path / "inner.json"))
+    assert "rpc_control_latency_us: 70" in command.output("import", str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (dialog(), "SET-10"),
+        (dialog(extensions="inner.json", QnnHtp={"perf-profile": "burst"}), "SET-8"),
+        (dialog(extensions="none.json"), "FILE-1"),
+        ('{"htp_performance_mode": "turbo"}', "SET-2"),
+        ("{", "JSON-1"),
+    ],
+)
+def test_what_votes_nothing_is_refused(command: Command, tmp_path: Path, text: str, said: str) -> None:
+    """With its place, and exit code 2."""
+    file = tmp_path / "file.json"
+    file.write_text(text, encoding="utf-8")
+    result = command.run("import", str(file))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+
+
+def test_the_options_of_extension_files_are_no_options_of_settings(command: Command, tmp_path: Path) -> None:
+    """A core and a name say nothing of a setting."""
+    file = tmp_path / "options.json"
+    file.write_text('{"htp_performance_mode": "burst"}', encoding="utf-8")
+    for option in (("--core", "0"), ("--name", "mine")):
+        assert command.run("import", str(file), *option).exit_code == 2
+    assert command.run("import", str(tmp_path / "none.json")).exit_code == 2
