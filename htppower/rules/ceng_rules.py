@@ -81,7 +81,7 @@ def _order(case: Case) -> Iterator[Finding]:
 
 def _asks(clock: Any) -> bool:
     """Return whether a vote on a clock asks for one."""
-    return clock is not None and clock.target.name != "DISABLE"
+    return clock is not None and clock.target is not None and clock.target.name != "DISABLE"
 
 
 CENG_RULES = (_architecture, _needs_hvx, _one_form, _order)

@@ -74,7 +74,8 @@ def disorder(corners: Any) -> tuple[str, str]:
     Both are empty where the corners are in order.
     """
     limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
-    voted = [(name, corner) for name, corner in limits if corner.name != "DISABLE"]
+    # A corner that can't be read, which is told besides, is None.
+    voted = [(name, corner) for name, corner in limits if corner is not None and corner.name != "DISABLE"]
     wrong = [
         (low, below.name, high, above.name)
         for (low, below), (high, above) in itertools.pairwise(voted)

@@ -131,6 +131,8 @@ def _order(case: Case) -> Iterator[Finding]:
     if hmx is None:
         return
     corners = (hmx.min, hmx.target, hmx.max)
+    if None in corners:
+        return  # A corner that can't be read is told besides.
     if not all(isinstance(corner, ExpandedCorner) for corner in corners):
         message = f"the HMX corners are {' / '.join(corner.name for corner in corners)}"
         yield Finding("HMX-8", _HMX, message, "expanded corners, such as TUR")

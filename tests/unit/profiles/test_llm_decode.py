@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from htppower import VoteController, load_profile
@@ -39,7 +41,7 @@ def test_the_votes_are_the_vendors(name: str) -> None:
     assert votes.ceng is not None
     assert votes.dcvs_v3.bus is not None
     assert votes.dcvs_v3.core is not None
-    corners = [votes.dcvs_v3.bus, votes.dcvs_v3.core, votes.hmx_v2, votes.ceng]
+    corners: list[Any] = [votes.dcvs_v3.bus, votes.dcvs_v3.core, votes.hmx_v2, votes.ceng]
     assert all(each.min == each.target == each.max for each in corners)
     units = [f"{each.target.name} {each.perf_mode.name}" for each in (votes.hmx_v2, votes.ceng)]
     clocks = [clock.target.name for clock in (votes.dcvs_v3.bus, votes.dcvs_v3.core)]
