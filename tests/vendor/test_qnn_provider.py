@@ -17,6 +17,7 @@ from vendorlib import decoded
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.review.settings_check.check import check
+from htppower.votes.clock_votes import HMX_DEFAULT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,8 +95,12 @@ def test_the_options_of_a_profile(parts: dict[str, list[str]], name: str) -> Non
     voted = attrs.evolve(mode, rpc_control_latency_us=profile.votes.rpc_control_latency_us)
     log = cast(parts[f"profile {name}"])
     assert log == expected(voted)
-    wanted = {} if not profile.votes else expected(attrs.evolve(profile.votes, hmx_v2=None))
-    named = {item.field[-1].replace("dcvs_enable", "dcvsEnable") for item in made.unexpressed}
+    # Of what no mode votes on it is looked whether the whole vote is named.
+    voted_elsewhere = {name: None for name in ("hmx_v2", "ceng", "ddr_perf_mode") if getattr(profile.votes, name)}
+    wanted = {} if not profile.votes else expected(attrs.evolve(profile.votes, **voted_elsewhere))
+    native = {"dcvs_enable": "dcvsEnable", "power_mode": "powerMode"}
+    named = {native.get(item.field[-1], item.field[-1]) for item in made.unexpressed}
+    assert {name for name in voted_elsewhere if getattr(profile.votes, name) != HMX_DEFAULT} <= named
     for option in wanted.keys() | log.keys():
         for field in wanted.get(option, log.get(option, {})):
             if wanted.get(option, {}).get(field) != log.get(option, {}).get(field):

@@ -24,6 +24,7 @@ IN_WORDS: dict[str, bytes | None] = {
     "FILE-1": None,
     "FILE-2": b"#" * 2**21,
     "FILE-3": "profile: m\xfcde\n".encode("latin-1"),
+    "JSON-1": b'{"devices": [,]}',
 }
 # No file breaks these.
 NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "ID-1"}
@@ -81,5 +82,6 @@ def test_what_is_said_in_words_is_so(command: Command, tmp_path: Path, rule: str
     path = tmp_path / "mine.yaml"
     if content is not None:
         path.write_bytes(content)
-    result = command.run("lint", str(path), "--format", "json")
+    reads = ("import", str(path)) if rule == "JSON-1" else ("lint", str(path), "--format", "json")
+    result = command.run(*reads)
     assert rule in (result.stdout + result.stderr)
