@@ -18,6 +18,8 @@ from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.review.settings_check.check import check
 from htppower.votes.clock_votes import HMX_DEFAULT
+from htppower.votes.option import Option
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +76,14 @@ def expected(votes: VoteSet) -> dict[str, dict[str, int]]:
     return found
 
 
+# The fields of an HVX vote by the members of the struct.
+FIELD_OF = {
+    member: field.name
+    for field in VOTE_OPTIONS[Option.DCVS_V3].fields
+    for member in (*field.native, *([field.flag] if field.flag else []))
+}
+
+
 def calls(lines: list[str]) -> list[int]:
     """Return the ids of the setPowerConfig calls."""
     return [int(match[1]) % 2**32 for match in map(SET.search, lines) if match]
@@ -98,13 +108,12 @@ def test_the_options_of_a_profile(parts: dict[str, list[str]], name: str) -> Non
     # Of what no mode votes on it is looked whether the whole vote is named.
     voted_elsewhere = {name: None for name in ("hmx_v2", "ceng", "ddr_perf_mode") if getattr(profile.votes, name)}
     wanted = {} if not profile.votes else expected(attrs.evolve(profile.votes, **voted_elsewhere))
-    native = {"dcvs_enable": "dcvsEnable", "power_mode": "powerMode"}
-    named = {native.get(item.field[-1], item.field[-1]) for item in made.unexpressed}
+    named = {item.field[-1] for item in made.unexpressed}
     assert {name for name in voted_elsewhere if getattr(profile.votes, name) != HMX_DEFAULT} <= named
     for option in wanted.keys() | log.keys():
         for field in wanted.get(option, log.get(option, {})):
             if wanted.get(option, {}).get(field) != log.get(option, {}).get(field):
-                assert (f"{option}_us" if field == "value" else field) in named
+                assert (f"{option}_us" if field == "value" else FIELD_OF[field]) in named
     assert calls(parts[f"profile {name} runs"]) == []
 
 
