@@ -3,8 +3,8 @@
 python tests/vendor/all_versions.py [--sequences N] [--versions 2.6.0 2.7.0]
 
 Prints a table; the exit code is 1 where a library and the simulated HTP disagree, an echo is not what a file says, or
-the vendor's own voter casts something else than the controller; of 2.3.0 that can't be run. It needs x86-64 Linux and Python 3.11 or later, and
-installs some 100 MB for each version.
+the vendor's own voter casts something else than the controller. The toy model can't be made with 2.3.0, so the voter
+does not run there. It needs x86-64 Linux and Python 3.11 or later, and installs some 100 MB for each version.
 """
 
 from __future__ import annotations
