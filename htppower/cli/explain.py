@@ -19,6 +19,7 @@ from htppower.review.explain.explained import NoSuchField, choose, with_rules_of
 from htppower.review.explain.named import explained_by_name
 from htppower.review.explain.subjects import alike, subjects_of
 from htppower.review.explain.texts.rule_text import MINE
+from htppower.review.file_selection import find_either
 from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.styled import styled
@@ -62,7 +63,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     A profile that is named like one of them is named by its path.
     """
     width = terminal_width()
-    subjects = subjects_of(name)
+    where = Folders.of(folders)
+    subjects = subjects_of(name) or _keys(name, where)
     if subjects:
         if field is not None:
             raise click.UsageError(f"{printable(name)} is a {subjects[0].kind}, and has no fields")
@@ -73,7 +75,7 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
         else:
             echo("\n\n".join("\n".join(_subject(each, width)) for each in subjects))
         return
-    fields = _fields(name, Folders.of(folders))
+    fields = _fields(name, where)
     whole = (each for each in fields if not each.part)
     chosen = with_rules_of_options(whole) if field is None else choose(fields, field)
     if form == "json":
@@ -81,6 +83,17 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
         return
     blocks = [_in_short(each, width) if field is None else _in_full(each, width) for each in chosen]
     echo("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _keys(name: str, folders: Folders) -> tuple[Subject, ...]:
+    """Return the keys of extension files of a name that no profile or power state has."""
+    try:
+        find_either(name, folders)
+    except ProfileError:
+        from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415 - only for a key
+
+        return key_subjects(name)
+    return ()
 
 
 def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:

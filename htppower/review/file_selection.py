@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import enum
 import fnmatch
-import json
 import os
 import re
 from pathlib import Path as FilePath
@@ -151,6 +150,8 @@ def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
         return Kind.OTHER
     if len(data) > LARGEST_FILE_BYTES or not _EXTENSION_KEY.search(data):
         return Kind.OTHER
+    import json  # noqa: PLC0415 - only for such a file
+
     try:
         top = json.loads(data)
     except (ValueError, RecursionError):

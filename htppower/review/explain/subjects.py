@@ -60,7 +60,7 @@ def alike(name: str) -> str:
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:
-    """Return what a name means: one subject, several for a corner of both kinds or a key of several places, or none."""
+    """Return what a name means beside a profile or a key: one subject, two for a corner of both kinds, or none."""
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
     if name.upper() in ADVICE_RULES:
@@ -69,12 +69,7 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     if code is not None:
         return (_code_subject(code),)
     kinds = (VoltageCorner, ExpandedCorner)
-    found = tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
-    if found:
-        return found
-    from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415 - only for a key
-
-    return key_subjects(name)
+    return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
 
 
 def _rule(rule: Rule) -> Subject:
