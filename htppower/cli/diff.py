@@ -1,4 +1,4 @@
-"""``htppower diff``: what changes between two profiles, two folders, or a git revision and now."""
+"""``htppower diff``: what changes between two profiles, extension files, folders, or a git revision and now."""
 
 from __future__ import annotations
 
@@ -64,9 +64,11 @@ _PAIR = 2
 def command(**options: Any) -> None:
     """Compare resolved profiles, and tell the effect of each change.
 
-    A change in a file shows in every profile that it reaches. OLD and NEW are profiles or folders. With --against, each
-    PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the revision.
-    The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format html.
+    A change in a file shows in every profile that it reaches. OLD and NEW are profiles or folders, or backend extension
+    files of the vendor's (JSON), of which each core and graph is compared as the profile that it votes. With --against,
+    each PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the
+    revision. The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format
+    html.
 
     Exit code 0: nothing differs; 1: something does; 2: it could not be compared.
     """
@@ -156,6 +158,6 @@ def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
     Raises:
         ProfileError: no side has any profile or power state.
     """
-    if not any(side.profiles or side.states for side in sides):
+    if not any(side.profiles or side.states or side.extensions for side in sides):
         hint = "name the folder in which they are"
         raise ProfileError(Finding.of_file(path, "FILE-1", "no profile there, then or now", hint) for path in paths)

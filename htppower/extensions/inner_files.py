@@ -11,32 +11,51 @@ from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Node
 
 
-def inner_files(file: ExtensionFile) -> tuple[ExtensionFile, ...]:
+def inner_files(
+    file: ExtensionFile, find: Callable[[FilePath, FilePath], FilePath] | None = None
+) -> tuple[ExtensionFile, ...]:
     """Return the files with the settings: this one, or those that it names, in their order.
 
     A path that is not absolute is looked for beside the outer file, then where the vendor's tools would: from the
-    working folder.
+    working folder; or where ``find`` says of the outer file's folder and the path.
 
     Raises:
         ProfileError: an outer file names none, or one that can't be read or names another in its turn.
     """
     if file.kind is FileKind.INNER:
         return (file,)
+    return tuple(_inner(file, node, find or beside_or_here) for node in _named(file))
+
+
+def beside_or_here(folder: FilePath, named: FilePath) -> FilePath:
+    """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
+    beside = folder / named
+    return beside if beside.exists() else named
+
+
+def named_paths(file: ExtensionFile) -> tuple[str, ...]:
+    """Return the paths that an outer file names, as they are written; an inner one names none.
+
+    Raises:
+        ProfileError: an outer file names none.
+    """
+    return () if file.kind is FileKind.INNER else tuple(str(node.value) for node in _named(file))
+
+
+def _named(file: ExtensionFile) -> tuple[Node, ...]:
+    """Return the paths that an outer file names."""
     blocks = file.of(Section.BACKEND_EXTENSIONS)
     if not blocks:
         top = file.text.accepted()
         node = top.get("backend_extensions") or top
         raise ProfileError([file.problem("TYPE-1", node, f"backend_extensions is {node.kind}", "write an object")])
-    return tuple(_inner(file, node) for node in _named(file))
-
-
-def _named(file: ExtensionFile) -> tuple[Node, ...]:
-    """Return the paths that an outer file names."""
-    block = file.of(Section.BACKEND_EXTENSIONS)[0]
+    block = blocks[0]
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     if one is not None and several is not None:
         message = "config_file_path and per_soc_config_file_path exclude each other"
@@ -54,11 +73,9 @@ def _named(file: ExtensionFile) -> tuple[Node, ...]:
     return paths
 
 
-def _inner(file: ExtensionFile, node: Node) -> ExtensionFile:
-    named = FilePath(str(node.value))
-    beside = FilePath(file.path).parent / named
+def _inner(file: ExtensionFile, node: Node, find: Callable[[FilePath, FilePath], FilePath]) -> ExtensionFile:
     try:
-        inner = read_extension_file(beside if beside.exists() else named)
+        inner = read_extension_file(find(FilePath(file.path).parent, FilePath(str(node.value))))
     except (ProfileError, ValueError) as error:
         if isinstance(error, ProfileError) and error.problems[0].rule not in ("FILE-1", "FILE-2"):
             raise

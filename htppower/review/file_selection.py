@@ -110,7 +110,7 @@ def find_sources(
         if patterns and _matches(file, patterns):
             below.pop(real, None)
             continue
-        kind = _json_kind(file, named=real in named) if extensions and file.suffix == JSON else kind_of(file)
+        kind = json_kind(file, named=real in named) if extensions and file.suffix == JSON else kind_of(file)
         if kind is Kind.OTHER and real not in named:
             left_out.append(file)
         elif kind is not Kind.TEST:
@@ -160,7 +160,7 @@ def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
     return Kind.EXTENSION if is_one else Kind.OTHER
 
 
-def _json_kind(path: FilePath, *, named: bool) -> Kind:
+def json_kind(path: FilePath, *, named: bool) -> Kind:
     """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
     if not named or extension_kind(path) is Kind.EXTENSION:
         return Kind.EXTENSION

@@ -130,3 +130,23 @@ def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
     page = command.output("diff", "--against", "HEAD", "--format", "html", exit_code=1)
     assert "HEAD:profiles/base.yaml" in page
     assert "htppower-" not in page
+
+
+def test_extension_files_are_compared_as_they_were_then(command: Command, repository: Callable[..., None]) -> None:
+    """Also the file that an outer one names, from its folder or from the working folder; a refused one is exit 2."""
+    chat = '{"devices": [{"cores": [{"perf_profile": "burst"}]}]}'
+    Path("app").mkdir()
+    Path("app/chat.json").write_text(chat, encoding="utf-8")
+    for outer, named in (("beside", "chat.json"), ("working", "app/chat.json")):
+        said = f'{{"backend_extensions": {{"config_file_path": "{named}"}}}}'
+        Path(f"app/{outer}.json").write_text(said, encoding="utf-8")
+    repository("add", ".")
+    repository("commit", "-q", "-m", "two")
+    assert command.run("diff", "--against", "HEAD", "app").exit_code == 0
+    Path("app/chat.json").write_text(chat.replace("burst", "balanced"), encoding="utf-8")
+    for path in ("app/chat.json", "app/beside.json", "app/working.json", "app"):
+        told = command.output("diff", "--against", "HEAD", path, exit_code=1)
+        assert "relax.after_inference_us  300000 -> 0   changes timing   (app/chat.json:1:26)" in told
+    Path("app/chat.json").write_text(chat.replace("burst", "brst"), encoding="utf-8")
+    result = command.run("diff", "--against", "HEAD", "app/chat.json")
+    assert (result.exit_code, "app/chat.json:1:42: EXT-12" in result.stderr) == (2, True)

@@ -10,6 +10,7 @@ from htppower.profiles.fields import has_corners, is_one_corner, limits, profile
 from htppower.profiles.profile import NO_VOTES
 from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
+from htppower.review.diff.extension_source import ExtensionSource, extension_cause
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -80,6 +81,12 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     lowered = {field: _lowered_changes(name, field, old, new) for field in named}
     found += _relax_changes(old, new, lowered)
     return (*found, *(change for changes in lowered.values() for change in changes))
+
+
+def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
+    """Return what differs where one is of an extension file, in which profiles and power states have no names."""
+    unnamed = ("profile", "name", "summary", *(f"relax.{field}" for field in _STATES))
+    return tuple(change for change in changes_of_profile(old, new) if change.field not in unnamed)
 
 
 def _lowered_changes(name: str, field: str, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
@@ -243,6 +250,8 @@ def _field(at: KeyPath) -> str:
 
 
 def _cause(at: KeyPath, old: _Side, new: _Side) -> Cause:
+    if isinstance(old.file, ExtensionSource) or isinstance(new.file, ExtensionSource):
+        return extension_cause(at, old.file, new.file)
     if old.named_by is not None and new.named_by is not None:
         before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
         if before != after:

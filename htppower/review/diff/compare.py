@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from htppower.review.diff.changes import Change, changes_of_profile, changes_of_state
+from htppower.review.diff.changes import Change, changes_of_part, changes_of_profile, changes_of_state
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.extension_pairs import file_pairs, part_pairs
+from htppower.review.diff.extension_settings import changed_settings
+from htppower.review.diff.extension_source import ExtensionSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +75,7 @@ class Comparison:
         """Return the changes of an effect, each once for all that it changes alike, in the order of the first."""
         alike: dict[Any, list[Change]] = {}
         for change in self.of_effect(effect):
-            line = (change.cause.removed, change.cause.place.line, os.path.realpath(change.cause.place.path))
+            line = (change.cause.removed, change.cause.place[1:], os.path.realpath(change.cause.place.path))
             said = (change.when, change.field, change.old_field, change.old, change.new)
             alike.setdefault((line, said), []).append(change)
         return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
@@ -84,13 +87,16 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     With ``files`` each side is one file; then the two are a pair, whatever their names.
     """
     before, after = old[0], new[0]
-    pairs = _pairs(before.profiles, after.profiles, alone=files)
+    pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
     changes: list[Change] = []
     changed = []
     for name, one, other in pairs:
-        found = changes_of_profile(one, other)
+        of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
+        found = (changes_of_part if of_extension else changes_of_profile)(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
+    for file, called in file_pairs(before, after, alone=files):
+        changes += changed_settings(called, before.extensions[file], after.extensions[called])
     states = _pairs(before.states, after.states, alone=files)
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
@@ -113,7 +119,7 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         removed=_alone(before, after, paired, old[1]),
         changes=tuple(sorted(shown, key=lambda change: order.index(change.effect))),
         changed=tuple(changed),
-        adds_votes=any(each.value.votes for each in after.profiles.values() if id(each) not in paired),
+        adds_votes=any(each.value.votes for each in after.all_profiles.values() if id(each) not in paired),
     )
 
 
@@ -133,7 +139,7 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
 
     A power state is so only if the other side has none of its name, in use or not.
     """
-    files = {name: each.file for name, each in side.profiles.items() if id(each) not in paired}
+    files = {name: each.file for name, each in side.all_profiles.items() if id(each) not in paired}
     in_use = {state.value.name for each in other.profiles.values() for state in each.states.values()}
     for name, each in side.states.items():
         if id(each) not in paired and name not in other.states and each.value.name not in in_use:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 
 class Effect(str, enum.Enum):
-    """What a change does, the weightiest first."""
+    """What a change does, the weightiest first.
+
+    ``NO_VOTE`` is a setting of an extension file that casts none: the change does something else, or nothing.
+    """
 
     RAISES_POWER = "raises power"
     LOWERS_POWER = "lowers power"
     CHANGES_LATENCY = "changes latency"
     CHANGES_TIMING = "changes timing"
+    NO_VOTE = "no vote"
     WORDING = "wording only"
 
     __str__ = str.__str__

@@ -11,6 +11,8 @@ import attrs
 
 from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.strict_yaml import read_document
+from htppower.review.diff.extension_parts import paths_named_by
+from htppower.review.file_selection import JSON, Kind, extension_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,15 +61,15 @@ class Listing:
 
     @functools.cached_property
     def folders(self) -> Mapping[str, list[str]]:
-        """The YAML files, and the links, directly in each folder."""
+        """The files of YAML and JSON, and the links, directly in each folder."""
         folders: dict[str, list[str]] = {}
         for name in (*self.files, *self.links):
-            if name in self.links or name.endswith(SUFFIXES):
+            if name in self.links or name.endswith((*SUFFIXES, JSON)):
                 folders.setdefault(posixpath.dirname(name), []).append(name)
         return folders
 
     def below(self, folder: str) -> Iterator[str]:
-        """Yield the YAML files, and the links, in a folder and below."""
+        """Yield the files of YAML and JSON, and the links, in a folder and below."""
         for place, names in self.folders.items():
             if is_below(place, folder):
                 yield from names
@@ -105,10 +107,11 @@ def is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
-def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read) -> None:
-    """Write the YAML files below ``starts``, the files that these name, and every link into the folder ``root``.
+def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read, working: str = "") -> None:
+    """Write files of YAML and JSON into the folder ``root``: those below ``starts``, what these name, and every link.
 
     ``starts`` are paths from the top of the repository, with slashes; the empty one is the top.
+    ``working`` is such a path of the working folder, from which an outer extension file may name others.
     """
     for name, target in listing.links.items():
         _make_link(listing, name, target, root, top)
@@ -132,7 +135,7 @@ def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, re
             (root / led).write_bytes(content)
         written.update(new)
         for path, led in files.items():
-            wanted += _paths_from(listing, path, root / led)
+            wanted += _paths_from(listing, path, root / led, working)
 
 
 def _is_safe(name: str) -> bool:
@@ -149,8 +152,11 @@ def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: st
     (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
 
 
-def _paths_from(listing: Listing, path: str, file: FilePath) -> list[str]:
+def _paths_from(listing: Listing, path: str, file: FilePath, working: str) -> list[str]:
     """Return the paths that a file names, and the files near it, which it may name without a path."""
+    if path.endswith(JSON) and extension_kind(file) is Kind.EXTENSION:
+        below = paths_named_by(file)
+        return [posixpath.join(folder, each) for each in below for folder in (posixpath.dirname(path), working)]
     tree = read_document(file).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")
@@ -160,4 +166,5 @@ def _paths_from(listing: Listing, path: str, file: FilePath) -> list[str]:
     texts = [text for text in named if isinstance(text, str) and ("/" in text or text.endswith(SUFFIXES))]
     paths = [posixpath.join(folder, text) for text in texts]
     near = (folder, posixpath.dirname(folder), posixpath.join(folder, "states"))
-    return [*paths, *(each for place in near for each in listing.folders.get(place, ()))]
+    mates = (each for place in near for each in listing.folders.get(place, ()))
+    return [*paths, *(each for each in mates if not each.endswith(JSON))]

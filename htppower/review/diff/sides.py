@@ -9,14 +9,27 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
+from htppower.extensions.inner_files import beside_or_here
 from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.review.file_selection import Kind, Source, find_either, find_sources, folders_of, kind_of
+from htppower.review.diff.extension_parts import is_outer, parts_of, read_extension_files
+from htppower.review.file_selection import (
+    JSON,
+    Kind,
+    Source,
+    find_either,
+    find_sources,
+    folders_of,
+    json_kind,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from htppower.extensions.extension_file import ExtensionFile
     from htppower.profiles.profile import PowerState, Profile
+    from htppower.review.diff.extension_parts import Part
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -44,6 +57,17 @@ class Tree:
         relative = os.path.relpath(path, self.root)
         return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
 
+    def inner(self, folder: FilePath, named: FilePath) -> FilePath:
+        """Return where a path leads that an outer extension file in a folder names: in a revision, to its files."""
+        if self.root is None or self.top is None:
+            return beside_or_here(folder, named)
+        for path in (folder / named, FilePath.cwd() / named):
+            for top in (self.root, self.top):
+                there = os.path.relpath(path, top)
+                if not there.startswith(os.pardir) and (self.root / there).exists():
+                    return self.root / there
+        return folder / named
+
     @property
     def lookup(self) -> Folders:
         """Where names from the command line are looked up."""
@@ -69,10 +93,20 @@ class Side:
     Attributes:
         profiles: the profiles.
         states: the power states that none of the profiles uses.
+        extensions: the extension files.
+        parts: their cores and graphs, by file.
     """
 
     profiles: dict[str, Examined[Profile]] = attrs.field(factory=dict)
     states: dict[str, Examined[PowerState]] = attrs.field(factory=dict)
+    extensions: dict[str, ExtensionFile] = attrs.field(factory=dict)
+    parts: dict[str, tuple[Part, ...]] = attrs.field(factory=dict)
+
+    @property
+    def all_profiles(self) -> dict[str, Examined[Profile]]:
+        """The profiles, and what each core and graph of the extension files votes."""
+        of_parts = {f"{file} {part.name}": part.profile for file, parts in self.parts.items() for part in parts}
+        return {**self.profiles, **of_parts}
 
 
 def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
@@ -102,6 +136,8 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
 
 def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, known: Known) -> tuple[Finding, ...]:
     """Read a file into a side; return its problems."""
+    if source.kind is Kind.EXTENSION:
+        return tuple(_read_extensions(key, source, tree, side))
     if source.kind is Kind.STATE:
         state = examine_power_state(source.path, folders, known)
         other = side.states.setdefault(f"{key}{state.value.name}", state)
@@ -110,6 +146,18 @@ def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, kn
     of_states = [problem for state in profile.states.values() for problem in state.problems]
     first = side.profiles.setdefault(f"{key}{profile.value.name}", profile)
     return (*profile.problems, *of_states, *_repeated_name(profile, first, tree))
+
+
+def _read_extensions(folder: str, source: Source, tree: Tree, side: Side) -> Iterator[Finding]:
+    """Read an extension file, or those that it names, into a side; yield where two have the same name."""
+    for file in read_extension_files(source.path, tree.inner):
+        name = f"{folder}{FilePath(file.path).name}"
+        first = side.extensions.setdefault(name, file)
+        if first is file:
+            side.parts[name] = tuple(parts_of(file))
+        elif os.path.realpath(first.path) != os.path.realpath(file.path):
+            hint = f"the first is {tree.shown(first.path)}; name the folder that holds both"
+            yield Finding.of_file(file.path, "NAME-1", f"a second extension file named {name!r}", hint)
 
 
 def _repeated_name(
@@ -132,10 +180,17 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
     """Yield the files of a name, each with the folder to put before its own name."""
     path = FilePath(name)
     if not path.is_dir():
-        found = (path, kind_of(path)) if path.exists() else find_either(os.fspath(name), tree.lookup)
-        yield "", Source(found[0], Kind.STATE if found[1] is Kind.STATE else Kind.PROFILE)
+        if not path.exists():
+            if path.suffix == JSON:
+                raise ProfileError([Finding.of_file(str(path), "FILE-1", "no such file", "check the path")])
+            yield "", Source(*find_either(os.fspath(name), tree.lookup))
+            return
+        kind = json_kind(path, named=True) if path.suffix == JSON else kind_of(path)
+        yield "", Source(path, kind if kind in (Kind.STATE, Kind.EXTENSION) else Kind.PROFILE)
         return
-    for source in find_sources([path]).sources:
+    for source in find_sources([path], extensions=True).sources:
+        if source.kind is Kind.EXTENSION and is_outer(source.path):
+            continue  # what it names stands in the folder too, or is found on the device only
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
         # A record has its runtime in its name.
         recorded = source.kind is Kind.PROFILE and runtime_of(source.path)

@@ -53,8 +53,10 @@ def summary(comparison: Comparison) -> str:
 
 
 def place_text(place: Place) -> str:
-    """Return a place as ``file:line``."""
+    """Return a place as ``file:line``; in JSON, which may be all in one line, as ``file:line:column``."""
     path = printable(shown_path(place.path))
+    if place.line and path.endswith(".json"):
+        return f"{path}:{place.line}:{place.column}"
     return f"{path}:{place.line}" if place.line else path
 
 

@@ -16,7 +16,7 @@ from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
 
-RAISES, LOWERS, LATENCY, TIMING, WORDING = Effect
+RAISES, LOWERS, LATENCY, TIMING, _, WORDING = Effect
 DCVS = ("votes", "dcvs_v3")
 FREE = {"dcvs_enable": True, "core": corners("SVS", "NOM", "TURBO")}
 

@@ -1,0 +1,65 @@
+"""Which core or graph of the one side is compared with which of the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
+    from htppower.review.diff.extension_parts import Part
+    from htppower.review.diff.sides import Side
+
+
+class PartPair(NamedTuple):
+    """A core or graph of both sides, or of one side and a profile."""
+
+    name: str
+    old: Examined[Profile]
+    new: Examined[Profile]
+
+
+def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
+    """Return the extension files that are on both sides by name, or, with ``alone``, the only one of each side."""
+    if alone and len(old.parts) == len(new.parts) == 1:
+        return [(next(iter(old.parts)), next(iter(new.parts)))]
+    return [(name, name) for name in old.parts if name in new.parts]
+
+
+def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
+    """Return the pairs: cores by device and id, graphs by name, of files of the same name.
+
+    With ``alone`` each side is one file: two are a pair whatever their names, and a profile is compared with each core
+    and graph. A graph without a profile of its own on one side votes as the first core there, and is compared with it.
+    """
+    if alone and bool(old.extensions) is not bool(new.extensions):
+        return _with_profile(old, new)
+    pairs = []
+    for file, called in file_pairs(old, new, alone=alone):
+        one, other = ({part.name: part for part in parts} for parts in (old.parts[file], new.parts[called]))
+        for name in dict.fromkeys((*other, *one)):
+            left, right = (_part(name, side, one, other) for side in (one, other))
+            if left is not None and right is not None:
+                pairs.append(PartPair(f"{called} {name}", left, right))
+    return pairs
+
+
+def _part(name: str, side: Mapping[str, Part], *both: Mapping[str, Part]) -> Examined[Profile] | None:
+    if name in side:
+        return side[name].profile
+    if not any(name in each and each[name].is_graph for each in both):
+        return None
+    return next(iter(side.values())).profile
+
+
+def _with_profile(old: Side, new: Side) -> list[PartPair]:
+    plain, files = (new, old) if old.extensions else (old, new)
+    if len(plain.profiles) != 1:
+        return []
+    (profile,) = plain.profiles.values()
+    parts = [(f"{file} {part.name}", part.profile) for file, parts in files.parts.items() for part in parts]
+    if old.extensions:
+        return [PartPair(name, part, profile) for name, part in parts]
+    return [PartPair(name, profile, part) for name, part in parts]

@@ -1,0 +1,155 @@
+"""The cores and graphs of extension files as profiles, so that they are compared as these are."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+
+from htppower.errors import Finding, ProfileError
+from htppower.extensions.checks import problems
+from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START
+from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.inner_files import inner_files, named_paths
+from htppower.extensions.keys import Section
+from htppower.extensions.performance import core_performance, graph_performance
+from htppower.extensions.refusals.refused import refused
+from htppower.extensions.refusals.text import refused_text
+from htppower.profiles.loading import Examined
+from htppower.review.diff.extension_origins import origins
+from htppower.review.diff.extension_source import ExtensionSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.extensions.extension_file import Block, ExtensionFile
+    from htppower.extensions.performance import Performance
+    from htppower.profiles.profile import PowerState, Profile
+
+
+class Part(NamedTuple):
+    """A core, or a graph with a profile of its own.
+
+    Attributes:
+        name: such as ``core 0``, ``device 1 core 0`` or ``graph decode``.
+        profile: what it votes.
+        is_graph: whether it is a graph, which without a profile of its own votes as the first core does.
+    """
+
+    name: str
+    profile: Examined[Profile]
+    is_graph: bool = False
+
+
+def read_extension_files(path: FilePath, find: Callable[[FilePath, FilePath], FilePath]) -> tuple[ExtensionFile, ...]:
+    """Return an extension file, or those that an outer one names, which ``find`` finds from its folder.
+
+    Raises:
+        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing.
+    """
+    files = inner_files(read_extension_file(path), find)
+    if found := [finding for file in files for finding in _refusals(file)]:
+        raise ProfileError(found)
+    return files
+
+
+def paths_named_by(path: FilePath) -> tuple[str, ...]:
+    """Return the paths that an extension file names, as they are written; none where it is broken."""
+    try:
+        return named_paths(read_extension_file(path))
+    except ProfileError:
+        return ()
+
+
+def is_outer(path: FilePath) -> bool:
+    """Return whether a file is an outer one, which only names others; a broken one is not."""
+    try:
+        return read_extension_file(path).kind is FileKind.OUTER
+    except ProfileError:
+        return False
+
+
+def _refusals(file: ExtensionFile) -> tuple[Finding, ...]:
+    found = [
+        Finding(each.rule, (), each.message, each.hint, place=file.text.place(each.at.start)) for each in refused(file)
+    ]
+    if (at_text := refused_text(file.text)) is not None:
+        offset, message, hint = at_text
+        found.insert(0, Finding("EXT-10", (), message, hint, place=file.text.place(offset)))
+    return tuple(dict.fromkeys(found)) or problems(file)
+
+
+def parts_of(file: ExtensionFile) -> Iterator[Part]:
+    """Yield the cores of a file, then the graphs with a profile of their own, by their names."""
+    cores: list[tuple[str, Block | None]] = [
+        (f"core {_core_id(core)}" if number == 0 else f"device {number} core {_core_id(core)}", core)
+        for number, device in enumerate(file.of(Section.DEVICE))
+        for core in file.of(Section.CORE, device.at)
+    ]
+    seen: dict[str, int] = {}
+    for name, core in cores or [("core 0", None)]:
+        yield Part(_numbered(name, seen), _examined(file, core, None, core_performance(file, core)))
+    first = cores[0][1] if cores else None
+    for number, graph in enumerate(file.of(Section.GRAPH)):
+        if graph.get("perf_profile") is None:
+            continue
+        examined = _examined(file, first, graph, graph_performance(file, first, graph))
+        named = graph.get("graph_names")
+        for name in [str(each.value) for each in (() if named is None else named.items)] or [
+            f"{number} without a name"
+        ]:
+            yield Part(_numbered(f"graph {name}", seen), examined, is_graph=True)
+
+
+def _numbered(name: str, seen: dict[str, int]) -> str:
+    """Return a name; one that was there before has a number behind it."""
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _core_id(core: Block) -> int:
+    node = core.get("core_id")
+    return 0 if node is None else int(node.value)
+
+
+def _examined(
+    file: ExtensionFile, core: Block | None, graph: Block | None, performance: Performance
+) -> Examined[Profile]:
+    said = f"{performance.perf_profile} as in {FilePath(file.path).name}."
+    profile = attrs.evolve(performance.profile, name=FilePath(file.path).stem, summary=said, source=FilePath(file.path))
+    relax = profile.relax
+    states: dict[str, Examined[PowerState]] = {}
+    if relax is not None:
+        states["to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE))
+        if relax.after_deinit_to is not relax.to:
+            states["after_deinit_to"] = _state(relax.after_deinit_to, _source(file, core, graph, DEINIT_DONE))
+    return Examined(profile, _source(file, core, graph, INFERENCE_START), (), readable=True, states=states)
+
+
+def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
+    return Examined(state, source, (), readable=True)
+
+
+def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state: str) -> ExtensionSource:
+    """Return which keys say what is in force after a state."""
+    holder = graph or core
+    members = () if holder is None else holder.node.members
+    named = next((member for member in members if member.key == "perf_profile"), None)
+    custom = named is not None and named.node.value == "custom"
+    path = FilePath(file.path)
+    return ExtensionSource(
+        path=path,
+        tree={},
+        places={},
+        key_places={},
+        problems=(),
+        version=None,
+        lineage=(path.stem,),
+        complete=True,
+        documents=(),
+        extension=file,
+        origins=origins(file, core, state, custom=custom),
+        named=named,
+        holder=file.text.accepted() if holder is None else holder.node,
+    )

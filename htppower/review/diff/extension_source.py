@@ -1,0 +1,70 @@
+"""What a comparison reads of an extension file in the place of a profile's file: which key says each field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.profiles.extends import ResolvedFile
+from htppower.review.diff.causes import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from htppower.errors import KeyPath, Place
+    from htppower.extensions.extension_file import ExtensionFile
+    from htppower.extensions.json_nodes import Member, Node
+
+
+@attrs.frozen(repr=False, eq=False, kw_only=True)
+class ExtensionSource(ResolvedFile):
+    """The settings of a core or graph.
+
+    Attributes:
+        extension: the file.
+        origins: the keys that say fields, by field.
+        named: the key ``perf_profile`` whose profile says the other fields; None where the file has none.
+        holder: the core, or what would hold it.
+    """
+
+    extension: ExtensionFile
+    origins: Mapping[KeyPath, Member]
+    named: Member | None
+    holder: Node
+
+    def place(self, at: KeyPath) -> Place:
+        """Return the place of the key that says a field."""
+        for length in range(len(at), 1, -1):
+            if at[:length] in self.origins:
+                return self.extension.place(self.origins[at[:length]])
+        below = [member for _, member in self.below(at)] if at[1:] else []
+        return self.extension.place(below[0] if below else self.named or self.holder)
+
+    def below(self, at: KeyPath) -> Iterator[tuple[KeyPath, Member]]:
+        """Yield the keys that say a field, or parts of it, in the order of the file."""
+        for keys, member in sorted(self.origins.items(), key=lambda pair: pair[1].start):
+            if keys[: len(at)] == at:
+                yield keys, member
+
+
+def extension_cause(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
+    """Return the key, or the line, by which a field differs where one of two files is an extension file."""
+    if not (isinstance(old, ExtensionSource) and isinstance(new, ExtensionSource)):
+        return Cause(new.place(at))
+    before, after = dict(old.below(at)), dict(new.below(at))
+    for keys, member in after.items():
+        if keys not in before or before[keys].node.plain() != member.node.plain():
+            return Cause(new.extension.place(member))
+    if _profile(old) != _profile(new):
+        if new.named is not None or old.named is None:
+            return Cause(new.extension.place(new.named or new.holder))
+        return Cause(old.extension.place(old.named), removed=True)
+    for keys, member in before.items():
+        if keys not in after:
+            return Cause(old.extension.place(member), removed=True)
+    return Cause(new.place(at))
+
+
+def _profile(source: ExtensionSource) -> object:
+    return None if source.named is None else source.named.node.value
