@@ -77,6 +77,9 @@ def named_extensions(text: str, path: str) -> tuple[str, ...] | None:
         Finding("SET-10", (), "the dialog names no extension file, and casts no votes", hint, place=place)
         for place in found.silent
     ]
+    if not wrong and not found.extensions:
+        message = "no backend of the dialog is of type QnnHtp, and it casts no votes"
+        wrong.append(Finding.of_file(path, "SET-10", message, hint))
     if wrong:
         raise ProfileError(wrong)
     folder = os.path.dirname(path)  # noqa: PTH120 - the paths are texts

@@ -52,6 +52,8 @@ def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_pat
         (dialog(), "SET-10"),
         (dialog(extensions="inner.json", QnnHtp={"perf-profile": "burst"}), "SET-8"),
         (dialog(extensions="none.json"), "FILE-1"),
+        (dialog(type="QnnGpu"), "SET-10"),
+        ('{"dialog": {"engine": []}}', "SET-10"),
         ('{"htp_performance_mode": "turbo"}', "SET-2"),
         ("{", "JSON-1"),
     ],
