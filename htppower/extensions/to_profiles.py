@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from htppower.extensions.performance import RELAXED, RELEASED, core_performance,
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.profiles.yaml_text import profile_lines, state_text
+from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
 
 _WIDTH = 110
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
-_LONGEST_NAME = 60
 
 
 @attrs.frozen
@@ -95,7 +92,7 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
             distinct[key] = (first_suffix, f"{first}, {of}", performance)
         else:
             distinct[key] = (suffix, of, performance)
-    stem = _name(name or FilePath(file.path).stem or "imported")
+    stem = profile_name(name or FilePath(file.path).stem)
     made = []
     for suffix, of, performance in distinct.values():
         called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
@@ -171,12 +168,6 @@ def _base(performance: Performance) -> Profile | None:
     name = plain_name(name) if name.startswith(LLM_DECODE) else name
     base = load_profile("balanced" if name == "default" else name)
     return base if base.votes or not performance.profile.votes else None
-
-
-def _name(text: str) -> str:
-    """Return a text as a name of a profile that is no shipped one's."""
-    name = _NOT_IN_A_NAME.sub("_", text)[:_LONGEST_NAME].strip("_.-") or "imported"
-    return f"{name}_imported" if name in SHIPPED_PROFILES else name
 
 
 def _comment(text: str) -> Iterable[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from htppower.errors import printable
 from htppower.profiles.discovery import own_name
 from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.profile import LISTED_FIRST
+from htppower.profiles.yaml_words import read_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,6 +18,24 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
 
 _INDENT = "  "
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_NAME = 60
+
+
+def profile_name(text: str) -> str:
+    """Return a text, such as the name of a file, as a name of a profile that is no shipped one's.
+
+    YAML reads the name as a word: one that it would read as a number or a truth has ``profile_`` before it.
+    """
+    name = _NOT_IN_A_NAME.sub("_", text)[:_LONGEST_NAME].strip("_.-") or "imported"
+    if name in LISTED_FIRST:
+        return f"{name}_imported"
+    return name if read_word(name) == name else f"profile_{name}"
+
+
+def comment(text: str) -> str:
+    """Return a text as a comment of one line, whatever is in it."""
+    return f"# {printable(text)}"
 
 
 def profile_lines(profile: Profile, base: Profile | None = None) -> Iterator[tuple[KeyPath, str]]:

@@ -8,7 +8,7 @@ import attrs
 
 from htppower.profiles.fields import vote_fields
 from htppower.profiles.profile import PowerState
-from htppower.profiles.yaml_text import field_lines, state_text
+from htppower.profiles.yaml_text import comment, field_lines, state_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,15 +38,9 @@ class Imported:
         return {f"{self.name}.yaml": self.text, **{f"states/{name}.yaml": text for name, text in self.states.items()}}
 
 
-def profile_name(text: str) -> str:
-    """Return a text as a name that a profile may have."""
-    name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "_.-") else "_" for letter in text)
-    return name if name[:1].isalnum() or name.startswith("_") else f"_{name}"
-
-
 def state_lines(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
     """Return the file of a power state, with comments above it."""
-    return "\n".join((*comments, state_text(PowerState(name, summary, votes)))) + "\n"
+    return "\n".join((*map(comment, comments), state_text(PowerState(name, summary, votes)))) + "\n"
 
 
 def vote_lines(votes: VoteSet) -> Iterator[str]:

@@ -18,9 +18,10 @@ from htppower.errors import Finding, ProfileError
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.profiles.yaml_text import comment, profile_name, quoted
 from htppower.runtimes.json_settings import DIALOG, said_by_json
 from htppower.runtimes.options import Takes, Where
-from htppower.runtimes.profile_text import Imported, profile_name, state_lines
+from htppower.runtimes.profile_text import Imported, state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
@@ -143,10 +144,10 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> I
     stem = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122 - the path may be none
     name = profile_name(statement.name or stem or mode)
     lines = [
-        f"# {statement.place}: {statement.key} {statement.value}, of {statement.where}.",
+        comment(f"{statement.place}: {statement.key} {statement.value}, of {statement.where}."),
         *_of_no_counterpart(statement),
         f"profile: {name}",
-        f"summary: As {statement.key} {statement.value} of {statement.where}.",
+        f"summary: {quoted(f'As {statement.key} {statement.value} of {statement.where}.')}",
         f"extends: {runtime}:{mode}",
     ]
     latency = next((each for key, each in beside.items() if key.endswith("rpc_control_latency")), None)
@@ -169,7 +170,7 @@ def _of_no_counterpart(statement: Statement) -> Iterator[str]:
 
 def _state_after_run(name: str, after: Statement) -> str:
     votes = load_profile(f"onnxruntime:{after.mode}").votes
-    return state_lines(name, f"As {after.key} {after.value}.", votes, f"# {after.place}: {after.key} {after.value}.")
+    return state_lines(name, f"As {after.key} {after.value}.", votes, f"{after.place}: {after.key} {after.value}.")
 
 
 def _named_apart(profiles: Iterator[Imported]) -> Iterator[Imported]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from htppower.errors import Finding, Place, ProfileError
-from htppower.runtimes.profile_text import Imported, profile_name, state_lines, vote_lines
+from htppower.errors import Finding, Place, ProfileError, printable
+from htppower.profiles.yaml_text import comment, profile_name, quoted
+from htppower.runtimes.profile_text import Imported, state_lines, vote_lines
 
 if TYPE_CHECKING:
     from htppower.runtimes.snpe_reading import PerfConfig
@@ -37,14 +38,15 @@ def imported(config: PerfConfig, path: str) -> Imported:
     name = profile_name(stem or "perf_config")
     state = f"{name}_done"
     place = config.places.get(("execute",), Place(path))
-    comments = [f"# {place}: SNPE's section execute; its section init is not read beside it."]
+    comments = [f"{place}: SNPE's section execute; its section init is not read beside it."]
     for at, where in config.places.items():
         if at[-1:] and at[-1] in _NO_COUNTERPART:
-            comments.append(f"# {where}: {at[-1]} has no counterpart.")
+            comments.append(f"{where}: {at[-1]} has no counterpart.")
+    summary = f"As SNPE's perf config {os.path.basename(path) or 'votes'}."  # noqa: PTH119 - as above
     lines = [
-        *comments,
+        *map(comment, comments),
         f"profile: {name}",
-        f"summary: As SNPE's perf config {os.path.basename(path) or 'votes'}.",  # noqa: PTH119 - as above
+        f"summary: {quoted(printable(summary))}",
         *vote_lines(config.raised),
         "relax:",
         f"  to: {state}",

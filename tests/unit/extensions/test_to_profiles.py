@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from htppower import ProfileError, load_profile
 from htppower.extensions.extension_file import parse_extension_file
@@ -303,12 +304,22 @@ def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("burst.json", "burst_imported"), ("a b/ç.d.json", "d"), ("---.json", "imported"), ("x" * 300, "x" * 60)],
+    [
+        ("burst.json", "burst_imported"),
+        ("llm_decode_burst.json", "llm_decode_burst_imported"),
+        ("a b/ç.d.json", "d"),
+        ("---.json", "imported"),
+        ("x" * 300, "x" * 60),
+        ("69.json", "profile_69"),
+        ("no.json", "profile_no"),
+        ("1e5.json", "profile_1e5"),
+    ],
 )
 def test_a_profile_is_called_as_the_file_is(path: str, name: str) -> None:
-    """As far as that is a name, and no shipped profile's."""
+    """As far as that is a name, no shipped profile's, and a word to YAML."""
     (found,) = to_profiles(parse_extension_file("{}", path))
     assert found.profile.name == name
+    assert yaml.safe_load(found.texts()[f"{name}.yaml"])["profile"] == name
 
 
 def test_hostile_names_stay_in_their_comment() -> None:

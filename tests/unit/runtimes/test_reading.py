@@ -135,6 +135,20 @@ def test_one_setting_in_any_text(text: str, record: str, tmp_path: Path) -> None
     assert f"extends: {record}\n" in found.text
 
 
+@pytest.mark.parametrize("path", ["69.json", "no.json", "a: b #c.json", "x\nvotes: unset\ny: .json", "burst.json"])
+@pytest.mark.parametrize("of", ["runs", "perf config"])
+def test_any_name_of_a_file_gives_profiles_that_load(path: str, of: str, tmp_path: Path) -> None:
+    """It is a word to YAML, no shipped profile's, and nothing in it begins a line or a comment."""
+    text = '{"qnn.htp_perf_mode": "burst", "qnn.htp_perf_mode_post_run": "balanced"}'
+    if of == "perf config":
+        text = settings(load_profile("balanced"), "snpe").parts[0].text
+    (found,) = read(text, path)
+    assert found.name not in profile_names()
+    for each in found.texts().values():
+        assert "votes: unset\ny" not in each
+    assert loaded(found, tmp_path).name == found.name
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{}", "[1]", "no settings\n", '{"devices": [{"cores": [{"rpc_control_latency": 100}]}]}', "profile: burst\n"],
