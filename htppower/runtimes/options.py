@@ -220,7 +220,17 @@ _ALL = (
         unknown="the app takes burst in its place",
     ),
 )
+LARGEST_TIME_US = 2**32 - 1
 OPTIONS: Mapping[tuple[Where, str], Option] = MappingProxyType({(each.where, each.key): each for each in _ALL})
+
+
+def time_us(value: str) -> int | None:
+    """Return a setting that takes a time, in us; None where it is no whole number up to ``LARGEST_TIME_US``."""
+    digits = value.lstrip("0") or value[-1:]
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(LARGEST_TIME_US)):
+        return None
+    return int(digits) if int(digits) <= LARGEST_TIME_US else None
+
 
 # What is written for another, by where it stands: keys that are read by nobody, and the keys that are.
 MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, ProfileError
+from htppower.errors import Finding, ProfileError, shortened
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
 from htppower.runtimes.json_settings import DIALOG, said_by_json
-from htppower.runtimes.options import Takes, Where
+from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
 from htppower.runtimes.profile_text import Imported, state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
@@ -100,7 +100,7 @@ def read(text: str, path: str) -> tuple[Imported, ...]:
     """Return the profiles that the settings in a text are, each as a file.
 
     Raises:
-        ProfileError: the text can't be read, or a mode in it is none that its runtime knows.
+        ProfileError: the text can't be read, or a mode or time in it is none that its runtime knows.
     """
     found = said(text, path)
     if found.problems:
@@ -115,10 +115,15 @@ def read(text: str, path: str) -> tuple[Imported, ...]:
 
 def _is_unknown(statement: Statement) -> bool:
     option = statement.option
-    return option is not None and option.takes is not Takes.TIME and not statement.mode
+    if option is None or option.takes is not Takes.TIME:
+        return option is not None and not statement.mode
+    return time_us(statement.value) is None
 
 
 def _unknown(statement: Statement) -> Finding:
+    if statement.option is not None and statement.option.takes is Takes.TIME:
+        message = f"{statement.key} is {shortened(statement.value)!r}, no whole number of us up to {LARGEST_TIME_US}"
+        return Finding("SET-7", (), message, "write one, such as 100", place=statement.place)
     message = f"{statement.key} is {statement.value!r}, which {statement.where} do not have"
     return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
 
@@ -151,8 +156,9 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> I
         f"extends: {runtime}:{mode}",
     ]
     latency = next((each for key, each in beside.items() if key.endswith("rpc_control_latency")), None)
-    if latency is not None and latency.value.isdecimal() and int(latency.value) and mode != "default":
-        lines += ["votes:", f"  rpc_control_latency_us: {int(latency.value)}"]
+    latency_us = None if latency is None else time_us(latency.value)
+    if latency_us and mode != "default":
+        lines += ["votes:", f"  rpc_control_latency_us: {latency_us}"]
     states = {}
     after = beside.get("qnn.htp_perf_mode_post_run")
     if after is not None and after.mode not in ("", "default") and mode != "default":

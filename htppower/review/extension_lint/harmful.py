@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
 _DDR_FROM, _LLM_FROM = 81, 79
+_ARCH = re.compile(r"v([0-9]{1,4})")
 _RPC_KEYS = ("rpc_control_latency", "rpc_polling_time", "adaptive_polling_time")
 _DEPRECATED = {
     (Section.DEVICE, "soc_id"): "write soc_model",
@@ -45,8 +47,9 @@ def _arch(file: ExtensionFile, platform: Platform | None) -> int | None:
     """Return the architecture of the file's first device, or that of the platform where it says none."""
     for block in file.of(Section.DEVICE)[:1]:
         said = block.get("dsp_arch")
-        if said is not None and said.kind is Kind.TEXT and said.value[1:].isdecimal():
-            return int(said.value[1:])
+        named = None if said is None or said.kind is not Kind.TEXT else _ARCH.fullmatch(said.value)
+        if named is not None:
+            return int(named[1])
         model = block.get("soc_model")
         for soc in SOCS:
             if model is not None and model.value == soc.model:

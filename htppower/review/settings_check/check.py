@@ -16,7 +16,7 @@ from htppower.profiles.strict_yaml import NotRegular, read_regular_file
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 from htppower.review.lint.report import LintReport
-from htppower.runtimes.options import Option, Takes, Where
+from htppower.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
 from htppower.runtimes.reading import said
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.statements import Said, Statement
 
-_LARGEST_UINT32 = 2**32 - 1
 _POST_RUN = "qnn.htp_perf_mode_post_run"
 
 
@@ -106,11 +105,11 @@ def _of_statement(statement: Statement) -> Iterator[Finding]:
 
 def _of_time(statement: Statement, option: Option) -> Iterator[Finding]:
     value = statement.value
-    if value.isascii() and value.isdecimal() and int(value) <= _LARGEST_UINT32:
+    if time_us(value) is not None:
         return
     number = value.removeprefix("-")
     then = "another number is taken" if number.isdecimal() else option.unknown
-    message = f"{statement.key} is {value!r}, no whole number of us up to {_LARGEST_UINT32}: {then}"
+    message = f"{statement.key} is {value!r}, no whole number of us up to {LARGEST_TIME_US}: {then}"
     yield Finding("SET-7", (), message, "write a whole number of us, such as 100", place=statement.place)
 
 

@@ -44,6 +44,12 @@ def test_a_finding_stands_at_its_value(command: Command, tmp_path: Path) -> None
     assert (finding["rule"], finding["line"], finding["column"]) == ("EXT-12", 3, 33)
 
 
+def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
+    """More digits than a number has are no architecture of ours, and no error of ours."""
+    data = {"devices": [{"dsp_arch": f"v{'9' * 5000}", "cores": [{"perf_profile": "llm_decode_burst"}]}]}
+    assert linted(command, written(tmp_path / "htp.json", data)) == []
+
+
 def test_a_folder_gives_its_extension_files_and_leaves_other_json_alone(command: Command, tmp_path: Path) -> None:
     """What has a key of an extension file at its top is one, a broken one too; other JSON says nothing."""
     written(tmp_path / "htp.json", CHAT_APP)

@@ -162,11 +162,13 @@ def test_what_is_no_setting_is_left_to_others(text: str) -> None:
     ("text", "where"),
     [
         ('{\n  "htp_performance_mode": "turbo"\n}', "2:27"),
+        ('{\n"htp_performance_mode": "burst", "rpc_control_latency": "4294967296"}', "2:57"),
+        (f'{{\n"htp_performance_mode": "burst", "rpc_control_latency": "{"9" * 5000}"}}', "2:57"),
         ("general:\n  DSP_HYSTERESIS_TIME: 3\nexecute:\n  BUS_VOLTAGE_CORNER_MIN_START: x\n", "2:3"),
     ],
 )
 def test_what_is_wrong_is_an_error_with_its_place(text: str, where: str) -> None:
-    """A mode that the runtime does not know, and a field that SNPE does not have."""
+    """A mode that the runtime does not know, a time of any length that is none, and a field that SNPE does not have."""
     with pytest.raises(ProfileError) as caught:
         read(text, "a.txt")
     assert f"a.txt:{where}: SET-" in str(caught.value)

@@ -49,6 +49,7 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ("--tflite_options qnn_htp_performance_mode=burst", "SET-5", "1:43", "write kHtpBurst"),
         ('{"performance": {"policy": "Burst"}}', "SET-5", "1:28", "write burst"),
         ('{"qnn.rpc_control_latency": "4294967296"}', "SET-7", "1:29", "write a whole number of us, such as 100"),
+        (f'{{"rpc_control_latency": "{"9" * 5000}"}}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"rpc_control_latency": "-1"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"rpc_control_latency": "1.5"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"ep.dynamic.qnn_htp_performance_mode": "default"}', "SET-12", "1:41", "name a mode that votes"),
