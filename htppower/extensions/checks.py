@@ -1,6 +1,7 @@
 """What an import and an export check in a file: what the vendor's parser refuses it for, which then votes nothing.
 
-Measured on QAIRT 2.47 to 2.51 by calling it.
+The rules of ``refusals`` say of a whole file what the parser refuses; those here see to it that what is read has the
+type that its key says, and are told in its place where they find something.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import REFUSES_UNKNOWN, Section, Type
+from htppower.extensions.refusals.refused import refused
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ def problems(file: ExtensionFile) -> tuple[Finding, ...]:
     if file.text.byte_order_mark:
         mark = Finding("JSON-1", (), "a byte order mark", "save the file without it", place=file.text.place(0))
         found.insert(0, mark)
+    if not found:
+        found = [
+            Finding(each.rule, (), each.message, each.hint, place=file.text.place(each.at.start))
+            for each in refused(file)
+        ]
     return tuple(sorted(found, key=lambda finding: (finding.line, finding.column)))
 
 

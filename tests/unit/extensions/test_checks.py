@@ -23,6 +23,21 @@ def custom(*items: Any, **core: Any) -> dict[str, Any]:
     return {"devices": [{"cores": [{"perf_profile": "custom", "custom": list(items), **core}]}]}
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"context": [{}, {"group_id": 0}]}', "EXT-18"),
+        ('{"devices": [{"device_id": 0}, {"use_client_context": true}], "context": {"group_id": 0}}', "EXT-18"),
+    ],
+)
+def test_what_the_parser_refuses_as_a_whole_is_refused_here(text: str, said: str) -> None:
+    """What lint finds alone stops an import and an export, too, at its place."""
+    (found,) = problems(parse_extension_file(text, "a.json"))
+    assert found.rule == said
+    assert found.line == 1
+    assert found.column > 1
+
+
 def core(**keys: Any) -> dict[str, Any]:
     """Return a file with one core."""
     return {"devices": [{"cores": [keys]}]}
