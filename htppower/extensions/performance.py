@@ -12,7 +12,6 @@ import attrs
 
 from htppower.extensions.clock_blocks import Blocks
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
-from htppower.extensions.llm_decode import llm_decode_votes, plain_name
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.process_votes import hmx_beside, with_process_votes
 from htppower.extensions.remarks import Remark
@@ -108,13 +107,8 @@ def _named(name: str, place: Place, remarks: list[Remark]) -> tuple[VoteSet, Rel
             remarks.append(Remark(place, "default is never raised: it votes its relaxed state around each inference"))
             return attrs.evolve(relaxed.relax.to.votes, rpc_control_latency_us=100), relaxed.relax
     if name.startswith(LLM_DECODE):
-        plain = load_profile(plain_name(name))
         says = "llm_decode profiles are raised on V79 and later only, for decoding"
         remarks.append(Remark(place, says))
-        if name == f"{LLM_DECODE}burst":
-            says = "llm_decode_burst has the DDR performance mode on; left out, since it is for V81 and later"
-            remarks.append(Remark(place, says))
-        return llm_decode_votes(name, plain.votes), plain.relax
     shipped = load_profile(name)
     return shipped.votes, shipped.relax
 

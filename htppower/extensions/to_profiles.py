@@ -13,9 +13,7 @@ from htppower.extensions.checks import problems
 from htppower.extensions.extension_file import FileKind
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
-from htppower.extensions.llm_decode import plain_name
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
-from htppower.extensions.power_keys import LLM_DECODE
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
@@ -165,7 +163,6 @@ def _base(performance: Performance) -> Profile | None:
         shipped = map(load_profile, SHIPPED_PROFILES)
         mine = performance.profile
         return next((each for each in shipped if (each.votes, each.relax) == (mine.votes, mine.relax)), None)
-    name = plain_name(name) if name.startswith(LLM_DECODE) else name
     base = load_profile("balanced" if name == "default" else name)
     return base if base.votes or not performance.profile.votes else None
 

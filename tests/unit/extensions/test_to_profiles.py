@@ -71,29 +71,12 @@ def test_default_is_balanced_without_the_raise() -> None:
 
 
 @pytest.mark.parametrize("name", LLM_DECODE_PROFILES)
-def test_llm_decode_profiles_extend_the_plain_ones(name: str) -> None:
-    """Power states, latency, polling and timer are those of the suffix, the raised clocks those of the table."""
+def test_an_llm_decode_profile_is_the_shipped_one(name: str) -> None:
+    """All of it, the DDR performance mode of burst among it: a session leaves that vote out where there is none."""
     found = imported({"perf_profile": name})
-    assert found.base is not None
-    assert found.base.name == ("balanced" if name == "llm_decode_default" else name.removeprefix("llm_decode_"))
-    assert found.profile.relax == found.base.relax
-    assert found.profile.votes.rpc_polling_time_us == found.base.votes.rpc_polling_time_us
+    assert found.base == load_profile(name)
+    assert (found.profile.votes, found.profile.relax) == (found.base.votes, found.base.relax)
     assert "V79 and later" in remarks(found)
-
-
-def test_an_llm_decode_profile_votes_on_every_clock() -> None:
-    """The row of the vendor's table, with the sleep latency of the plain profile."""
-    votes = imported({"perf_profile": "llm_decode_sustained_high_performance"}).profile.votes
-    assert votes.dcvs_v3 is not None
-    assert votes.hmx_v2 is not None
-    assert votes.ceng is not None
-    assert votes.dcvs_v3.bus == VoltageRange.at(VoltageCorner.TURBO_PLUS)
-    assert votes.dcvs_v3.core == VoltageRange.at(VoltageCorner.NOM)
-    assert (votes.dcvs_v3.sleep_latency_us, votes.hmx_v2.target, votes.ceng.target) == (
-        100,
-        ExpandedCorner.LOW_SVS_D1,
-        VoltageCorner.NOM,
-    )
 
 
 def test_without_any_setting_it_is_high_performance() -> None:
