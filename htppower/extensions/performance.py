@@ -12,6 +12,7 @@ import attrs
 
 from htppower.extensions.clock_blocks import Blocks
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
+from htppower.extensions.lost import SUSTAIN_US
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.process_votes import hmx_beside, with_process_votes
 from htppower.extensions.remarks import Remark
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from htppower.extensions.custom_votes import CustomVotes
     from htppower.extensions.extension_file import Block, ExtensionFile
 
-# How long the vendor's voter keeps votes up, where it does.
-SUSTAIN_US = 300_000
 DEFAULT_PROFILE = "high_performance"
 # The power states of an imported profile, where no shipped one is the same; to be named after the profile.
 RELAXED, RELEASED = "relaxed", "released"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError
 from htppower.extensions.extension_file import read_extension_file
+from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.wrong import Wrong
@@ -36,7 +37,7 @@ def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
 
 def _inner(file: ExtensionFile, node: Node) -> ExtensionFile | None:
     try:
-        return read_extension_file(FilePath(file.path).parent / node.value)
+        return read_extension_file(beside_or_here(FilePath(file.path).parent, FilePath(str(node.value))))
     except (ProfileError, OSError, ValueError):
         return None
 

@@ -44,6 +44,19 @@ def test_a_finding_stands_at_its_value(command: Command, tmp_path: Path) -> None
     assert (finding["rule"], finding["line"], finding["column"]) == ("EXT-12", 3, 33)
 
 
+def test_the_files_of_several_socs_are_found_as_import_finds_them(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where none is beside the outer file, from the working folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.json", "b.json"):
+        written(tmp_path / name, CHAT_APP)
+    (tmp_path / "outer").mkdir()
+    outer = {"backend_extensions": {"shared_library_path": "x", "per_soc_config_file_path": ["a.json", "b.json"]}}
+    (finding,) = linted(command, written(tmp_path / "outer" / "outer.json", outer))
+    assert finding["rule"] == "EXT-40"
+
+
 def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
     """More digits than a number has are no architecture of ours, and no error of ours."""
     data = {"devices": [{"dsp_arch": f"v{'9' * 5000}", "cores": [{"perf_profile": "llm_decode_burst"}]}]}
