@@ -25,7 +25,10 @@ NEVER = (
         (("lint", str(shipped_folder() / "burst.yaml")), ("htppower.votes.native", "textwrap")),
         (("lint", str(shipped_folder())), ("htppower.votes.native", "textwrap")),
         (("explain", "burst", "core"), ()),
-        (("diff", "burst", "balanced"), ("htppower.review.diff.revision", "htppower.votes.native")),
+        (
+            ("diff", "burst", "balanced"),
+            ("htppower.review.diff.revision", "htppower.votes.native", "htppower.extensions"),
+        ),
     ],
 )
 def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tuple[str, ...]) -> None:

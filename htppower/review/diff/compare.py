@@ -11,7 +11,6 @@ import attrs
 from htppower.review.diff.changes import Change, changes_of_part, changes_of_profile, changes_of_state
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.extension_pairs import file_pairs, part_pairs
-from htppower.review.diff.extension_settings import changed_settings
 from htppower.review.diff.extension_source import ExtensionSource
 
 if TYPE_CHECKING:
@@ -96,6 +95,8 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
+        from htppower.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only where there are such
+
         changes += changed_settings(called, before.extensions[file], after.extensions[called])
     states = _pairs(before.states, after.states, alone=files)
     for name, state, later in states:

@@ -10,7 +10,7 @@ import attrs
 from htppower.errors import Finding, ProfileError
 from htppower.extensions.checks import problems
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START
-from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.inner_files import inner_files, named_paths
 from htppower.extensions.keys import Section
 from htppower.extensions.performance import core_performance, graph_performance
@@ -60,14 +60,6 @@ def paths_named_by(path: FilePath) -> tuple[str, ...]:
         return named_paths(read_extension_file(path))
     except ProfileError:
         return ()
-
-
-def is_outer(path: FilePath) -> bool:
-    """Return whether a file is an outer one, which only names others; a broken one is not."""
-    try:
-        return read_extension_file(path).kind is FileKind.OUTER
-    except ProfileError:
-        return False
 
 
 def _refusals(file: ExtensionFile) -> tuple[Finding, ...]:

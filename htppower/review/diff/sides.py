@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.extensions.inner_files import beside_or_here
 from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.review.diff.extension_parts import is_outer, parts_of, read_extension_files
 from htppower.review.file_selection import (
     JSON,
     Kind,
@@ -59,6 +57,8 @@ class Tree:
 
     def inner(self, folder: FilePath, named: FilePath) -> FilePath:
         """Return where a path leads that an outer extension file in a folder names: in a revision, to its files."""
+        from htppower.extensions.inner_files import beside_or_here  # noqa: PLC0415 - only where there is such a file
+
         if self.root is None or self.top is None:
             return beside_or_here(folder, named)
         for path in (folder / named, FilePath.cwd() / named):
@@ -148,8 +148,20 @@ def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, kn
     return (*profile.problems, *of_states, *_repeated_name(profile, first, tree))
 
 
+def _is_outer(path: FilePath) -> bool:
+    """Return whether an extension file only names others; a broken one does not."""
+    from htppower.extensions.extension_file import FileKind, read_extension_file  # noqa: PLC0415 - as above
+
+    try:
+        return read_extension_file(path).kind is FileKind.OUTER
+    except ProfileError:
+        return False
+
+
 def _read_extensions(folder: str, source: Source, tree: Tree, side: Side) -> Iterator[Finding]:
     """Read an extension file, or those that it names, into a side; yield where two have the same name."""
+    from htppower.review.diff.extension_parts import parts_of, read_extension_files  # noqa: PLC0415 - as above
+
     for file in read_extension_files(source.path, tree.inner):
         name = f"{folder}{FilePath(file.path).name}"
         first = side.extensions.setdefault(name, file)
@@ -189,7 +201,7 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
         yield "", Source(path, kind if kind in (Kind.STATE, Kind.EXTENSION) else Kind.PROFILE)
         return
     for source in find_sources([path], extensions=True).sources:
-        if source.kind is Kind.EXTENSION and is_outer(source.path):
+        if source.kind is Kind.EXTENSION and _is_outer(source.path):
             continue  # what it names stands in the folder too, or is found on the device only
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
         # A record has its runtime in its name.
