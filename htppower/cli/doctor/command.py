@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
+# What can override all that can be voted here; another client's votes are not to be seen.
+_NULL_CLIENT = "the NULL client: a vote on it may override every other setting of the process; none is cast here (ID-1)"
 _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
 
@@ -80,6 +82,8 @@ def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     yield from _group("variables", (f"{name}={value}" for name, value in diagnosis.environment.items()))
     answers = ((option.name, _answer(code)) for option, code in diagnosis.answers.items())
     yield from _group("votes", aligned([*answers]) if diagnosis.answers else ())
+    if diagnosis.answers:
+        yield "id 0", _NULL_CLIENT
     names = aligned([(profile.name, _profile(profile)) for profile in diagnosis.profiles] or [("",)])
     for place, (line, profile) in enumerate(zip(names, diagnosis.profiles, strict=False)):
         yield "" if place else "profiles", line

@@ -14,7 +14,14 @@ from htppower.control.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
-from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do_at_start
+from htppower.votes.native_codes import (
+    INVALID_INPUT,
+    NOT_ON_THIS_PLATFORM,
+    NULL_CLIENT,
+    SUCCESS,
+    code_name,
+    what_to_do_at_start,
+)
 from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -100,6 +107,10 @@ def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
         power_config_id = backend.create_power_config_id(device_id, core_ids[0] if core_ids else 0)
     except VoteRejected as rejected:
         return {}, rejected
+    if power_config_id == NULL_CLIENT:
+        # A vote on it may override every other one of the process, harmless or not (rule ID-1).
+        core = (device_id, core_ids[0] if core_ids else 0)
+        return {}, VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=core)
     answers: dict[Option, int] = {}
     failed: VoteRejected | None = None
     for option, vote in HARMLESS.items():

@@ -1,0 +1,38 @@
+"""``htppower doctor`` without a library: what it does with a backend of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.cli.doctor import diagnosis
+
+if TYPE_CHECKING:
+    import pytest
+    from command import Command
+
+
+class GivesTheNullClient(SimulatedHtp):
+    """A library that gives id 0."""
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Create an id, and say that it is 0."""
+        super().create_power_config_id(device_id, core_id)
+        return 0
+
+
+def test_doctor_says_what_the_null_client_is(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says what id 0 is, by its rule, where votes are taken."""
+    monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=81))
+    output = command.output("doctor")
+    assert "the NULL client: a vote on it may override every other setting of the process" in " ".join(output.split())
+    assert "(ID-1)" in output
+
+
+def test_doctor_casts_no_vote_on_id_0(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that gives id 0 is not usable, and nothing is voted on it nor destroyed."""
+    recorder = RecordingBackend(GivesTheNullClient(arch=81))
+    monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: recorder)
+    result = command.run("doctor")
+    assert (result.exit_code, "createPowerConfigId" in result.stdout) == (1, True)
+    assert [call.function for call in recorder.calls] == ["createPowerConfigId"]
