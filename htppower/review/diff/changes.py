@@ -12,6 +12,7 @@ from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
 from htppower.review.diff.extension_source import ExtensionSource, extension_cause
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
     from htppower.review.diff.causes import Cause
-    from htppower.votes.vote_set import VoteSet
 
 # The phase in which a field acts, or between phases.
 INIT = "init"
@@ -45,8 +45,8 @@ class Change:
     Attributes:
         profile: the name of the profile.
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
-            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends; empty for
-            wording.
+            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends; a state of
+            a graph, such as ``init_start``, where an extension file has votes of its own there; empty for wording.
         field: such as ``dcvs_v3.core.min``.
         old_field: the field of the old value, where a vote has another form now: ``dcvs_v3.core`` of
             ``dcvs_v3_exp.core``; else empty.
@@ -86,7 +86,25 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
 def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     """Return what differs where one is of an extension file, in which profiles and power states have no names."""
     unnamed = ("profile", "name", "summary", *(f"relax.{field}" for field in _STATES))
-    return tuple(change for change in changes_of_profile(old, new) if change.field not in unnamed)
+    found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
+    states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
+    for state in states:
+        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
+    return tuple(found)
+
+
+def _phases(part: Examined[Profile]) -> Mapping[str, tuple[VoteSet, ExtensionSource]]:
+    return part.file.phases if isinstance(part.file, ExtensionSource) else {}
+
+
+def _in_phase(part: Examined[Profile], state: str) -> _Side:
+    """Return the votes on clocks in a state of a graph, in which most files vote as for inferences, or after them."""
+    phases = _phases(part)
+    if state in phases:
+        return _Side(*phases[state])
+    side = _Side(part.value.votes, part.file) if state.endswith("_start") else _lowered(part, "to")
+    of_clocks = ("dcvs_v3", "dcvs_v3_exp", "hmx_v2", "ceng", "ceng_exp")
+    return _Side(VoteSet(**{field: getattr(side.votes, field) for field in of_clocks}), side.file)
 
 
 def _lowered_changes(name: str, field: str, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:

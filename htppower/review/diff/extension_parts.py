@@ -9,7 +9,15 @@ import attrs
 
 from htppower.errors import Finding, ProfileError
 from htppower.extensions.checks import problems
-from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START
+from htppower.extensions.custom_votes import (
+    DEINIT_DONE,
+    DEINIT_START,
+    INFERENCE_DONE,
+    INFERENCE_START,
+    INIT_DONE,
+    INIT_START,
+    custom_votes,
+)
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.inner_files import inner_files, named_paths
 from htppower.extensions.keys import Section
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.performance import Performance
     from htppower.profiles.profile import PowerState, Profile
+    from htppower.votes.vote_set import VoteSet
 
 
 class Part(NamedTuple):
@@ -116,7 +125,18 @@ def _examined(
         states["to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE))
         if relax.after_deinit_to is not relax.to:
             states["after_deinit_to"] = _state(relax.after_deinit_to, _source(file, core, graph, DEINIT_DONE))
-    return Examined(profile, _source(file, core, graph, INFERENCE_START), (), readable=True, states=states)
+    raised = _source(file, core, graph, INFERENCE_START)
+    if graph is None and core is not None and raised.is_custom:
+        raised = attrs.evolve(raised, phases=_phases(file, core))
+    return Examined(profile, raised, (), readable=True, states=states)
+
+
+def _phases(file: ExtensionFile, core: Block) -> dict[str, tuple[VoteSet, ExtensionSource]]:
+    in_force = custom_votes(file, core).in_force
+    usual = {INIT_START: INFERENCE_START, INIT_DONE: INFERENCE_DONE, DEINIT_START: INFERENCE_START}
+    if all(in_force[state] == in_force[other] for state, other in usual.items()):
+        return {}
+    return {state: (in_force[state], _source(file, core, None, state)) for state in usual}
 
 
 def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
@@ -128,7 +148,7 @@ def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state:
     holder = graph or core
     members = () if holder is None else holder.node.members
     named = next((member for member in members if member.key == "perf_profile"), None)
-    custom = named is not None and named.node.value == "custom"
+    custom = named is not None and named.node.value == "custom" and core is not None and core.get("custom") is not None
     path = FilePath(file.path)
     return ExtensionSource(
         path=path,
@@ -143,5 +163,6 @@ def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state:
         extension=file,
         origins=origins(file, core, state, custom=custom),
         named=named,
+        is_custom=custom,
         holder=file.text.accepted() if holder is None else holder.node,
     )

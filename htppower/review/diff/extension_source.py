@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Member, Node
+    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen(repr=False, eq=False, kw_only=True)
@@ -25,13 +26,18 @@ class ExtensionSource(ResolvedFile):
         extension: the file.
         origins: the keys that say fields, by field.
         named: the key ``perf_profile`` whose profile says the other fields; None where the file has none.
+        is_custom: whether that profile is ``custom``, whose votes have keys of their own.
         holder: the core, or what would hold it.
+        phases: of a custom profile, the votes on clocks in init_start, init_done and deinit_start, each with its keys;
+            only where one differs from the votes of inferences, or those after them.
     """
 
     extension: ExtensionFile
     origins: Mapping[KeyPath, Member]
     named: Member | None
+    is_custom: bool
     holder: Node
+    phases: Mapping[str, tuple[VoteSet, ExtensionSource]] = attrs.field(factory=dict)
 
     def place(self, at: KeyPath) -> Place:
         """Return the place of the key that says a field."""

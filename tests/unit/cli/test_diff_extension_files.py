@@ -118,6 +118,22 @@ def test_custom_items_are_compared_field_by_field(command: Command) -> None:
     assert line.strip().startswith('"coreVoltageCornerMax"')
 
 
+def test_a_state_with_votes_of_its_own_is_told_by_its_name(command: Command) -> None:
+    """An item for INIT alone differs there, from a file and from a profile, and nowhere else."""
+    done = item(DONE, "SVS")
+    old = write("old.json", cores({"perf_profile": "custom", "custom": [item(START, "NOM"), done]}))
+    items = [item(START[1:], "NOM"), item(START[:1], "TURBO"), done]
+    new = write("new.json", cores({"perf_profile": "custom", "custom": items}))
+    found = told(command, old, new)
+    assert [change[1:6] for change in found] == [
+        ("init_start", f"dcvs_v3.{clock}", "NOM", "TURBO", "raises power") for clock in ("bus", "core")
+    ]
+    line = Path("new.json").read_text(encoding="utf-8").splitlines()[found[1][6]["line"] - 1]
+    assert "coreVoltageCorner" in line
+    assert "TURBO" in line
+    assert "init_start" in {change[1] for change in told(command, "burst", new)}
+
+
 def test_a_refused_file_is_exit_2_with_its_place(command: Command) -> None:
     """Of such a file nothing is voted, so there is nothing to compare."""
     bad = write("bad.json", CHAT.replace('"burst"', '"brst"'))
