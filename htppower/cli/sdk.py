@@ -5,35 +5,52 @@ Such a table is a folder of records, as those of what runtimes vote are: ``sdk-2
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from htppower.cli.help import WHAT, option
 from htppower.profiles.discovery import RECORDS, is_record, shipped_folder
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 
 if TYPE_CHECKING:
     from htppower.cli.help import Decorator
 
 _PREFIX = "sdk-"
+# The first SDK whose documentation has today's table (read in that of 2.39).
+_TODAYS = (2, 39)
+_LLM_DECODE_SINCE = "2.48"
 
 
 class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A version of the SDK, as the name of its folder of records."""
+    """A version of the SDK, as the name of its folder of records, or None for the table of today."""
 
     name = "VERSION"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str | None:
         """Return the folder's name, from a version such as ``2.25`` or ``2.25.1``."""
-        known = sorted(folder.name for folder in (shipped_folder() / RECORDS).glob(f"{_PREFIX}*"))
-        folder = _PREFIX + ".".join(value.split(".")[:2])
-        if value.startswith(_PREFIX):
-            folder = value
-        if folder not in known:
-            versions = ", ".join(name.removeprefix(_PREFIX) for name in known)
-            newer = "without --sdk the table is that of SDK 2.39 to 2.48"
-            self.fail(f"no table of SDK {value} is known; known: {versions}; {newer}", param, ctx)
-        return folder
+        found = re.fullmatch(r"(\d{1,9})\.(\d{1,9})(\.\d+)*", value)
+        if found is None:
+            self.fail(f"{value!r} is no version of the SDK, such as 2.25", param, ctx)
+        version = int(found[1]), int(found[2])
+        if version >= _TODAYS:
+            return None
+        known = sorted(_version_of(folder.name) for folder in (shipped_folder() / RECORDS).glob(f"{_PREFIX}*"))
+        table = next((each for each in known if version <= each), None)
+        if table is None:
+            last, today = (".".join(map(str, each)) for each in (known[-1], _TODAYS))
+            self.fail(
+                f"no table of SDK {value} is known: one until {last}, and today's, from {today} at the latest",
+                param,
+                ctx,
+            )
+        return f"{_PREFIX}{table[0]}.{table[1]}"
+
+
+def _version_of(folder: str) -> tuple[int, int]:
+    major, _, minor = folder.removeprefix(_PREFIX).partition(".")
+    return int(major), int(minor)
 
 
 def sdk_option(command_help: str) -> Decorator:
@@ -47,4 +64,6 @@ def of_sdk(name: str, sdk: str | None) -> str:
         return name
     if is_record(name) or "/" in name or name.endswith((".yaml", ".yml")):
         raise click.UsageError(f"{name!r} is no name in the vendor's table; leave --sdk out, or name one in it")
+    if name in LLM_DECODE_PROFILES:
+        raise click.UsageError(f"{name} is new in SDK {_LLM_DECODE_SINCE}; leave --sdk out")
     return f"{sdk}:{name}"

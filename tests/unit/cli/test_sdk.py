@@ -39,10 +39,19 @@ def test_the_commands_that_take_it(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "dcvs"), [("2.9", "true"), ("2.24.1", "true"), ("2.39", "false"), ("2.51", "false")]
+)
+def test_a_version_has_the_table_of_its_time(command: Command, version: str, dcvs: str) -> None:
+    """Every version until 2.25 has that table, and from 2.39 on today's is taken."""
+    assert f"dcvs_enable: {dcvs}" in command.output("show", "balanced", "--sdk", version)
+
+
+@pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("show", "balanced", "--sdk", "2.31"), "known: 2.25"),
-        (("show", "balanced", "--sdk", "../x"), "known: 2.25"),
+        (("show", "balanced", "--sdk", "2.31"), "one until 2.25, and today's, from 2.39"),
+        (("show", "balanced", "--sdk", "../x"), "is no version of the SDK"),
+        (("show", "llm_decode_burst", "--sdk", "2.25"), "new in SDK 2.48"),
         (("show", "onnxruntime:burst", "--sdk", "2.25"), "leave --sdk out"),
         (("show", "./mine.yaml", "--sdk", "2.25"), "leave --sdk out"),
         (("list", "--sdk", "2.25", "--runtimes"), "leave one out"),
