@@ -17,6 +17,7 @@ from htppower.errors import Severity
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.from_profile import from_profile
 from htppower.extensions.merge import merged
+from htppower.extensions.target import architecture
 from htppower.profiles.loading import load_profile
 
 if TYPE_CHECKING:
@@ -62,17 +63,21 @@ def command(
 ) -> None:
     """Write a profile as a backend extension file, which the vendor's tools and Genie vote by.
 
-    The votes are those of a custom profile. What the file can't say is told on standard error.
+    The votes are those of a custom profile. What the file can't say is told on standard error, as are votes that are
+    left out since the SoC, of --soc or of the file of --into, lacks them.
 
     Exit code 0: written; 1: with --strict, something would be lost; 2: it could not be written.
     """
-    exported = from_profile(load_profile(profile, folders))
+    loaded = load_profile(profile, folders)
     found = None if soc is None else _soc(soc)
+    file = None if into is None else read_extension_file(into)
+    arch = found.arch if found is not None else None if file is None else architecture(file)
+    exported = from_profile(loaded, arch)
     _tell(profile, exported.lost, strict=strict, notes=notes)
     if strict and not exported.lossless:
         click.get_current_context().exit(REFUSED)
-    if into is not None:
-        content = merged(read_extension_file(into), exported, soc=found, core=core).text.encoded()
+    if into is not None and file is not None:
+        content = merged(file, exported, soc=found, core=core).text.encoded()
         write_files({output or into: content})
     elif output is not None:
         write_files({output: exported.text(found, core)})

@@ -18,6 +18,7 @@ from htppower.extensions.custom_votes import (
 from htppower.extensions.item_blocks import item_blocks
 from htppower.extensions.json_edits import new_text
 from htppower.extensions.lost import Lost, lost_fields, sustains
+from htppower.extensions.target import without_missing
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
@@ -63,14 +64,21 @@ class Exported:
         return new_text({"devices": [device]})
 
 
-def from_profile(profile: Profile) -> Exported:
+def from_profile(profile: Profile, arch: int | None = None) -> Exported:
     """Return a profile as the settings of a core.
 
     It is written as ``custom``, so that every vote stands in the file; one that votes on no clock as
     ``system_settings``, with what it votes besides.
+
+    Args:
+        profile: it.
+        arch: the Hexagon architecture that the file is for, such as 79. Votes that it lacks are left out, and are among
+            what is lost. None where it is not known: all votes are written.
     """
-    lost = lost_fields(profile)
-    votes, relax = profile.votes, profile.relax
+    there, missing = without_missing(profile, arch)
+    told = {each.at for each in missing}
+    lost = (*missing, *(each for each in lost_fields(there) if each.at not in told))
+    votes, relax = there.votes, there.relax
     sets = [votes] if relax is None else [votes, relax.to.votes, relax.after_deinit_to.votes]
     settings: dict[str, Any] = {"perf_profile": "system_settings"}
     settings.update(_beside(votes))

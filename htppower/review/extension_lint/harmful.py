@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import OLDEST, Section
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.refusals.wrong import Wrong
+from htppower.extensions.target import architecture
 from htppower.rules.socs import SOCS
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
 _DDR_FROM, _LLM_FROM = 81, 79
-_ARCH = re.compile(r"v([0-9]{1,4})")
 _RPC_KEYS = ("rpc_control_latency", "rpc_polling_time", "adaptive_polling_time")
 _DEPRECATED = {
     (Section.DEVICE, "soc_id"): "write soc_model",
@@ -30,7 +29,9 @@ _DEPRECATED = {
 
 def harmful(file: ExtensionFile, platform: Platform | None = None) -> Iterator[Wrong]:
     """Yield what is taken, with harm; on a platform, what it does not have, too."""
-    arch = _arch(file, platform)
+    arch = architecture(file)
+    if arch is None and platform is not None:
+        arch = platform.arch
     for block in file.blocks:
         yield from _of_numbers(block)
         if block.section is Section.DEVICE:
@@ -41,20 +42,6 @@ def harmful(file: ExtensionFile, platform: Platform | None = None) -> Iterator[W
             yield from _llm_decode(block, arch)
     yield from _no_profile(file)
     yield from _excluding(file)
-
-
-def _arch(file: ExtensionFile, platform: Platform | None) -> int | None:
-    """Return the architecture of the file's first device, or that of the platform where it says none."""
-    for block in file.of(Section.DEVICE)[:1]:
-        said = block.get("dsp_arch")
-        named = None if said is None or said.kind is not Kind.TEXT else _ARCH.fullmatch(said.value)
-        if named is not None:
-            return int(named[1])
-        model = block.get("soc_model")
-        for soc in SOCS:
-            if model is not None and model.value == soc.model:
-                return soc.arch
-    return None if platform is None else platform.arch
 
 
 def _of_numbers(block: Block) -> Iterator[Wrong]:

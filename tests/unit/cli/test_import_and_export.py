@@ -160,3 +160,29 @@ def test_an_unknown_soc_is_refused(command: Command) -> None:
     done = command.run("export", "burst", "--soc", "SM8751")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "did you mean SM8750?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "soc", "fields"),
+    [
+        ("llm_decode_burst", "SM8750", ["votes.ddr_perf_mode"]),
+        ("llm_decode_burst", "SM8850", []),
+        ("llm_decode_balanced", "SM8550", ["votes.hmx_v2", "votes.ceng"]),
+        ("burst", "SM8550", []),
+    ],
+)
+def test_votes_that_the_soc_lacks_are_left_out_and_told(
+    command: Command, chat: Path, profile: str, soc: str, fields: list[str]
+) -> None:
+    """A warning, and with --strict an error; of --soc as of the file of --into. What asks for nothing is a note."""
+    done = command.run("export", profile, "--soc", soc)
+    assert [line.split(": ")[2:4] for line in done.stderr.splitlines()] == [["warning", field] for field in fields]
+    words = {"votes.ddr_perf_mode": "ddr_perf_mode", "votes.hmx_v2": "hmxControl", "votes.ceng": "cengControl"}
+    assert not [words[field] for field in fields if words[field] in done.stdout]
+    strict = command.run("export", profile, "--soc", soc, "--strict")
+    assert (strict.exit_code, bool(strict.stdout)) == ((1, False) if fields else (0, True))
+    device = json.loads(done.stdout)["devices"][0]
+    chat.write_text(json.dumps({"devices": [{"soc_model": device["soc_model"]}]}))
+    into = command.run("export", profile, "--into", str(chat))
+    assert into.stderr == done.stderr
+    assert json.loads(chat.read_text())["devices"][0]["cores"] == device["cores"]

@@ -1,0 +1,84 @@
+"""The architecture that an extension file is for, and a profile without the votes that it lacks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Severity
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.keys import Section
+from htppower.extensions.lost import Lost
+from htppower.profiles.fields import spell
+from htppower.profiles.profile import power_states
+from htppower.rules.platforms import Platform
+from htppower.rules.socs import SOCS
+from htppower.votes.options import VOTE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import KeyPath
+    from htppower.extensions.extension_file import ExtensionFile
+    from htppower.profiles.profile import Profile
+    from htppower.votes.option import Option
+    from htppower.votes.vote_set import VoteSet
+
+_ARCH = re.compile(r"v([0-9]{1,4})")
+
+
+def architecture(file: ExtensionFile) -> int | None:
+    """Return the Hexagon architecture that a file's first device names, such as 79; None where it names none."""
+    for block in file.of(Section.DEVICE)[:1]:
+        said = block.get("dsp_arch")
+        named = None if said is None or said.kind is not Kind.TEXT else _ARCH.fullmatch(said.value)
+        if named is not None:
+            return int(named[1])
+        model = block.get("soc_model")
+        for soc in SOCS:
+            if model is not None and model.value == soc.model:
+                return soc.arch
+    return None
+
+
+def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[Lost, ...]]:
+    """Return a profile without the votes that an architecture lacks, and what that loses.
+
+    One of them in a file can take the other votes of its call with it (EXT-30). An HVX vote stays, since the vendor's
+    parser asks for one. Of an architecture that is not known, nothing is left out.
+    """
+    platform = Platform(arch)
+    sets = [(("votes",), profile.votes), *((at, state.votes) for at, state in power_states(profile))]
+    lost = tuple(each for at, votes in sets for each in _lost(at, votes, platform))
+    relax = profile.relax
+    if relax is not None:
+        to, after = (
+            attrs.evolve(state, votes=_kept(state.votes, platform)) for state in (relax.to, relax.after_deinit_to)
+        )
+        relax = attrs.evolve(relax, to=to, after_deinit_to=after)
+    return attrs.evolve(profile, votes=_kept(profile.votes, platform), relax=relax), lost
+
+
+def _missing(votes: VoteSet, platform: Platform) -> Iterator[tuple[Option, bool]]:
+    """Yield the options of a set that a platform lacks, each with whether its vote can be left out."""
+    for option in votes.options:
+        if not platform.has(option):
+            yield option, VOTE_OPTIONS[option].field != votes.hvx_field
+
+
+def _kept(votes: VoteSet, platform: Platform) -> VoteSet:
+    left_out = {VOTE_OPTIONS[option].field: None for option, can_be in _missing(votes, platform) if can_be}
+    return attrs.evolve(votes, **left_out)
+
+
+def _lost(at: KeyPath, votes: VoteSet, platform: Platform) -> Iterator[Lost]:
+    for option, can_be in _missing(votes, platform):
+        about = VOTE_OPTIONS[option]
+        vote = votes.get(option)
+        asks = vote not in (about.taken_back, about.default)
+        why = f"Hexagon V{platform.arch} has no such vote, which is for {platform.needs(option)}"
+        done = "left out" if can_be else "written all the same"
+        severity = Severity.WARNING if asks else Severity.NOTE
+        yield Lost((*at, about.field), spell(vote), f"{done}: {why}", severity)
