@@ -13,7 +13,7 @@ from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.options import WholeNumber, folders_option
 from htppower.cli.outputs import write_files
 from htppower.cli.terminal import echo
-from htppower.errors import Severity
+from htppower.errors import Finding, ProfileError, Severity, printable, shortened
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.from_profile import from_profile
 from htppower.extensions.merge import merged
@@ -21,6 +21,7 @@ from htppower.extensions.target import architecture
 from htppower.profiles.loading import load_profile
 
 if TYPE_CHECKING:
+    from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.lost import Lost
     from htppower.rules.socs import Soc
 
@@ -70,7 +71,7 @@ def command(
     """
     loaded = load_profile(profile, folders)
     found = None if soc is None else _soc(soc)
-    file = None if into is None else read_extension_file(into)
+    file = None if into is None else _file(into)
     arch = found.arch if found is not None else None if file is None else architecture(file)
     exported = from_profile(loaded, arch)
     _tell(profile, exported.lost, strict=strict, notes=notes)
@@ -83,6 +84,26 @@ def command(
         write_files({output: exported.text(found, core)})
     else:
         echo(exported.text(found, core), nl=False)
+
+
+def _file(path: Path) -> ExtensionFile:
+    """Return the file to put a profile into; the settings of a runtime, which name such a file, are refused."""
+    from htppower.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json  # noqa: PLC0415 - only for --into
+
+    file = read_extension_file(path)
+    said = said_by_json(file.text)
+    if said is not None and said.form in (DIALOG, GENAI, POLICY):
+        named = [shortened(str(path.parent / name)) for name, _ in said.extensions]
+        if named:
+            hint = (
+                f"put the profile into the file that it names under extensions: --into {printable(' or '.join(named))}"
+            )
+        elif said.form == DIALOG:
+            hint = "it names no extension file: write one with --output, and name it in engine.backend.extensions"
+        else:
+            hint = "write the profile's settings with htppower settings"
+        raise ProfileError([Finding.of_file(str(path), "TYPE-1", f"{said.form}, and no extension file", hint)])
+    return file
 
 
 def _soc(name: str) -> Soc:

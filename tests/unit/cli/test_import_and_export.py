@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import Command
@@ -186,3 +186,25 @@ def test_votes_that_the_soc_lacks_are_left_out_and_told(
     into = command.run("export", profile, "--into", str(chat))
     assert into.stderr == done.stderr
     assert json.loads(chat.read_text())["devices"][0]["cores"] == device["cores"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "hint"),
+    [
+        ({"dialog": {"engine": {"backend": {"type": "QnnHtp", "extensions": "chat.json"}}}}, "a dialog", "chat.json"),
+        ({"dialog": {"engine": {"backend": {"type": "QnnHtp"}}}}, "a dialog", "it names no extension file"),
+        ({"performance": {"policy": "burst"}}, "a policy", "htppower settings"),
+        ({"model": {"type": "phi", "decoder": {}}}, "genai_config.json", "htppower settings"),
+    ],
+)
+def test_a_profile_is_not_put_into_settings_of_a_runtime(
+    command: Command, tmp_path: Path, settings: dict[str, Any], said: str, hint: str
+) -> None:
+    """Genie refuses a dialog with devices in it; the file to put it into is the one that the dialog names."""
+    file = tmp_path / "dialog.json"
+    file.write_text(json.dumps(settings))
+    done = command.run("export", "burst", "--into", str(file))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f": TYPE-1: {said}" in done.stderr
+    assert hint in done.stderr
+    assert json.loads(file.read_text()) == settings
