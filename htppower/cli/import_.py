@@ -11,7 +11,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import STANDARD_INPUT, standard_input
 from htppower.cli.options import WholeNumber
-from htppower.cli.outputs import write_files
+from htppower.cli.outputs import as_written, write_files
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file
@@ -39,7 +39,8 @@ _MOST_CORES = 2**32 - 1
     group=OUTPUT,
     help="Write the profiles into this folder, their power states into its folder states.",
 )
-def command(file: str, core: int | None, name: str, folder: Path | None) -> None:
+@option("--force", is_flag=True, group=OUTPUT, help="With --output: overwrite files that are there and differ.")
+def command(file: str, core: int | None, name: str, folder: Path | None, *, force: bool) -> None:
     """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
 
     FILE is the file of the HTP backend, as Genie takes it; the outer one, of --config_file, or a dialog of Genie, which
@@ -48,7 +49,11 @@ def command(file: str, core: int | None, name: str, folder: Path | None) -> None
 
     FILE may also be a genai_config.json, options of ONNX Runtime, LiteRT, TensorFlow Lite's delegate or AI Hub, or
     SNPE's perf config: each mode in it is a profile that votes as its runtime does.
+
+    Exit code 0: made; 2: it could not be, or without --force would overwrite a file that differs.
     """
+    if force and folder is None:
+        raise click.UsageError("--force is for --output FOLDER; leave it out")
     data = standard_input() if file == STANDARD_INPUT else _content(file)
     path = "stdin" if file == STANDARD_INPUT else file
     text = data.decode("utf-8", "replace")
@@ -62,11 +67,23 @@ def command(file: str, core: int | None, name: str, folder: Path | None) -> None
     if folder is None:
         echo(_printed(texts), nl=False)
         return
-    for path in texts:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    write_files({folder / path: text for path, text in texts.items()})
-    for path in texts:
-        echo(str(folder / path))
+    files = {folder / each: content for each, content in texts.items()}
+    if not force:
+        _refuse_to_overwrite(files)
+    for target in files:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    write_files(files)
+    for target in files:
+        echo(str(target))
+
+
+def _refuse_to_overwrite(files: dict[Path, str]) -> None:
+    """Refuse where a file is there with other content, which somebody may have edited by hand."""
+    other = [path for path, text in files.items() if path.is_file() and path.read_bytes() != as_written(text)]
+    if other:
+        named = ", ".join(printable(str(path)) for path in other)
+        which = "is there and differs" if len(other) == 1 else "are there and differ"
+        raise click.UsageError(f"{named} {which}: nothing was written; --force overwrites, or name another folder")
 
 
 def _content(file: str) -> bytes:

@@ -99,7 +99,7 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     try:
         special = [path for path in contents if _is_special(path)]
         for path in special:
-            path.write_bytes(_ended(contents[path]))
+            path.write_bytes(as_written(contents[path]))
         for path, content in contents.items():
             if path not in special:
                 target = os.path.realpath(path)
@@ -122,7 +122,8 @@ def _is_special(target: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _ended(content: str | bytes) -> bytes:
+def as_written(content: str | bytes) -> bytes:
+    """Return what ``write_files`` writes for a content."""
     if isinstance(content, bytes):
         return content
     text = content if content.endswith("\n") or not content else f"{content}\n"
@@ -141,7 +142,7 @@ def _made_beside(target: Path, content: str | bytes) -> str:
         raise OSError(error.errno, error.strerror, str(target)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_ended(content))
+            file.write(as_written(content))
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask)  # noqa: PTH101

@@ -78,6 +78,24 @@ def test_what_is_imported_is_valid(command: Command, chat: Path, tmp_path: Path)
     assert "MIN_VOLTAGE_CORNER" in command.output("show", str(folder / "states" / "mine_relaxed.yaml"))
 
 
+def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_path: Path) -> None:
+    """Nothing is written where one file differs; the same again is, and --force overwrites."""
+    folder = tmp_path / "profiles"
+    again = ("import", str(chat), "-o", str(folder))
+    written = command.output(*again)
+    assert command.output(*again) == written
+    profile = folder / "chat.yaml"
+    made = profile.read_text()
+    profile.write_text(f"{made}# By hand.\n")
+    done = command.run(*again)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{profile} is there and differs" in " ".join(done.stderr.split())
+    assert profile.read_text() == f"{made}# By hand.\n"
+    assert command.output(*again, "--force") == written
+    assert profile.read_text() == made
+    assert command.run("import", str(chat), "--force").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
