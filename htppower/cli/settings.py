@@ -129,7 +129,8 @@ def _as_text(profile: Profile, chosen: str, made: Settings, width: int) -> Itera
         yield from wrapped(part.note, width) if part.note else ()
     yield ""
     if not made.lost:
-        yield "It expresses all of the profile."
+        which = f"The first text ({made.parts[0].where})" if len(made.parts) > 1 else "It"
+        yield from wrapped(f"{which} expresses all of the profile.", width)
     else:
         yield styled("what it can't express", "bold")
     for each in made.lost:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.errors import Severity
 from htppower.extensions.from_profile import from_profile
-from htppower.runtimes.expressed import Nearest, nearest, records
+from htppower.extensions.power_keys import LLM_DECODE_PROFILES
+from htppower.profiles.loading import load_profile
+from htppower.runtimes.expressed import Nearest, lost, nearest, records
 from htppower.runtimes.settings import Lost, Part, Settings
 
 if TYPE_CHECKING:
@@ -29,7 +33,9 @@ SIBLINGS = {
 }
 # What the files of the vendor's own examples say, though it is the default.
 _ALWAYS_SAID = ("rpc_control_latency_us",)
+_LLM_DECODE = "llm_decode profiles: QAIRT 2.48 and later, on Hexagon V79 and later."
 _CUSTOM = "As htppower export writes it, which can also put it into a file that there is."
+_DDR = "Below Hexagon V81 delete ddr_perf_mode, which loses the raised votes there."
 _POLICY = (
     "For GeniePerformanceConfig_createFromJson (QAIRT 2.51). GenieDialog_setPerformancePolicy overrides the file at "
     "once; what GenieDialog_getPerformancePolicy answers before is not what the file says."
@@ -43,13 +49,16 @@ def write(profile: Profile) -> Settings:
 
     Where the name loses something that votes of one's own do not, these come first.
     """
-    found = nearest(profile, ("vendor",), tuple(SIBLINGS))
-    named = Part("extension file, by name", _by_name(profile, found), "json", EXTENSION_FILE)
+    for_decode = _llm_decode(profile)
+    found = for_decode or nearest(profile, ("vendor",), tuple(SIBLINGS))
+    note = _LLM_DECODE if for_decode else ""
+    named = Part("extension file, by name", _by_name(profile, found), "json", EXTENSION_FILE, note)
     exported = from_profile(profile)
     own_lost = tuple(
         Lost(each.at, each.says, each.instead) for each in exported.lost if each.severity is not Severity.NOTE
     )
-    own = Part("extension file, vote by vote", exported.text().rstrip(), "json", EXTENSION_FILE, _CUSTOM)
+    note = f"{_CUSTOM} {_DDR}" if exported.settings.get("ddr_perf_mode") else _CUSTOM
+    own = Part("extension file, vote by vote", exported.text().rstrip(), "json", EXTENSION_FILE, note)
     dialog: Any = EXTENSION_FILE
     for key in reversed(EXTENSIONS):
         dialog = {key: dialog}
@@ -68,6 +77,22 @@ def write(profile: Profile) -> Settings:
     return Settings(tuple(parts), own_lost if found.lost else (), KNOWN)
 
 
+def _llm_decode(profile: Profile) -> Nearest | None:
+    """Return the vendor's profile for decode that a profile is, or extends with no other votes than keys of their own.
+
+    Several of them vote alike, so the lineage says which is meant. There is no measured record of their votes: those of
+    the shipped profile of that name are the vendor's table's.
+    """
+    for name in profile.lineage:
+        if name in LLM_DECODE_PROFILES:
+            shipped = load_profile(name)
+            said = {field: value for field in SIBLINGS if (value := getattr(profile.votes, field)) not in (None, False)}
+            expressed = attrs.evolve(shipped, votes=attrs.evolve(shipped.votes, **said))
+            if expressed.votes == profile.votes:
+                return Nearest(name, expressed, held=False, lost=tuple(lost(profile, expressed, held=False)))
+    return None
+
+
 def _by_name(profile: Profile, found: Nearest) -> str:
     core = {"core_id": 0, "perf_profile": found.mode, **_siblings(profile, found)}
     return json.dumps({"devices": [{"device_id": 0, "cores": [core]}]}, indent=2)
@@ -75,7 +100,7 @@ def _by_name(profile: Profile, found: Nearest) -> str:
 
 def _siblings(profile: Profile, found: Nearest) -> dict[str, Any]:
     """Return the keys of the votes that are not those of the mode itself."""
-    own = records("vendor")[found.mode].votes
+    own = (records("vendor").get(found.mode) or load_profile(found.mode)).votes
     votes = {name: getattr(profile.votes, name) for name in SIBLINGS}
     return {
         SIBLINGS[name]: value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
 from bench import explicit_hmx, voting
 
 from htppower import Lowering, Profile, load_profile, profile_names
+from htppower.extensions.power_keys import LLM_DECODE_PROFILES
 from htppower.profiles.loading import record_names
 from htppower.runtimes.catalogue import NAMES, settings
 from htppower.votes.clock_votes import VoltageRange
@@ -104,6 +105,47 @@ def test_genie_has_keys_for_what_stands_beside_the_profile() -> None:
         "ddr_perf_mode": True,
     }
     assert not [name for name in lost(profile, "genie") if name.startswith("votes.")]
+
+
+def genie_texts(profile: Profile) -> tuple[dict[str, Any], str]:
+    """Return the core of the extension file by name, and the policy."""
+    texts = {part.where: part.text for part in settings(profile, "genie").parts}
+    (core,) = json.loads(texts["extension file, by name"])["devices"][0]["cores"]
+    return core, json.loads(texts["policy of the API"])["performance"]["policy"]
+
+
+@pytest.mark.parametrize("name", LLM_DECODE_PROFILES)
+def test_genie_has_names_for_decode(name: str) -> None:
+    """Each of the vendor's profiles for decode goes by its name, also of those that vote alike, and nothing is lost."""
+    profile = load_profile(name)
+    core, policy = genie_texts(profile)
+    assert (core["perf_profile"], policy) == (name, name)
+    assert "ddr_perf_mode" not in core
+    made = settings(profile, "genie")
+    assert made.parts[0].where == "extension file, by name"
+    assert "QAIRT 2.48" in made.parts[0].note
+    assert ("Below Hexagon V81 delete ddr_perf_mode" in made.parts[1].note) is (name == "llm_decode_burst")
+    assert made.lost == ()
+
+
+def test_a_profile_of_the_lineage_alone_has_no_name_for_decode() -> None:
+    """A vote of its own that has a key keeps the name; other clocks, or a DDR vote that is taken away, do not."""
+    burst = load_profile("llm_decode_burst")
+    core, _ = genie_texts(attrs.evolve(burst, votes=attrs.evolve(burst.votes, rpc_control_latency_us=250)))
+    assert (core["perf_profile"], core["rpc_control_latency"]) == ("llm_decode_burst", 250)
+    for votes in (
+        attrs.evolve(burst.votes, ddr_perf_mode=None),
+        attrs.evolve(burst.votes, hmx_v2=explicit_hmx(ExpandedCorner.NOM)),
+    ):
+        core, policy = genie_texts(attrs.evolve(burst, votes=votes))
+        assert not core["perf_profile"].startswith("llm_decode")
+        assert policy == core["perf_profile"]
+
+
+def test_what_is_expressed_in_full_is_said_of_one_text(command: Command) -> None:
+    """Of several texts the first is meant."""
+    told = " ".join(command.output("settings", "burst", "--for", "genie").split())
+    assert "The first text (extension file, vote by vote) expresses all of the profile." in told
 
 
 def test_snpe_says_nearly_all() -> None:
