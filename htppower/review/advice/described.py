@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NOTHING = "Nothing to gain"
 _HOST = "QNN (execute), NetRun and RPC are host time; what lies within QNN accelerator (3002) is device time."
 _NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) nothing tells where the time goes."
+_MOVED = (
+    "A power-up has moved the averages: the evidence below is of the smallest numbers where it gives no other word."
+)
 _CYCLES = "Cycles are no wall time: ops run side by side, and the clock changes."
 
 
@@ -51,6 +54,8 @@ def notes(measured: Measurement) -> Iterator[str]:
     if measured.simulated:
         return
     numbers = Numbers(measured)
+    if numbers.moved_by_a_cold_start:
+        yield _MOVED
     if any(numbers.has(event) for event in LEVELS[1:]):
         yield _HOST
     elif numbers.has(Event.QNN) or numbers.has(Event.NETRUN):

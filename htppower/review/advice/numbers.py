@@ -52,7 +52,7 @@ class Numbers:
         """Return the median; of averages the average, or the smallest where a slow one has moved it."""
         if not self.has(event):
             return None
-        if self._moved_by_a_cold_start and event in self.measurement.least:
+        if self.moved_by_a_cold_start and event in self.measurement.least:
             return self.measurement.least[event]
         if event not in self._typical:
             self._typical[event] = median(self.columns[event])
@@ -66,7 +66,7 @@ class Numbers:
         """Return the difference of two events, for each inference that has both; never below 0."""
         if not self.has(event, inner):
             return ()
-        if self._moved_by_a_cold_start and {event, inner} <= self.measurement.least.keys():
+        if self.moved_by_a_cold_start and {event, inner} <= self.measurement.least.keys():
             return (max(0.0, self.measurement.least[event] - self.measurement.least[inner]),)
         pairs = zip(self.columns[event], self.columns[inner], strict=False)
         return [max(0.0, one - other) for one, other in pairs if not math.isnan(one - other)]
@@ -97,7 +97,8 @@ class Numbers:
         return next((event for event in (Event.COMPUTE, Event.ACCELERATOR) if self.has(event)), None)
 
     @functools.cached_property
-    def _moved_by_a_cold_start(self) -> bool:
+    def moved_by_a_cold_start(self) -> bool:
+        """Whether numbers are averages that a slow inference has moved away from the typical one."""
         measured = self.measurement
         if not measured.averaged:
             return False
@@ -114,7 +115,7 @@ class Numbers:
             return 0.0
         pairs = zip(self.columns[event], self.columns[self.whole], strict=False)
         shares = present(part / whole for part, whole in pairs if whole > 0)
-        if self._moved_by_a_cold_start or not shares:
+        if self.moved_by_a_cold_start or not shares:
             return self.share(self.typical(event) or 0.0)
         return min(1.0, median(shares))
 
@@ -142,7 +143,8 @@ class Numbers:
     def parts(self) -> tuple[Part, ...]:
         """Return the parts of the inference, from the host to the work itself; they add up to the whole."""
         levels = [event for event in LEVELS if self.has(event)] or [event for event in (self.whole,) if event]
-        times = [self.typical(event) or 0.0 for event in levels]
+        # Averages are shown as the file has them, also where the checks take the smallest.
+        times = [(self.average(event) if self.measurement.averaged else self.typical(event)) or 0.0 for event in levels]
         # Each level lies within the one before: where medians say something else, noise does.
         lowest = list(itertools.accumulate(times, min))
         found = [

@@ -16,12 +16,17 @@ from htppower.review.advice.words import counted, sentence, time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from htppower.review.advice.measurement import Measurement
+
 # In at least half of them it is the rule. In fewer, more than a tenth, it is no accident either.
 _MOSTLY = 0.5
 _SOMETIMES = 0.1
 _MANY = 5
 # Where an average lies so far from the smallest to the largest, more than one inference in four is slow.
 _OF_AVERAGES = 0.25
+# The longest power-up that third parties have measured.
+_LONGEST_POWER_UP_US = 29_000.0
+_NOT_TOLD = "an average does not tell once from always"
 # Above this a longer sustain time is what REV-8 asks about.
 _LONGEST_SUSTAIN_US = 10_000_000
 _ROUND_UP_US = 100_000
@@ -86,11 +91,11 @@ def _of_averages(numbers: Numbers) -> Advice | Nothing:
     average_us = measured.columns[Event.POWER_ON][0]
     least_us = measured.least.get(Event.POWER_ON)
     said = f"power on takes {time(average_us)} on average"
-    if least_us is None:
-        return Nothing(POWER_UP, f"{said}; an average does not tell once from always")
-    said += f", {time(least_us)} at least"
-    if not powered_up(least_us, numbers.whole_us):
-        return _sometimes(numbers, said, average_us - least_us)
+    if least_us is not None:
+        said += f", {time(least_us)} at least"
+    if least_us is None or not powered_up(least_us, numbers.whole_us):
+        more_us = average_us - (least_us or 0.0)
+        return (_sometimes if _has_limits(measured) else _without_limits)(numbers, said, more_us)
     if _is_of_one(numbers):
         return Nothing(POWER_UP, f"{said}; the file seems to be of one inference")
     return _advice(numbers, least_us, [f"{sentence(said)}: every inference has a power-up."], None)
@@ -104,6 +109,24 @@ def _sometimes(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
         return Nothing(POWER_UP, said)
     said = f"{sentence(said)} and {time(most_us)} at most: many inferences have a power-up."
     return _advice(numbers, more_us, [said], None, Confidence.LOW)
+
+
+def _has_limits(measured: Measurement) -> bool:
+    """Return whether averages have the smallest and the largest time of power-up besides them."""
+    return Event.POWER_ON in measured.least and Event.POWER_ON in measured.most
+
+
+def _without_limits(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
+    """Return whether an average is too large for a single power-up of all but a few inferences."""
+    longest_us = numbers.measurement.most.get(Event.POWER_ON, _LONGEST_POWER_UP_US)
+    if not powered_up(more_us, numbers.whole_us):
+        return Nothing(POWER_UP, said)
+    if more_us < _SOMETIMES * longest_us:
+        return Nothing(POWER_UP, f"{said}; {_NOT_TOLD}")
+    few = max(1, math.floor(longest_us / more_us))
+    of_few = "one inference" if few == 1 else f"at most {few} inferences"
+    alone = f"A power-up takes at most {time(longest_us)}: a single cold start makes such an average only of {of_few}."
+    return _advice(numbers, more_us, [f"{sentence(said)}.", alone], None, Confidence.LOW)
 
 
 def _is_of_one(numbers: Numbers) -> bool:
@@ -189,15 +212,18 @@ def cold_start(numbers: Numbers) -> Advice | Nothing:
 def _average_moved(numbers: Numbers) -> Advice | Nothing:
     measured = numbers.measurement
     average_us = measured.columns[Event.POWER_ON][0]
-    least_us, most_us = (limits.get(Event.POWER_ON, average_us) for limits in (measured.least, measured.most))
+    if not _has_limits(measured):
+        said = f"power on takes {time(average_us)} on average"
+        often = isinstance(_of_averages(numbers), Advice)
+        doubt = "" if often or not powered_up(average_us, numbers.whole_us) else f"; {_NOT_TOLD}"
+        return Nothing(COLD_START, f"{said}{' (ADV-3)' if often else doubt}")
+    least_us, most_us = measured.least[Event.POWER_ON], measured.most[Event.POWER_ON]
     said = f"power on takes from {time(least_us)} to {time(most_us)}, {time(average_us)} on average"
     if not powered_up(most_us, numbers.whole_us):
         return Nothing(COLD_START, said)
     often = average_us - least_us >= _OF_AVERAGES * (most_us - least_us)
     if (often or powered_up(least_us, numbers.whole_us)) and not _is_of_one(numbers):
-        return Nothing(
-            COLD_START, f"{said}{' (ADV-3)' if measured.least else '; an average does not tell once from always'}"
-        )
+        return Nothing(COLD_START, f"{said} (ADV-3)")
     return _warm_up(numbers, most_us, (f"{sentence(said)}.",), Confidence.LOW)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from measured import Recipe, made, ort_csv, viewer_csv, viewer_text
 
+from htppower.review.advice.advice import Confidence
+from htppower.review.advice.described import notes
 from htppower.review.advice.events import Event
 from htppower.review.advice.measurement import Measurement
 from htppower.review.advice.numbers import Numbers
@@ -93,3 +95,39 @@ def test_parts_add_up_where_noise_turns_them_round() -> None:
     assert [part.time_us for part in parts] == [0, 10, 90]
     assert sum(part.share for part in parts) == pytest.approx(1)
     assert Numbers(Measurement("f", "form", {Event.TOKENS: [3.0]})).parts() == ()
+
+
+def test_averages_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
+    """Where a cold start has moved them, too: the smallest numbers are not shown as averages, and a note tells."""
+    inferences = made([COLD, *[Recipe()] * 7])
+    path = tmp_path / "measured"
+    path.write_text(viewer_text(inferences), encoding="utf-8")
+    (measured,) = read_measurements(str(path))
+    shown = sum(part.time_us for part in Numbers(measured).parts())
+    assert shown == pytest.approx(sum(each[Event.QNN] for each in inferences) / 8, abs=1)
+    assert any("smallest numbers" in note for note in notes(measured))
+
+
+def only(text: str, *kinds: str) -> str:
+    """Return the text of qnn-profile-viewer with these of its averages, minima and maxima."""
+    first, *sections = text.split("Execute Stats (")
+    return "Execute Stats (".join([first, *(each for each in sections if each.startswith(kinds))])
+
+
+def test_averages_alone_tell_of_a_long_power_up(tmp_path: Path) -> None:
+    """An average that only a few inferences could have of one cold start: ADV-3, though with low confidence."""
+    small = Recipe(compute=800.0, power=11_000.0, waits=11_020.0, around=400.0, way=2500.0, host=500.0)
+    for kinds in (("Average",), ("Average", "Max")):
+        found = given(tmp_path, only(viewer_text(made([small] * 20)), *kinds))
+        assert next(iter(found)) == "ADV-3"
+        assert not {"ADV-4", "ADV-6"} & set(found)
+        assert found["ADV-3"].confidence is Confidence.LOW
+        assert "on average" in found["ADV-3"].evidence[0]
+    both = made([Recipe(), *[small] * 19])
+    assert next(iter(given(tmp_path, only(viewer_text(both), "Average", "Min")))) == "ADV-3"
+
+
+def test_averages_alone_do_not_make_a_cold_start_a_habit(tmp_path: Path) -> None:
+    """One slow inference of 20 moves the average a little: that tells no more than the average says."""
+    text = only(viewer_text(made([COLD, *[Recipe()] * 19])), "Average")
+    assert not {"ADV-3", "ADV-4"} & set(given(tmp_path, text))
