@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from htppower.profiles.profile import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,9 +54,14 @@ def polls_adaptively(profile: Profile | None) -> bool:
     return profile is not None and bool(profile.votes.adaptive_polling_time_us)
 
 
-def sustain_us(profile: Profile | None) -> int | None:
-    """Return for how long votes stay up after an inference; None where the profile is not known, or casts none."""
-    return None if profile is None or profile.relax is None else profile.relax.after_inference_us
+def sustain_us(profile: Profile | None) -> float | None:
+    """Return for how long votes stay up after an inference; None where the profile is not known, or casts none.
+
+    It is infinite where nothing is lowered until the model is released.
+    """
+    if profile is None or profile.relax is None:
+        return None
+    return math.inf if is_held(profile) else profile.relax.after_inference_us
 
 
 def speed(profile: Profile | None) -> float | None:

@@ -26,6 +26,14 @@ _MANY = 5
 _OF_AVERAGES = 0.25
 # The longest power-up that third parties have measured.
 _LONGEST_POWER_UP_US = 29_000.0
+_HOLD = "htppower profile NAME -- COMMAND   # holds the votes up while the command runs"
+_IN_A_ROW = "run several inferences after each other, so that one power-up serves them all"
+# A record is of what a runtime votes by itself: that has no field for its timers.
+_RECORDED = (_HOLD, f"or {_IN_A_ROW}")
+_HELD = (
+    _IN_A_ROW,
+    "check that the runtime makes its session once, and that the mode is set: its votes would outlast every gap",
+)
 _NOT_TOLD = "an average does not tell once from always"
 # Above this a longer sustain time is what REV-8 asks about.
 _LONGEST_SUSTAIN_US = 10_000_000
@@ -154,13 +162,18 @@ def _advice(
     if gap_us is not None:
         evidence.append(f"Before those it was idle for {time(gap_us)} at the median.")
     if profile is not None and held_us is not None:
-        evidence.append(f"{profile.name} keeps its votes up for {time(held_us)} after an inference.")
+        kept = "until the model is released" if math.isinf(held_us) else f"for {time(held_us)} after an inference"
+        evidence.append(f"{profile.name} keeps its votes up {kept}.")
     do = _held_longer(gap_us, USUAL_SUSTAIN_US if held_us is None else held_us)
+    if profile is not None and profile.provenance is not None:
+        do = _HELD if held_us is not None and math.isinf(held_us) else _RECORDED
     return Advice(POWER_UP, numbers.confidence(best), tuple(evidence), do, numbers.share(gain_us), gain_us)
 
 
-def _held_longer(gap_us: float | None, held_us: int) -> tuple[str, ...]:
+def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
     """Return what keeps the power up over a gap: a sustain time, the HMX timeout where votes are up, or a hold."""
+    if math.isinf(held_us):
+        return ("votes: {hmx_timeout_us: 1000000}   # the votes stay up, so HMX may have timed out",)
     if gap_us is None:
         wanted = max(2 * held_us, USUAL_SUSTAIN_US)
         return (
@@ -172,8 +185,8 @@ def _held_longer(gap_us: float | None, held_us: int) -> tuple[str, ...]:
     wanted = math.ceil(_MARGIN * gap_us / _ROUND_UP_US) * _ROUND_UP_US
     if wanted > _LONGEST_SUSTAIN_US:
         return (
-            "htppower profile NAME -- COMMAND   # holds the votes up while the command runs",
-            "or run several inferences after each other, so that one power-up serves them all",
+            _HOLD,
+            f"or {_IN_A_ROW}",
         )
     return (f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 from measured import Recipe, made, ort_csv, viewer_csv, viewer_text
 
+from htppower.profiles.loading import load_profile
 from htppower.review.advice.advice import Confidence
 from htppower.review.advice.described import notes
 from htppower.review.advice.events import Event
@@ -131,3 +133,18 @@ def test_averages_alone_do_not_make_a_cold_start_a_habit(tmp_path: Path) -> None
     """One slow inference of 20 moves the average a little: that tells no more than the average says."""
     text = only(viewer_text(made([COLD, *[Recipe()] * 19])), "Average")
     assert not {"ADV-3", "ADV-4"} & set(given(tmp_path, text))
+
+
+def test_a_record_is_not_told_to_sustain(tmp_path: Path) -> None:
+    """A runtime has no field for its timers; what it holds until the model is released is no sustain time of 0."""
+    path = tmp_path / "measured"
+    path.write_text(viewer_csv(made([COLD] * 20), step_us=500_000), encoding="utf-8")
+    (measured,) = read_measurements(str(path))
+    said = {}
+    for name in ("onnxruntime:burst", "vendor:burst", "burst"):
+        (told,) = advise([attrs.evolve(measured, profile=load_profile(name))]).told
+        said[name] = " ".join((*told.advice.evidence, *told.advice.do))
+    assert "keeps its votes up until the model is released" in said["onnxruntime:burst"]
+    assert "for 0 us" not in said["onnxruntime:burst"]
+    assert [name for name, words in said.items() if "relax:" in words or "votes:" in words] == ["burst"]
+    assert "one power-up serves them all" in said["onnxruntime:burst"]
