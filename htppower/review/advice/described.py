@@ -12,7 +12,7 @@ from htppower.review.advice.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.review.advice.advice import Report
+    from htppower.review.advice.advice import Report, Told
     from htppower.review.advice.measurement import Measurement
 
 NOTHING = "Nothing to gain"
@@ -40,6 +40,16 @@ def about(measured: Measurement) -> str:
     profile = "unknown profile" if measured.profile is None else f"profile {measured.profile.name}"
     soc = "" if measured.soc is None else f", {'/'.join(measured.soc.names)}"
     return f"{measured.form}, {count}{sessions}, {profile}{soc}"
+
+
+def to_do(told: Told) -> tuple[str, ...]:
+    """Return what to do, in lines: once where it is the same for all measurements, else for each group by name."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for measured, each in told.about:
+        groups.setdefault(each.do, []).append(measured.name)
+    if len(groups) == 1:
+        return told.advice.do
+    return tuple(line for do, names in groups.items() for line in (f"for {'; '.join(names)}:", *do))
 
 
 def _word(measured: Measurement) -> str:

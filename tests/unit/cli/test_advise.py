@@ -205,3 +205,21 @@ def test_the_file_of_the_docs_has_its_answer(command: Command) -> None:
     path = ROOT / "docs" / "measurements" / "sm8750.json"
     document = json.loads(command.output("advise", str(path), "--profile", "burst", "--format", "json"))
     assert [each["rule"] for each in document["advice"]] == ["ADV-6", "ADV-1", "ADV-4"]
+
+
+def test_each_file_keeps_what_to_do_about_it(command: Command, tmp_path: Path) -> None:
+    """One rule on several files is told once; where what to do differs it is told for each, by name."""
+    often = made([Recipe(power=9000.0, waits=9020.0)] * 20)
+    files = [
+        write(tmp_path, "a.csv", ort_csv(often)),
+        write(tmp_path, "b.csv", viewer_csv(often, step_us=700_000)),
+    ]
+    for form in ("text", "html"):
+        said = " ".join(command.output("advise", *files, "--format", form, columns=300).split())
+        assert said.index("a.csv:") < said.index("{after_inference_us: 600000}")
+        assert said.index("{after_inference_us: 600000}") < said.rindex("b.csv, model:")
+        assert said.rindex("b.csv, model:") < said.index("{after_inference_us: 900000}")
+    (advice,) = json.loads(command.output("advise", *files, "--format", "json"))["advice"]
+    assert [each["do"][0].split("}")[0][-6:] for each in advice["about"]] == ["600000", "900000"]
+    alike = command.output("advise", files[0], files[0])
+    assert (alike.count("600000"), "for " + files[0] in alike) == (1, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.review.advice.described import about, headline, notes
+from htppower.review.advice.described import about, headline, notes, to_do
 from htppower.review.advice.numbers import Numbers
 from htppower.review.advice.words import time
 from htppower.review.pictures.page import figure, page
@@ -73,7 +73,7 @@ def _told(number: int, told: Told) -> str:
         *gain,
         ("evidence", "\n".join(evidence)),
         ("why", advice.rule.why),
-        ("do", "\n".join(advice.do)),
+        ("do", "\n".join(to_do(told))),
         ("source", f"{advice.rule.basis}: {advice.rule.source}"),
     ]
     return f"<h3>{number}. {cell(advice.rule.says)}</h3>\n{label_list(labels)}"

@@ -61,6 +61,7 @@ def _about(measured: Measurement, advice: Advice) -> dict[str, Any]:
         "gain_us": round(advice.gain_us, 3),
         "share": round(advice.share, 4),
         "evidence": list(advice.evidence),
+        "do": list(advice.do),
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import printable
 from htppower.review.advice.advice import Confidence
-from htppower.review.advice.described import about, headline, notes
+from htppower.review.advice.described import about, headline, notes, to_do
 from htppower.review.advice.numbers import Numbers
 from htppower.review.advice.words import percent, time
 from htppower.review.layout import WIDTH, labelled, padded, shown_width, wrapped
@@ -83,7 +83,7 @@ def _told(number: int, told: Told, width: int) -> Iterator[str]:
         label = "" if place else "evidence"
         yield from labelled(label, f"{measured.name}: {said}" if several else said, width, indent="  ")
     yield from labelled("why", advice.rule.why, width)
-    for place, line in enumerate(advice.do):
+    for place, line in enumerate(to_do(told)):
         yield from labelled("" if place else "do", line, width, indent="  ")
     yield from labelled("source", f"{advice.rule.basis}; {advice.rule.pointer}", width)
 
