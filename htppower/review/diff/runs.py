@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import ProfileError, RuleBreach
-from htppower.events import State
 from htppower.review.dry_run.workload import run
 
 if TYPE_CHECKING:
@@ -42,8 +41,3 @@ def run_both(
         )
     except RuleBreach as breach:
         raise ProfileError(breach.problems) from None
-
-
-def raised_us(report: Report) -> int:
-    """Return how long the votes of the profile were in force, in us."""
-    return report.time_in_state_us[State.RAISED]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.events import State
+from htppower.profiles.profile import is_held
 from htppower.review.durations import duration
 from htppower.votes.field_repr import field_repr
 
@@ -66,6 +67,18 @@ class Report:
             times[span.state] += span.duration_us
         return times
 
+    @property
+    def stays_raised(self) -> bool:
+        """Whether the profile keeps its votes in state LOWERED, also after DE-INIT: then nothing is lowered."""
+        relax = self.profile.relax
+        return relax is not None and is_held(self.profile) and relax.after_deinit_to.votes == self.profile.votes
+
+    @property
+    def raised_us(self) -> int:
+        """How long the votes of the profile were in force, in us: in state LOWERED, too, where that keeps them."""
+        times = self.time_in_state_us
+        return times[State.RAISED] + (times[State.LOWERED] if self.stays_raised else 0)
+
     def count(self, function: str) -> int:
         """Return how many calls of a native function were made."""
         return sum(row.call.function == function for row in self.rows)
@@ -82,7 +95,13 @@ class Report:
     @property
     def state_line(self) -> str:
         """How long the session was in each state that it was in; may be empty."""
-        return ", ".join(f"{state} {duration(time_us)}" for state, time_us in self.time_in_state_us.items() if time_us)
+        times = self.time_in_state_us
+        kept = " with the votes of RAISED" if self.stays_raised else ""
+        return ", ".join(
+            f"{state} {duration(time_us)}{kept if state is State.LOWERED else ''}"
+            for state, time_us in times.items()
+            if time_us
+        )
 
     @property
     def degradation_lines(self) -> list[str]:

@@ -73,3 +73,12 @@ def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
     assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
     assert "sleep_latency_us 500 |" in told
     assert "sleep_latency_us 400" in told
+
+
+def test_a_held_record_is_raised_all_the_time(command: Command) -> None:
+    """Its votes stay in force in state LOWERED, so that counts as time raised."""
+    told = command.output("diff", "onnxruntime:burst", "vendor:burst", "--timeline", exit_code=1)
+    assert "time raised: 65 ms -> 345 ms (+280 ms)" in told
+    run = ("profile", "onnxruntime:burst", "--dry-run")
+    assert "RAISED 25 ms, LOWERED 40 ms with the votes of RAISED" in " ".join(command.output(*run).split())
+    assert "with the votes of RAISED" not in command.output("profile", "vendor:burst", "--dry-run")

@@ -8,7 +8,6 @@ from htppower.profiles.discovery import shown_path
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats.as_text import cause_text, old_text, summary
 from htppower.review.diff.in_words import in_words
-from htppower.review.diff.runs import raised_us
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.svg import as_svg
 from htppower.review.pictures.tables import about, cell, label_list, table
@@ -56,4 +55,4 @@ def _runs(pair: RunPair, number: int) -> str:
 
 
 def _costs(report: Report) -> list[tuple[str, str]]:
-    return [*about(report), ("raised", f"{raised_us(report)} us of {report.end_us} us"), *sums(report)]
+    return [*about(report), ("raised", f"{report.raised_us} us of {report.end_us} us"), *sums(report)]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.errors import printable
 from htppower.profiles.fields import spell, vote_fields
-from htppower.review.diff.runs import RunPair, raised_us
 from htppower.review.durations import duration
 from htppower.review.layout import WIDTH, beside, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from htppower.review.diff.runs import RunPair
     from htppower.review.dry_run.observer import Row
     from htppower.review.dry_run.report import Report
     from htppower.votes.vote_set import VoteSet
@@ -44,7 +44,7 @@ def lines(pair: RunPair, width: int = WIDTH) -> Iterator[str]:
         yield from beside(columns, (left, right), _NO_BAR if same else _BAR)
     costs = (
         ("native calls", len(pair.old.rows), len(pair.new.rows), str),
-        ("time raised", raised_us(pair.old), raised_us(pair.new), duration),
+        ("time raised", pair.old.raised_us, pair.new.raised_us, duration),
     )
     for what, before, after, spelt in costs:
         more = "the same" if before == after else f"{'+' if after > before else ''}{spelt(after - before)}"
@@ -102,7 +102,7 @@ def _as_dict(report: Report) -> dict[str, Any]:
     return {
         "native_calls": len(report.rows),
         "set_power_config": report.count("setPowerConfig"),
-        "raised_us": raised_us(report),
+        "raised_us": report.raised_us,
         "calls": [
             {
                 "time_us": row.call.time_us,
