@@ -57,11 +57,11 @@ def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | 
     """Return the last profile of its cores, and a value of a custom."""
     profile: Node | None = None
     custom: Node | None = None
-    for path, node in leaves(device):
-        if "cores" in path and "perf_profile" in path:
-            profile = node
-        elif wanted.search(path):
-            custom = node
+    for leaf in leaves(device):
+        if "cores" in leaf.path and "perf_profile" in leaf.path:
+            profile = leaf.node
+        elif wanted.search(leaf.path):
+            custom = leaf.node
     return profile, custom
 
 

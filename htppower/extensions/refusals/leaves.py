@@ -20,7 +20,7 @@ from htppower.extensions.refusals.numbers import is_number, is_uint64_like, is_u
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.extensions.json_nodes import Node
+    from htppower.extensions.json_nodes import Member, Node
 
 _LARGEST_VTCM_MB = 4095
 # What joins keys, and what the item of a list adds.
@@ -28,10 +28,18 @@ _JOIN, _ITEM = ".", "[]"
 
 
 class Leaf(NamedTuple):
-    """A plain value, the keys that lead to it, and whether one of the words does, which then names another type."""
+    """A plain value.
+
+    Attributes:
+        path: the keys that lead to it.
+        node: it.
+        key: the last of these keys; None where no object is around it.
+        named: whether one of the words leads to it, which then names another type.
+    """
 
     path: str
     node: Node
+    key: Member | None = None
     named: bool = False
 
 
@@ -192,27 +200,27 @@ def _word_at(path: str) -> tuple[Callable[[Node], bool] | None, bool]:
 
 def refused_leaves(root: Node) -> Iterator[Leaf]:
     """Yield the plain values that refuse the file."""
-    for path, node in leaves(root):
-        allows, must = _word_at(path)
-        if (must and allows is None) or (allows is not None and not allows(node)):
-            yield Leaf(path, node, allows is not None)
+    for leaf in leaves(root):
+        allows, must = _word_at(leaf.path)
+        if (must and allows is None) or (allows is not None and not allows(leaf.node)):
+            yield leaf._replace(named=allows is not None)
 
 
 def has_named(node: Node, path: str) -> bool:
     """Return whether a word leads to any value in this one."""
-    return any(_word_at(each)[0] is not None for each, _ in leaves(node, path))
+    return any(_word_at(leaf.path)[0] is not None for leaf in leaves(node, path))
 
 
-def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
+def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Leaf]:
     """Yield each plain value but null, after the keys that lead to it."""
     if node.kind is Kind.OBJECT:
-        seen: dict[str, Node] = {}
+        seen: dict[str, Member] = {}
         for member in node.members:
             # A key that is given twice is looked up: the first one's value is what is looked at.
-            first = seen.setdefault(member.key, member.node)
-            yield from leaves(first, f"{path}{_JOIN}{member.key}" if path else member.key)
+            first = seen.setdefault(member.key, member)
+            yield from leaves(first.node, f"{path}{_JOIN}{member.key}" if path else member.key, first)
     elif node.kind is Kind.LIST:
         for item in node.items:
-            yield from leaves(item, path + _ITEM)
+            yield from leaves(item, path + _ITEM, key)
     elif node.kind is not Kind.NULL:
-        yield path, node
+        yield Leaf(path, node, key)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Member, Node
+    from htppower.extensions.refusals.leaves import Leaf
 
 # Keys of an outer file: whoever reads them reads no inner file.
 _OF_OUTER = ("backend_extensions", "context_configs", "graph_configs")
@@ -32,27 +33,29 @@ def refused(file: ExtensionFile) -> list[Wrong]:
         found += refused_members(block)
         found += refused_custom(block)
     told = [(wrong.at.start, wrong.at.end) for wrong in found]
-    for wrong in _unknown(file):
-        if not any(start <= wrong.at.start and wrong.at.end <= end for start, end in told):
-            found.append(wrong)
+    for leaf in _values(file):
+        if not any(start <= leaf.node.start and leaf.node.end <= end for start, end in told):
+            found.append(_unknown(leaf))
     found += _by_lists(file)
     return found
 
 
-def _unknown(file: ExtensionFile) -> Iterator[Wrong]:
+def _values(file: ExtensionFile) -> Iterator[Leaf]:
     """Yield the plain values that no key of graphs or cores takes."""
     for leaf in refused_leaves(file.text.accepted()):
-        if file.kind is FileKind.OUTER and leaf.path.startswith(_OF_OUTER):
-            continue
-        key = leaf.path.rpartition(".")[2]
-        where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
-        if leaf.named:
-            said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
-            yield Wrong("EXT-11", leaf.node, said)
-        else:
-            said = f"the unknown key {shortened(leaf.path)}: {_WHOLE}"
-            near = nearest(key, known(where))
-            yield Wrong("EXT-14", leaf.node, said, f"did you mean {near}?" if near else "delete it")
+        if file.kind is not FileKind.OUTER or not leaf.path.startswith(_OF_OUTER):
+            yield leaf
+
+
+def _unknown(leaf: Leaf) -> Wrong:
+    """Return what is wrong with such a value: where no word leads to it, the key is what is wrong."""
+    if leaf.named:
+        said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
+        return Wrong("EXT-11", leaf.node, said)
+    said = f"the unknown key {shortened(leaf.path)}: {_WHOLE}"
+    where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
+    near = nearest(leaf.path.rpartition(".")[2], known(where))
+    return Wrong("EXT-14", leaf.key or leaf.node, said, f"did you mean {near}?" if near else "delete it")
 
 
 def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.extension_file import extension_file
-from htppower.extensions.json_nodes import Member
+from htppower.extensions.json_nodes import Member, Node
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
@@ -92,7 +92,8 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     starts = [each.at.start for each in wrong]
     # What refuses the file is not ignored, too.
     wrong += (each for each in ignored(file) if not any(map(_within(each), starts)))
-    wrong += harmful(file, platform)
+    unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
+    wrong += (each for each in harmful(file, platform) if each.rule != "EXT-31" or not _has_key(each.at, unknown))
     wrong += odd_items(file)
     wrong += mismatched(file, prepared)
     wrong += of_several_socs(file)
@@ -109,6 +110,11 @@ def _within(wrong: Wrong) -> Callable[[int], bool]:
         return lambda _: False
     start, end = wrong.at.start, wrong.at.node.end
     return lambda offset: start <= offset < end
+
+
+def _has_key(core: Node | Member, unknown: set[int]) -> bool:
+    """Return whether a core has an unknown key, which may be a misspelt perf_profile."""
+    return isinstance(core, Node) and any(member.start in unknown for member in core.members)
 
 
 def _finding(rule: str, place: Place | None, message: str, hint: str) -> Finding:

@@ -57,6 +57,16 @@ def test_the_files_of_several_socs_are_found_as_import_finds_them(
     assert finding["rule"] == "EXT-40"
 
 
+def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path) -> None:
+    """A core whose perf_profile is misspelt is not said to lack it, and the finding stands at the key."""
+    text = '{"devices": [{"cores": [{"core_id": 0, "perf_profle": "burst"}]}]}'
+    (finding,) = linted(command, written(tmp_path / "htp.json", text))
+    assert (finding["rule"], finding["column"]) == ("EXT-14", text.index('"perf_profle"') + 1)
+    two = {"devices": [{"cores": [{"perf_profle": "burst"}, {"core_id": 1}]}]}
+    found = [finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", two))]
+    assert found == ["EXT-14", "EXT-31"]
+
+
 def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
     """More digits than a number has are no architecture of ours, and no error of ours."""
     data = {"devices": [{"dsp_arch": f"v{'9' * 5000}", "cores": [{"perf_profile": "llm_decode_burst"}]}]}
