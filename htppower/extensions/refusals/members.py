@@ -9,6 +9,7 @@ from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section, Type
 from htppower.extensions.refusals.leaves import ARCH
+from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.numbers import is_integer, is_number, is_uint_like
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.profiles.did_you_mean import did_you_mean
@@ -109,8 +110,7 @@ def _words(key: Key) -> str:
 
 
 def _type(key: Key, node: Node) -> Wrong:
-    hint = {Kind.TEXT: "without quotes"}.get(node.kind, "") if key.type in (Type.BOOL, Type.INTEGER) else ""
-    return Wrong("EXT-11", node, f"{key.name} takes {key.type}, not {node.kind}: {_WHOLE}", hint and f"write it {hint}")
+    return Wrong("EXT-11", node, f"{key.name} takes {key.type}, not {node.kind}: {_WHOLE}", meant_by(key, node))
 
 
 def _range(key: Key, node: Node) -> Wrong:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
 from htppower.extensions.extension_file import FileKind, inner_blocks
-from htppower.extensions.key_table import known
+from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.customs import refused_custom, refused_profile
 from htppower.extensions.refusals.leaves import has_named, leaves, refused_leaves
+from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.members import refused_members
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.profiles.did_you_mean import nearest
@@ -49,12 +50,14 @@ def _values(file: ExtensionFile) -> Iterator[Leaf]:
 
 def _unknown(leaf: Leaf) -> Wrong:
     """Return what is wrong with such a value: where no word leads to it, the key is what is wrong."""
+    where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
+    name = leaf.path.rpartition(".")[2]
     if leaf.named:
         said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
-        return Wrong("EXT-11", leaf.node, said)
+        key = KEYS.get((where, name))
+        return Wrong("EXT-11", leaf.node, said, "" if key is None else meant_by(key, leaf.node))
     said = f"the unknown key {shortened(leaf.path)}: {_WHOLE}"
-    where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
-    near = nearest(leaf.path.rpartition(".")[2], known(where))
+    near = nearest(name, known(where))
     return Wrong("EXT-14", leaf.key or leaf.node, said, f"did you mean {near}?" if near else "delete it")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,6 +66,34 @@ def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path
     two = {"devices": [{"cores": [{"perf_profle": "burst"}, {"core_id": 1}]}]}
     found = [finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", two))]
     assert found == ["EXT-14", "EXT-31"]
+
+
+@pytest.mark.parametrize(
+    ("device", "core", "hint"),
+    [
+        ({"soc_model": "SM8750"}, {}, "write 69"),
+        ({"soc_model": "Snapdragon"}, {}, "write a number"),
+        ({"soc_model": "69"}, {}, "write it without quotes"),
+        ({}, {"rpc_control_latency": "fast"}, "write a number, such as 100"),
+        ({}, {"core_id": "0"}, "write it without quotes"),
+        ({}, {"ddr_perf_mode": "on"}, "write true or false"),
+        ({}, {"ddr_perf_mode": "true"}, "write it without quotes"),
+    ],
+)
+def test_a_text_for_a_number_is_told_which_number(
+    command: Command, tmp_path: Path, device: dict[str, Any], core: dict[str, Any], hint: str
+) -> None:
+    """The hint is what gives JSON again: without quotes only what is a number or a truth, else what to write."""
+    data = {"devices": [{**device, "cores": [{"perf_profile": "burst", **core}]}]}
+    (finding,) = linted(command, written(tmp_path / "htp.json", data))
+    assert (finding["rule"], finding["hint"]) == ("EXT-11", hint)
+
+
+def test_a_word_for_a_time_is_told_the_range(command: Command, tmp_path: Path) -> None:
+    """No quotes make a number of a word; the hint names the range of the key."""
+    data = {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": "fast"}]}]}
+    (finding,) = linted(command, written(tmp_path / "htp.json", data))
+    assert re.fullmatch(r"write a number from [0-9]+ to [0-9]+.*", finding["hint"])
 
 
 def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
