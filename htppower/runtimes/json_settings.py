@@ -22,7 +22,7 @@ OPTIONS_OBJECT = "options"
 EXTENSION_FILE = "an extension file"
 _OF_EXTENSIONS = frozenset({"devices", "graphs", "backend_extensions", "groupContext"})
 # Keys of Genie's top objects with an engine. Source: the Genie SDK's JSON configs.
-_DIALOGS = ("dialog", "embedding", "text-generator")
+DIALOGS = ("dialog", "embedding", "text-generator")
 # What those write who take Genie for one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
 _PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.PROVIDER}
@@ -46,7 +46,7 @@ def said_by_json(text: JsonText) -> Said | None:
         return None
     if _is_genai(root):
         return Said(tuple(_of_genai(text, root)), form=GENAI)
-    if any(_engine(root, name) is not None for name in _DIALOGS):
+    if any(_engine(root, name) is not None for name in DIALOGS):
         return _of_dialog(text, root)
     performance = root.get("performance")
     policy = None if performance is None else performance.get("policy")
@@ -98,7 +98,7 @@ def _engine(root: Node, name: str) -> Node | None:
 
 def _of_dialog(text: JsonText, root: Node) -> Said:
     extensions, refused, silent = [], [], []
-    for name in _DIALOGS:
+    for name in DIALOGS:
         for backend in _backends(_engine(root, name)):
             kind = backend.get("type")
             if kind is not None and kind.value != "QnnHtp":

@@ -11,6 +11,7 @@ from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.profiles.did_you_mean import nearest
+from htppower.runtimes.json_settings import DIALOGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,14 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         yield Wrong("EXT-50", root, said, "for Genie, name the inner file in engine.backend.extensions")
 
 
+def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
+    """Return the dialogs in a file that is one of Genie's in the place of an extension file."""
+    members = file.text.accepted().members
+    if any(block.section is not Section.TOP for block in file.blocks):
+        return ()
+    return tuple(each for each in members if each.key in DIALOGS and each.node.kind is Kind.OBJECT)
+
+
 def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
     where = block.section if block.at else "the file"
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
@@ -53,6 +62,8 @@ def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
         return Wrong("EXT-23", member, said, "write it into the inner file")
     homes = [str(section) for (section, name), _ in KEYS.items() if name == member.key and section is not block.section]
     said = f"{shortened(member.key)!r} in {where} is ignored without a word"
+    if member in dialogs_of(file):
+        return Wrong("EXT-20", member, f"{said}: it is a dialog of Genie", "check it with htppower settings --check")
     if homes:
         return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
     near = nearest(member.key, known(block.section))

@@ -14,7 +14,7 @@ from htppower.extensions.refusals.text import refused_text
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.review.extension_lint.custom_items import odd_items
 from htppower.review.extension_lint.harmful import harmful
-from htppower.review.extension_lint.ignored import ignored
+from htppower.review.extension_lint.ignored import dialogs_of, ignored
 from htppower.review.extension_lint.several_socs import of_several_socs
 from htppower.review.extension_lint.shared_buffers import mismatched
 from htppower.review.extension_lint.suppressions import suppressions_of
@@ -93,7 +93,10 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     # What refuses the file is not ignored, too.
     wrong += (each for each in ignored(file) if not any(map(_within(each), starts)))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
-    wrong += (each for each in harmful(file, platform) if each.rule != "EXT-31" or not _has_key(each.at, unknown))
+    is_dialog = bool(dialogs_of(file))
+    for each in harmful(file, platform):
+        if each.rule != "EXT-31" or not (is_dialog or _has_key(each.at, unknown)):
+            wrong.append(each)
     wrong += odd_items(file)
     wrong += mismatched(file, prepared)
     wrong += of_several_socs(file)

@@ -58,6 +58,17 @@ def test_the_files_of_several_socs_are_found_as_import_finds_them(
     assert finding["rule"] == "EXT-40"
 
 
+def test_a_dialog_is_told_to_be_one(command: Command, tmp_path: Path) -> None:
+    """A dialog of Genie is sent to the command that checks it, and not told to name a profile here."""
+    data = {"dialog": {"version": 1, "engine": {"backend": {"type": "QnnHtp", "extensions": "htp.json"}}}}
+    (finding,) = linted(command, written(tmp_path / "dialog.json", data))
+    assert (finding["rule"], finding["hint"]) == ("EXT-20", "check it with htppower settings --check")
+    assert "dialog of Genie" in finding["message"]
+    both = {**CHAT_APP, **data}
+    (finding,) = linted(command, written(tmp_path / "both.json", both))
+    assert (finding["rule"], finding["hint"]) == ("EXT-20", "delete it")
+
+
 def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path) -> None:
     """A core whose perf_profile is misspelt is not said to lack it, and the finding stands at the key."""
     text = '{"devices": [{"cores": [{"core_id": 0, "perf_profle": "burst"}]}]}'
