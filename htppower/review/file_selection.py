@@ -28,6 +28,8 @@ JSON = ".json"
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
 _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = re.compile(rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]')
+# A key of a profile or power state, wherever it stands.
+_OWN_KEY = re.compile(rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode())
 _KEY = re.compile(r"^[\"']?(?P<key>\w+)[\"']?\s*:", re.MULTILINE)
 
 
@@ -165,7 +167,15 @@ def json_kind(path: FilePath, *, named: bool) -> Kind:
     if not named or extension_kind(path) is Kind.EXTENSION:
         return Kind.EXTENSION
     other = kind_of(path)
-    return other if other in (Kind.PROFILE, Kind.STATE) else Kind.EXTENSION
+    return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
+
+
+def _has_a_key(path: FilePath) -> bool:
+    """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
+    try:
+        return _OWN_KEY.search(read_regular_file(path)) is not None
+    except (OSError, ValueError):
+        return False
 
 
 def folder_name(path: FilePath) -> str:

@@ -69,6 +69,18 @@ def test_a_dialog_is_told_to_be_one(command: Command, tmp_path: Path) -> None:
     assert (finding["rule"], finding["hint"]) == ("EXT-20", "delete it")
 
 
+@pytest.mark.parametrize("text", ["", "[]", "7", "// nothing yet"])
+def test_json_without_an_object_is_told_as_json(command: Command, tmp_path: Path, text: str) -> None:
+    """A named JSON file that says nothing of a profile is no profile that lacks its first line."""
+    assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", text))] == ["EXT-10"]
+
+
+def test_a_broken_profile_in_json_stays_a_profile(command: Command, tmp_path: Path) -> None:
+    """JSON is YAML: what has a key of a profile is told as one."""
+    (finding,) = linted(command, written(tmp_path / "mine.json", '{"profile": "mine", "extends": ['))
+    assert finding["rule"].startswith("YAML")
+
+
 def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path) -> None:
     """A core whose perf_profile is misspelt is not said to lack it, and the finding stands at the key."""
     text = '{"devices": [{"cores": [{"core_id": 0, "perf_profle": "burst"}]}]}'
