@@ -37,7 +37,11 @@ EXTENSION_RULES = (
     _warned(20, "Every key stands where it is read."),
     _warned(21, "No key is given twice: the first is taken."),
     _warned(22, "There is one device: of several the first is used."),
-    _warned(23, "An outer file names one inner file, or one for each SoC, and has no settings of its own for the HTP."),
+    _warned(
+        23,
+        "An outer file names one inner file, or one for each SoC, that is there, and has no settings of its own for "
+        "the HTP.",
+    ),
     _warned(30, "ddr_perf_mode is asked for only where the chip has it."),
     _warned(31, "Each core says its perf_profile: one that is left out is high_performance."),
     _warned(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
 from htppower.extensions.extension_file import FileKind
+from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
@@ -41,6 +43,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
             yield from _later_devices(block)
         elif block.section is Section.BACKEND_EXTENSIONS:
             yield from _inner_files(block)
+            yield from _missing(file, block)
     if file.kind is FileKind.OUTER:
         root = file.text.accepted()
         said = "an outer file, as qnn-net-run takes it: Genie takes it, too, and then does nothing"
@@ -87,3 +90,19 @@ def _inner_files(block: Block) -> Iterator[Wrong]:
         yield Wrong("EXT-23", block.node, said, 'add "config_file_path"')
     elif several is not None and several.kind is Kind.LIST and not several.items:
         yield Wrong("EXT-23", several, "per_soc_config_file_path names no file", "name one for each SoC")
+
+
+def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
+    """Yield the inner files that are neither beside the outer one nor where the command runs."""
+    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
+    for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
+        if node.kind is Kind.TEXT and not _is_there(FilePath(file.path).parent, node.value):
+            said = f"{shortened(node.value)!r} is no file: without it the backend gets no settings"
+            yield Wrong("EXT-23", node, said, "check the path")
+
+
+def _is_there(folder: FilePath, named: str) -> bool:
+    try:
+        return beside_or_here(folder, FilePath(named)).is_file()
+    except (OSError, ValueError):
+        return False

@@ -81,6 +81,24 @@ def test_a_broken_profile_in_json_stays_a_profile(command: Command, tmp_path: Pa
     assert finding["rule"].startswith("YAML")
 
 
+@pytest.mark.parametrize("names", [{"config_file_path": "in.json"}, {"per_soc_config_file_path": ["in.json"]}])
+def test_an_inner_file_that_is_missing_is_told(command: Command, tmp_path: Path, names: dict[str, Any]) -> None:
+    """An outer file that leads nowhere says so at the path, until the file is there."""
+    outer = written(tmp_path / "outer.json", {"backend_extensions": names})
+    (finding,) = linted(command, outer)
+    assert (finding["rule"], finding["hint"]) == ("EXT-23", "check the path")
+    assert "'in.json' is no file" in finding["message"]
+    written(tmp_path / "in.json", CHAT_APP)
+    assert linted(command, outer) == []
+
+
+def test_a_path_that_no_file_can_have_is_told(command: Command, tmp_path: Path) -> None:
+    """A path with a NUL, or longer than the system takes, is a missing file, and no error of ours."""
+    for name in ("a\0b", "a" * 5000):
+        outer = written(tmp_path / "outer.json", {"backend_extensions": {"config_file_path": name}})
+        assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-23"]
+
+
 def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path) -> None:
     """A core whose perf_profile is misspelt is not said to lack it, and the finding stands at the key."""
     text = '{"devices": [{"cores": [{"core_id": 0, "perf_profle": "burst"}]}]}'

@@ -45,6 +45,7 @@ _EVERY = (_item(_START), _item(_DONE))
 _SHARING = {"reference_weight_sharing_enabled": True}
 _GRAPH = {"graph_names": ["model"]}
 _OUTER = {"backend_extensions": {"config_file_path": "inner.json"}}
+_INNER = {"inner.json": json.dumps({"devices": [{"cores": [_BURST]}]}) + "\n"}
 _TWO_SOCS = {"backend_extensions": {"per_soc_config_file_path": ["one.json", "two.json"]}}
 
 
@@ -129,7 +130,7 @@ EXTENSION_TEXTS = {
     "EXT-23": RuleText(
         "What stands in the outer file besides its own keys is not read, so that a profile there is never voted.",
         "Write the settings into the inner file.",
-        _file({**_OUTER, "devices": [{"cores": [_BURST]}]}),
+        {**_file({**_OUTER, "devices": [{"cores": [_BURST]}]}), **_INNER},
         _file(_OUTER),
     ),
     "EXT-30": RuleText(
@@ -221,7 +222,7 @@ EXTENSION_TEXTS = {
     "EXT-50": RuleText(
         "Genie takes the inner file. Of an outer one it finds no key that it knows, and then casts no votes.",
         "For Genie, name the inner file in engine.backend.extensions.",
-        _file(_OUTER),
+        {**_file(_OUTER), **_INNER},
         _core(),
         ("--notes",),
     ),
