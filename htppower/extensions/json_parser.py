@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEEPEST_NESTING = 100
+TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
@@ -62,7 +63,7 @@ class _Parser:
         character = self._text[at : at + 1]
         if character in ("{", "["):
             if depth == DEEPEST_NESTING:
-                raise NotJson(at, f"nested deeper than {DEEPEST_NESTING} levels")
+                raise NotJson(at, TOO_DEEP)
             return self._object(at, depth) if character == "{" else self._list(at, depth)
         if character == '"':
             value, end = self._string(at)

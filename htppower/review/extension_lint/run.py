@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.extension_file import extension_file
 from htppower.extensions.json_nodes import Member, Node
+from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from htppower.extensions.refusals.wrong import Wrong
     from htppower.review.lint.suppressions import Found, Suppression
     from htppower.rules.platforms import Platform
+
+_WHOLE = "the vendor's tools refuse the whole file"
 
 
 class Linted(NamedTuple):
@@ -80,10 +83,13 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     """Yield what is wrong with a text; what is ignored or does harm only where it is taken."""
     at_text = refused_text(text)
     if text.problem is not None:
-        yield _finding("EXT-10", text.problem.place, text.problem.message, text.problem.hint)
+        said = text.problem.message
+        # The vendor's parser goes deeper than this one.
+        said = said if said == TOO_DEEP else f"{said}: {_WHOLE}"
+        yield _finding("EXT-10", text.problem.place, said, text.problem.hint)
     if at_text is not None:
         offset, message, hint = at_text
-        yield _finding("EXT-10", text.place(offset), f"{message}: the vendor's tools refuse the file", hint)
+        yield _finding("EXT-10", text.place(offset), f"{message}: {_WHOLE}", hint)
     try:
         file = extension_file(text)
     except ProfileError:

@@ -75,6 +75,21 @@ def test_json_without_an_object_is_told_as_json(command: Command, tmp_path: Path
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", text))] == ["EXT-10"]
 
 
+@pytest.mark.parametrize("text", ['{"devices": [],}', '{"devices": [] // none\n}', "[]", '\ufeff{"devices": []}'])
+def test_what_is_no_json_is_said_to_refuse_the_whole_file(command: Command, tmp_path: Path, text: str) -> None:
+    """A comment or a comma too many says what it does, as other errors do."""
+    found = [each for each in linted(command, written(tmp_path / "htp.json", text)) if each["rule"] == "EXT-10"]
+    assert found
+    assert all("the vendor's tools refuse the whole file" in each["message"] for each in found)
+
+
+def test_nesting_that_only_this_parser_refuses_is_not_laid_on_the_vendors(command: Command, tmp_path: Path) -> None:
+    """The vendor's parser goes deeper than 100 levels."""
+    text = '{"devices": ' + "[" * 120 + "]" * 120 + "}"
+    (finding,) = linted(command, written(tmp_path / "htp.json", text))
+    assert (finding["rule"], finding["message"]) == ("EXT-10", "nested deeper than 100 levels")
+
+
 def test_a_broken_profile_in_json_stays_a_profile(command: Command, tmp_path: Path) -> None:
     """JSON is YAML: what has a key of a profile is told as one."""
     (finding,) = linted(command, written(tmp_path / "mine.json", '{"profile": "mine", "extends": ['))
