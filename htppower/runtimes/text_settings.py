@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from htppower.runtimes.executorch import RUN_TIME_OPTION
 from htppower.runtimes.options import MISTAKEN, OPTIONS, Where
 from htppower.runtimes.statements import Said, Statement, Text
+from htppower.runtimes.together import groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +108,7 @@ def _of_toml(text: Text) -> Iterator[Statement]:
 
 
 def _of_any(text: Text) -> Iterator[Statement]:
-    """Yield what stands anywhere in a text; the settings of one line belong together."""
+    """Yield what stands anywhere in a text; flags of one line belong together, and pairs of one literal or object."""
     taken: list[tuple[int, int]] = []
     for pattern, where in _LISTS:
         for found in pattern.finditer(text.text):
@@ -118,12 +119,12 @@ def _of_any(text: Text) -> Iterator[Statement]:
     for found in (*_FLAG.finditer(text.text), *_EXECUTORCH.finditer(text.text), *_BAR.finditer(text.text)):
         if not any(start <= found.start() < end for start, end in taken) and not _is_prose(found):
             yield _of_match(text, found)
-    for found in _PAIR.finditer(text.text):
+    pairs = tuple(_PAIR.finditer(text.text))
+    for found, group in zip(pairs, groups(text.text, pairs), strict=True):
         if any(start <= found.start() < end for start, end in taken):
             continue
         where = _where_of_pair(text, found)
         if (where, found["key"]) in OPTIONS or (where, found["key"]) in MISTAKEN:
-            group = _line(text, found.start())
             yield _statement(text, where, found, group, quoted=bool(found["quote"]))
 
 

@@ -112,6 +112,49 @@ def test_a_run_and_what_follows_it_are_a_profile_and_a_state(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'x={\n  "htp_performance_mode": "burst",  # isn\'t (\n  "a": {"b": "}"},\n  "rpc_control_latency": "80",\n}\n',
+        'o["htp_performance_mode"] = "burst"\nother["x"] = 1\no["rpc_control_latency"] = "80"\n',
+        'map o = {{"htp_performance_mode", "burst"},\n  {"rpc_control_latency", "80"}};\n',
+        'o = [("htp_performance_mode", "burst"),\n  ("rpc_control_latency", "80")]\n',
+    ],
+)
+def test_options_over_several_lines_are_one_profile(text: str, tmp_path: Path) -> None:
+    """A literal, or what is given to one object, belongs together; another literal does not."""
+    one, other = read(f'{text}y = {{\n"htp_performance_mode": "balanced"}}\n', "host.py")
+    assert loaded(one, tmp_path).votes.rpc_control_latency_us == 80
+    assert "votes:" not in other.text
+
+
+def test_runs_over_several_lines_are_lowered_as_they_say(tmp_path: Path) -> None:
+    """Calls on one object are one run, until a key comes again, or another function begins."""
+    add = 'run.add_run_config_entry("qnn.{}", "{}")'
+    before, after = "htp_perf_mode", "htp_perf_mode_post_run"
+    one = [add.format(before, "burst"), add.format(after, "power_saver"), add.format("rpc_control_latency", "80")]
+    two = [add.format(before, "balanced"), add.format(after, "low_balanced")]
+    alone = ["def run():", add.format(before, "balanced"), "def lower():", add.format(after, "power_saver")]
+    found = [loaded(each, tmp_path) for each in read("\n".join((*one, *two, *alone)), "host.py")]
+    held = load_profile("onnxruntime:balanced").relax
+    assert [each.relax and each.relax.to.votes for each in found] == [
+        load_profile("onnxruntime:power_saver").votes,
+        load_profile("onnxruntime:low_balanced").votes,
+        held and held.to.votes,
+    ]
+    assert [each.votes.rpc_control_latency_us for each in found] == [80, None, None]
+
+
+def test_the_text_of_all_settings_is_read_back_whole(tmp_path: Path) -> None:
+    """What the command prints, sentences and all, keeps the latency and what follows a run."""
+    parts = settings(load_profile("low_balanced"), "onnxruntime").parts
+    text = "".join(f"{part.where}\n{part.text}\n{part.note}\n" for part in parts)
+    held, run = (loaded(each, tmp_path) for each in read(text, "full.txt"))
+    assert held.votes.rpc_control_latency_us == run.votes.rpc_control_latency_us == 100
+    assert run.relax is not None
+    assert run.relax.to.votes == load_profile("onnxruntime:power_saver").votes
+
+
+@pytest.mark.parametrize(
     ("text", "record"),
     [
         ("--tflite_options qnn_htp_performance_mode=kHtpHighPerformance", "litert:high_performance"),
