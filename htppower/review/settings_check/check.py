@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, Place
+from htppower.errors import Finding, Place, shortened
 from htppower.extensions.json_text import read_json
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.strict_yaml import NotRegular, read_regular_file
@@ -152,9 +152,15 @@ def _of_runs(statements: tuple[Statement, ...]) -> Iterator[Finding]:
 
 
 def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
-    """Yield that a dialog names the outer file; one that is not here is left alone, since it is on the device."""
+    """Yield that a dialog names the outer file, or a file that is not beside it.
+
+    An absolute path that is not here is left alone, since it is the device's.
+    """
     file = os.path.join(os.path.dirname(path), named)  # noqa: PTH118, PTH120 - the paths are texts
     if not os.path.isfile(file):  # noqa: PTH113 - as above
+        if not os.path.isabs(named):  # noqa: PTH117 - as above
+            message = f"the extension file {shortened(named)!r} is not beside the dialog, and is not checked"
+            yield Finding("SET-10", (), message, "check the name, and that the file is on the device", place=place)
         return
     outer = read_json(file).at(("backend_extensions",))
     if outer is not None:

@@ -83,13 +83,17 @@ def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes |
 
 
 def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp_path: Path) -> None:
-    """One that is not beside the dialog is on the device, and nothing is said of it."""
+    """One that is not beside the dialog may be on the device, which is a warning; an absolute path is the device's."""
     dialog = tmp_path / "dialog.json"
     backend = {"type": "QnnHtp", "extensions": "outer.json"}
     dialog.write_text(json.dumps({"dialog": {"engine": {"backend": backend}}}), encoding="utf-8")
-    assert "no findings" in command.output("settings", "--check", str(dialog))
+    told = " ".join(command.output("settings", "--check", str(dialog)).split())
+    assert "warning SET-10 the extension file 'outer.json' is not beside the dialog" in told
     outer = tmp_path / "outer.json"
     outer.write_text('{"backend_extensions": {"config_file_path": "inner.json"}}', encoding="utf-8")
     assert "hint: name inner.json" in command.output("settings", "--check", str(dialog), exit_code=1)
     outer.write_text("{}", encoding="utf-8")
+    assert "no findings" in command.output("settings", "--check", str(dialog))
+    outer.unlink()
+    dialog.write_text(dialog.read_text(encoding="utf-8").replace("outer.json", "/data/outer.json"), encoding="utf-8")
     assert "no findings" in command.output("settings", "--check", str(dialog))

@@ -65,10 +65,11 @@ def test_a_record_is_read_back_as_itself(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("runtime", NAMES)
 @pytest.mark.parametrize("name", profile_names())
 def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> None:
-    """No text to paste breaks a rule; one that chooses a mode is read back, where its form is known."""
+    """No text to paste breaks a rule; the extension file that a dialog names is another text (SET-10)."""
+    spoken = ("SET-10", "SET-11")
     for part in settings(load_profile(name), runtime).parts:
         found = said(part.text, part.file or "options")
-        assert [each.rule for each in findings_of(found, part.file) if each.rule != "SET-11"] == []
+        assert [each.rule for each in findings_of(found, part.file) if each.rule not in spoken] == []
         assert found.problems == ()
 
 

@@ -82,8 +82,8 @@ SETTINGS_TEXTS = {
         "Genie takes only the keys that it knows there, and none is about power: the dialog can't be made. Its key "
         "poll is about a thread of the CPU.",
         "Write perf_profile into the extension file that engine.backend.extensions names.",
-        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {"perf-profile": "burst"}')},
-        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {}')},
+        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {"perf-profile": "burst"}'), "inner.json": _INNER},
+        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {}'), "inner.json": _INNER},
     ),
     "SET-9": RuleText(
         "The outer file is that of the vendor's command line tools. Genie takes it without a word, finds no key that "
@@ -93,10 +93,11 @@ SETTINGS_TEXTS = {
         {_DIALOG: _backend('"extensions": "inner.json"'), "outer.json": "", "inner.json": _INNER},
     ),
     "SET-10": RuleText(
-        "The votes of Genie come from its extension file alone: without one the clocks stay where the system has them.",
+        "The votes of Genie come from its extension file alone: without one the clocks stay where the system has them. "
+        "One that is named, and is not beside the dialog, is not checked; it may be on the device alone.",
         "Name one in engine.backend.extensions; htppower settings burst --for genie writes both.",
         {_DIALOG: _backend('"QnnHtp": {}')},
-        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {}')},
+        {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {}'), "inner.json": _INNER},
     ),
     "SET-11": RuleText(
         "The provider votes before the run, and leaves that so after it, until the model is released.",
