@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
-from htppower.runtimes.options import MISTAKEN, OPTIONS, Where
+from htppower.runtimes.options import MISTAKEN, Where, is_of
 from htppower.runtimes.statements import Said, Statement
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _of_object(
     siblings = {member.key for member in node.members}
     for member in node.members:
         known = where or _where(member, siblings)
-        if known is not None and ((known, member.key) in OPTIONS or (known, member.key) in MISTAKEN):
+        if known is not None and is_of(known, member.key):
             yield _statement(text, known, member, group, name)
 
 
@@ -160,7 +160,8 @@ def _where(member: Member, siblings: set[str]) -> Where | None:
     value = str(member.node.value)
     if member.key == "htp_performance_mode" and "backend_type" in siblings and value.isdecimal():
         return Where.DELEGATE
-    return Where.PROVIDER if member.key in ("htp_performance_mode", "rpc_control_latency", "htp_perf_mode") else None
+    spoken_of = member.key == "htp_perf_mode" or (Where.PROVIDER, member.key) not in MISTAKEN
+    return Where.PROVIDER if spoken_of and is_of(Where.PROVIDER, member.key) else None
 
 
 def _statement(text: JsonText, where: Where, member: Member, group: tuple[str, ...], name: str = "") -> Statement:

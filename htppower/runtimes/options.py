@@ -221,6 +221,12 @@ _ALL = (
     ),
 )
 LARGEST_TIME_US = 2**32 - 1
+# ONNX Runtime ignores a key that it does not know; the others refuse it.
+_SPELT_FREELY = (Where.PROVIDER, Where.RUN, Where.DYNAMIC, Where.GENAI)
+# Two letters swapped or one too many are above it, other options of the provider below; these begin otherwise.
+_MISSPELT_ABOVE = 0.9
+_OTHER_KEYS = ("dsp_", "gpu_")
+_MOST_LETTERS_OFF = 2
 OPTIONS: Mapping[tuple[Where, str], Option] = MappingProxyType({(each.where, each.key): each for each in _ALL})
 
 
@@ -258,3 +264,20 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
         (Where.MLPERF, "core_voltage_done"): "",
     }
 )
+
+
+def meant(where: Where, key: str) -> str | None:
+    """Return the key that is read in place of one: empty where none is, None where nothing is known of the key."""
+    found = MISTAKEN.get((where, key))
+    if found is not None or (where, key) in OPTIONS or where not in _SPELT_FREELY or key.startswith(_OTHER_KEYS):
+        return found
+    import difflib  # noqa: PLC0415 - only for a key that is not known
+
+    known = [spelt for at, spelt in OPTIONS if at is where and abs(len(spelt) - len(key)) <= _MOST_LETTERS_OFF]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT_ABOVE)
+    return near[0] if near else None
+
+
+def is_of(where: Where, key: str) -> bool:
+    """Return whether a key is a setting that votes, or stands there for one."""
+    return (where, key) in OPTIONS or meant(where, key) is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Place
-from htppower.runtimes.options import MISTAKEN, OPTIONS, Option, Where
+from htppower.runtimes.options import OPTIONS, Option, Where, meant
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
@@ -45,7 +45,7 @@ class Statement:
     @property
     def meant(self) -> str | None:
         """The key that is read in its place; None where the key itself is read, or nothing is known of it."""
-        return MISTAKEN.get((self.where, self.key))
+        return meant(self.where, self.key)
 
     @property
     def mode(self) -> str:

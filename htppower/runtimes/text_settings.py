@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.runtimes.executorch import RUN_TIME_OPTION
-from htppower.runtimes.options import MISTAKEN, OPTIONS, Where
+from htppower.runtimes.options import MISTAKEN, OPTIONS, Where, is_of
 from htppower.runtimes.statements import Said, Statement, Text
 from htppower.runtimes.together import groups
 
@@ -66,7 +66,7 @@ _ITEM = re.compile(r"(?P<key>[A-Za-z_][\w.]*)\s*[=:|]\s*(?:\(\w+\))?[\"']?(?P<va
 _BAR = re.compile(r"(?P<key>htp_performance_mode|rpc_control_latency|htp_perf_mode)\|(?P<value>[\w.+-]+)")
 # A key in quotes, then a colon, comma or equals sign: a literal of a dict, or two arguments of a call.
 _PAIR = re.compile(
-    r"""["'](?P<key>qnn\.[\w.]+|ep\.dynamic\.[\w.]+|ep\.qnnexecutionprovider\.[\w.]+|htp_\w+|rpc_control_latency)["']"""
+    r"""["'](?P<key>qnn\.[\w.]+|ep\.dynamic\.[\w.]+|ep\.qnnexecutionprovider\.[\w.]+|htp_\w+|rpc_\w+)["']"""
     r"""\]?\s*[:,=]\s*(?P<quote>["']?)(?P<value>[\w.+-]+)"""
 )
 _EXECUTORCH = re.compile(
@@ -124,7 +124,7 @@ def _of_any(text: Text) -> Iterator[Statement]:
         if any(start <= found.start() < end for start, end in taken):
             continue
         where = _where_of_pair(text, found)
-        if (where, found["key"]) in OPTIONS or (where, found["key"]) in MISTAKEN:
+        if is_of(where, found["key"]):
             yield _statement(text, where, found, group, quoted=bool(found["quote"]))
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_GENAI, _END = '{"model": {"decoder": {"session_options": {"provider_options": [{"qnn": ', "}]}}}}"
+
+
 def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
     """Return rule, line and column, and hint of each finding in a text."""
     return [(each.rule, f"{each.line}:{each.column}", each.hint) for each in findings_of(said(text, name), name)]
@@ -24,6 +27,19 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
     [
         ('r.add_run_config_entry("htp_performance_mode", "burst")', "SET-1", "1:25", "write qnn.htp_perf_mode"),
         ('{"provider_options": {"qnn.htp_perf_mode": "burst"}}', "SET-1", "1:23", "write htp_performance_mode"),
+        ('{"htp_performance_moed": "burst"}', "SET-1", "1:2", "write htp_performance_mode"),
+        (
+            f"{_GENAI}{{'rpc_control_latencyy': '100'}}{_END}".replace("'", '"'),
+            "SET-1",
+            "1:74",
+            "write rpc_control_latency",
+        ),
+        (
+            'r.add_run_config_entry("qnn.htp_perf_mod_post_run", "burst")',
+            "SET-1",
+            "1:25",
+            "write qnn.htp_perf_mode_post_run",
+        ),
         ("--qnn_options htp_performance_mode=BURST", "SET-1", "1:15", "write context_htp_performance_mode"),
         ("--onnx_options context_htp_performance_mode=burst", "SET-1", "1:16", "write qnn_htp_performance_mode"),
         ('custom_setting { id: "core_voltage_done" value: "x" }', "SET-1", "1:23", "leave it out"),
@@ -71,6 +87,7 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
         '{"htp_performance_mode": "BURST", "rpc_control_latency": "4294967295"}',
         'providers=[("QNNExecutionProvider", {"htp_performance_mode": "burst", "rpc_control_latency": 100})]',
         '{"qnn.rpc_control_latency": "0"}',
+        '{"provider_options": {"dsp_performance_mode": "burst", "rpc_control": "x", "htp_performance": "y"}}',
         '{"profiling_level": "basic", "backend_path": "x", "htp_graph_finalization_optimization_mode": "3"}',
         "--qualcomm_htp_performance_mode balanced --qualcomm_htp_perf_ctrl_mode=auto",
         "htp_performance_mode = 9  # the lowest\n",
