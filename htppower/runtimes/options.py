@@ -28,6 +28,7 @@ class Where(str, enum.Enum):
     GENAI = "genai_config.json"
     LITERT_FLAG = "LiteRT's flags"
     LITERT_TOML = "LiteRT's TOML"
+    LITERT_PYTHON = "LiteRT's enumerators in Python"
     DELEGATE = "the QNN delegate's options"
     EXECUTORCH_FLAG = "qnn_executor_runner's flags"
     EXECUTORCH_OPTION = "ExecuTorch's run-time options"
@@ -143,6 +144,14 @@ _ALL = (
         MappingProxyType({"0": "manual", "1": "auto"}),
         unknown="the options are refused",
         is_mode=False,
+    ),
+    Option(
+        Where.LITERT_PYTHON,
+        "HTP_PERFORMANCE_MODE",
+        Takes.NAME,
+        MappingProxyType({name.upper(): name for name in litert.NUMBERS}),
+        "litert",
+        unknown="the program ends with an error",
     ),
     Option(Where.DELEGATE, "htp_performance_mode", Takes.NUMBER, _numbers(9), "litert", unknown="the process ends"),
     Option(

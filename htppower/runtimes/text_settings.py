@@ -72,6 +72,9 @@ _PAIR = re.compile(
 _EXECUTORCH = re.compile(
     rf"(?:[\"']{RUN_TIME_OPTION}[\"']|QNN_RUNTIME_HTP_PERFORMANCE_MODE)\s*,\s*(?P<quote>[\"']?)(?P<value>[\w.+-]+)"
 )
+# QualcommOptions(htp_performance_mode=QualcommOptions.HTP_PERFORMANCE_MODE.BURST).
+_ENUMERATOR = re.compile(r"\bQualcommOptions\.(?P<key>HTP_PERFORMANCE_MODE)\.(?P<value>\w+)")
+_OF_PATTERN = {_BAR: Where.PROVIDER, _ENUMERATOR: Where.LITERT_PYTHON}
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
 _PBTXT = re.compile(
@@ -116,7 +119,7 @@ def _of_any(text: Text) -> Iterator[Statement]:
             for item in _ITEM.finditer(text.text, *found.span("list")):
                 if (where, item["key"]) in OPTIONS or (where, item["key"]) in MISTAKEN:
                     yield _statement(text, where, item, _line(text, found.start()))
-    for found in (*_FLAG.finditer(text.text), *_EXECUTORCH.finditer(text.text), *_BAR.finditer(text.text)):
+    for found in (each for pattern in (_FLAG, _EXECUTORCH, _BAR, _ENUMERATOR) for each in pattern.finditer(text.text)):
         if not any(start <= found.start() < end for start, end in taken) and not _is_prose(found):
             yield _of_match(text, found)
     pairs = tuple(_PAIR.finditer(text.text))
@@ -146,7 +149,7 @@ def _of_match(text: Text, found: re.Match[str]) -> Statement:
             quoted=bool(found["quote"]),
             group=group,
         )
-    where = Where.PROVIDER if found.re is _BAR else _FLAGS[groups["key"]]
+    where = _OF_PATTERN.get(found.re) or _FLAGS[groups["key"]]
     return _statement(text, where, found, _line(text, found.start()))
 
 
