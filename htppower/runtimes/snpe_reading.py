@@ -11,11 +11,14 @@ import attrs
 
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.yaml_words import Unreadable
 from htppower.runtimes.snpe import LIMITS, SECTIONS
 from htppower.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES, POWER_MODES
 from htppower.runtimes.statements import Said
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, PowerMode
+from htppower.votes.option import Limits
+from htppower.votes.vote_set import LIMITS as VOTE_LIMITS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ _GENERAL: Mapping[str, Any] = MappingProxyType(
         "ASYNC_VOTING_ENABLE": _TRUTH,
         "DSP_HYSTERESIS_TIME_US": _NUMBER,
         "DSP_SLEEP_DISABLE_MS": _NUMBER,
-        "DSP_RPC_POLLING_TIME_US": _NUMBER,
+        "DSP_RPC_POLLING_TIME_US": VOTE_LIMITS[VoteSet, "rpc_polling_time_us"],
     }
 )
 # The keys of a phase, and the words that each takes.
@@ -106,11 +109,16 @@ def read(text: str, path: str) -> PerfConfig:
 
 def _wrong(value: Any, takes: Any) -> str | None:
     """Return what to write in place of a value; None where it is right."""
+    if isinstance(value, Unreadable):
+        return None  # the reader of YAML has told
     if takes == _TRUTH:
         return None if isinstance(value, bool) else "write true or false"
     if takes == _NUMBER:
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return None if whole else "write a whole number, 0 or more"
+    if isinstance(takes, Limits):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return None if whole and takes.hold(value) else f"write {_NUMBER}, {takes}"
     return None if value in takes else did_you_mean(_spelt(value), takes)
 
 

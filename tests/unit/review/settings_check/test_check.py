@@ -61,6 +61,14 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ("qnn_executor_runner --htp_performance_mode 9", "SET-2", "1:44", ""),
         ('{"htp_performance_mode": "2"}', "SET-4", "1:26", "write its name, such as burst"),
         ("qnn-net-run --perf_profile 5", "SET-4", "1:28", "write its name, such as burst"),
+        (
+            "o = QualcommOptions(\n  x=QualcommOptions.HTP_PERFORMANCE_MODE.BURTS)",
+            "SET-2",
+            "2:42",
+            "did you mean BURST?",
+        ),
+        ("x = QualcommOptions.HTP_PERFORMANCE_MODE.Burst", "SET-5", "1:42", "write BURST"),
+        ("general:\n  DSP_RPC_POLLING_TIME_US: 20000\n", "SET-2", "2:28", "write a whole number, 0 to 9999"),
         ("--qnn_options context_htp_performance_mode=high_performance", "SET-5", "1:44", "write HIGH_PERFORMANCE"),
         ("--tflite_options qnn_htp_performance_mode=burst", "SET-5", "1:43", "write kHtpBurst"),
         ('{"performance": {"policy": "Burst"}}', "SET-5", "1:28", "write burst"),
@@ -99,6 +107,15 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
 def test_no_mistake(text: str) -> None:
     """What the runtime takes, and what is no setting that votes, is let alone."""
     assert found(text) == []
+
+
+@pytest.mark.parametrize("value", ["no", "9" * 30])
+def test_a_value_that_yaml_refuses_is_told_once(value: str) -> None:
+    """Of a word that parsers read differently the reader of YAML tells, in its own words, and nothing else does."""
+    config = said(f"general:\n  DSP_RPC_POLLING_TIME_US: {value}\n  ASYNC_VOTING_ENABLE: no\n", "perf.yaml")
+    assert list(findings_of(config, "perf.yaml")) == []
+    assert [each.line for each in config.problems] == [2, 3]
+    assert not [each for each in config.problems if "object at" in str(each)]
 
 
 @pytest.mark.parametrize("where", Where)
