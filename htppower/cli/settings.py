@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.cli.completion import values as completion
-from htppower.cli.exit_codes import REFUSED
+from htppower.cli.exit_codes import INVALID, REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.options import folders_option, format_option, refuse_given
 from htppower.cli.outputs import FormAndFile, print_document, write_outputs
@@ -78,7 +78,7 @@ def command(
     and code, and finds what their runtime ignores, refuses or takes for something else. The forms github, sarif and
     junit are for that.
 
-    Exit code 0: made, or no findings that count; 1: findings; 2: it could not be run.
+    Exit code 0: made, or no findings that count; 1: findings; 2: it could not be run, or a file could not be read.
     """
     if check:
         refuse_given(click.get_current_context(), ("chosen", "folders"), "settings of a profile")
@@ -116,6 +116,8 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, Path], .
             echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
         elif not known:
             echo(f"{printable(path)}: no setting in it that votes", err=True)
+    if any(each.rule == "FILE-1" for each in report.findings):
+        click.get_current_context().exit(INVALID)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
 

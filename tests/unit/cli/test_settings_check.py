@@ -71,15 +71,21 @@ def test_a_file_without_settings_is_told(command: Command, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("content", "rule"),
-    [(b"\xff\xfe", "FILE-3"), (b"x" * 2**20 + b"x", "FILE-2"), (b'{"a": 1,}', "SET-13"), (None, "FILE-1")],
+    [(b"\xff\xfe", "FILE-3"), (b"x" * 2**20 + b"x", "FILE-2"), (b'{"a": 1,}', "SET-13")],
 )
-def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes | None, rule: str) -> None:
+def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes, rule: str) -> None:
     """It is a finding, at the file's first line where it has no place, and never a traceback."""
     file = tmp_path / "options.json"
-    if content is not None:
-        file.write_bytes(content)
+    file.write_bytes(content)
     told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
     assert rule in told
+
+
+def test_a_file_that_is_not_there_is_a_use_of_the_command_that_fails(command: Command, host: Path) -> None:
+    """The code is 2, as for every command, and what the other files say is told all the same."""
+    told = command.output("settings", "--check", "nosuch.py", str(host), exit_code=2)
+    assert "FILE-1" in told
+    assert "SET-7" in told
 
 
 def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp_path: Path) -> None:
