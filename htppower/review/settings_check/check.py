@@ -16,6 +16,7 @@ from htppower.profiles.strict_yaml import NotRegular, read_regular_file
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 from htppower.review.lint.report import LintReport
+from htppower.runtimes.litert import NUMBERS
 from htppower.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
 from htppower.runtimes.reading import said
 
@@ -126,13 +127,20 @@ def _of_mode(statement: Statement, option: Option) -> Finding:
     if option.takes is Takes.NAME and value.lstrip("-").isdecimal():
         renumbered = "; the tools' numbers differ between versions" * (statement.where is Where.TOOL_FLAG)
         message = f"{told}, and {statement.where} take names: {option.unknown}{renumbered}"
-        return Finding("SET-4", (), message, f"write its name, such as {next(iter(modes))}", place=statement.place)
+        return Finding("SET-4", (), message, _name_of(value, option), place=statement.place)
     spelt = next((each for each, name in modes.items() if plain in (_plain(each), name)), None)
     if spelt is not None:
         message = f"{told}, and {statement.where} take {spelt}: {option.unknown}"
         return Finding("SET-5", (), message, f"write {spelt}", place=statement.place)
     message = f"{told}, which {statement.where} do not have: {option.unknown}"
     return Finding("SET-2", (), message, did_you_mean(value, tuple(modes)), place=statement.place)
+
+
+def _name_of(number: str, option: Option) -> str:
+    """Return what to write for a number: the name that has it, where the runtime's numbers are one enumeration."""
+    meant = {str(each): name for name, each in NUMBERS.items()} if option.runtime == "litert" else {}
+    name = next((spelt for spelt, mode in option.modes.items() if mode == meant.get(number)), None)
+    return f"write its name, {name}" if name else f"write its name, such as {next(iter(option.modes))}"
 
 
 def _plain(value: str) -> str:
