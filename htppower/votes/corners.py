@@ -100,7 +100,7 @@ class ExpandedCorner(enum.IntEnum):
 
     @property
     def since(self) -> str:
-        """The first SDK whose header has the corner, and whose tools take its name (measured to 2.49: refused)."""
+        """The first SDK whose header has the corner, and whose tools take its name, as measured."""
         return "2.50" if self.name in _SINCE_2_50 else "2.48 or earlier"
 
 
