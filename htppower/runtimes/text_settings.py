@@ -80,6 +80,8 @@ _TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
 _PBTXT = re.compile(
     r"custom_setting\s*:?\s*\{\s*id\s*:\s*\"(?P<key>[^\"\n]*)\"\s*value\s*:\s*\"(?P<value>[^\"\n]*)\"\s*\}"
 )
+# What a pair is an option of stands near it, however long its line is.
+_ENOUGH_OF_A_LINE = 2000
 
 
 def said_by_text(given: str, path: str) -> Said:
@@ -159,9 +161,8 @@ def _where_of_pair(text: Text, found: re.Match[str]) -> Where:
         return Where.RUN
     if key.startswith("ep.dynamic."):
         return Where.DYNAMIC
-    start = text.text.rfind("\n", 0, found.start()) + 1
-    end = text.text.find("\n", found.end())
-    line = text.text[start : end if end >= 0 else None].lower()
+    before = text.text[max(0, found.start() - _ENOUGH_OF_A_LINE) : found.start()].rpartition("\n")[2]
+    line = before.lower() + text.text[found.start() : found.end() + _ENOUGH_OF_A_LINE].partition("\n")[0].lower()
     if "delegate" in line or "htp_perf_ctrl_strategy" in line:
         return Where.DELEGATE
     return Where.RUN if "add_run_config_entry" in line else Where.PROVIDER

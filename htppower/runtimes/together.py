@@ -14,7 +14,8 @@ _TOKEN = re.compile(
     r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}]|^[ \t]*(?:async[ \t]+)?def[ \t]""", re.MULTILINE
 )
 # What a key is given to: options["key"], options.add_run_config_entry("key".
-_OBJECT = re.compile(r"([\w.\->]*?)(?:(?:\.|->)?\w+\(|\[)\s*\Z")
+_OBJECT = re.compile(r"([\w.\->]*?)(?:(?:\.|->)?\w+\(|\[)")
+_NO_NAME = re.compile(r"[^\w.\->]")
 _LONGEST_OBJECT = 200
 # A list of pairs in a call has few brackets around it.
 _MOST_AROUND = 8
@@ -70,5 +71,10 @@ def _is_closed(text: str, pair: re.Match[str], bracket: str) -> bool:
 
 def _object(text: str, pair: re.Match[str]) -> str:
     """Return what a key is given to by a call or a subscript; empty in a literal."""
-    found = _OBJECT.search(text[max(0, pair.start() - _LONGEST_OBJECT) : pair.start()])
+    before = text[max(0, pair.start() - _LONGEST_OBJECT) : pair.start()].rstrip()
+    if not before.endswith(("(", "[")):
+        return ""
+    # From the end: a search from the start would try each place of a long text.
+    other = _NO_NAME.search(before[-2::-1])
+    found = _OBJECT.fullmatch(before if other is None else before[len(before) - 1 - other.start() :])
     return "" if found is None else found[1]
