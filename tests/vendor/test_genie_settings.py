@@ -85,6 +85,7 @@ def test_genie_refuses_a_dialog_as_the_check_says(codes: dict[str, int], name: s
     config, finds = DIALOGS[name]
     file = tmp_path / "dialog.json"
     file.write_text(json.dumps(config, indent=2), encoding="utf-8")
+    (tmp_path / "inner.json").write_text('{"devices": [{"cores": [{"perf_profile": "burst"}]}]}', encoding="utf-8")
     report = check([str(file)]).report
     assert {finding.rule for finding in report.findings} == finds
     assert any(map(report.counts, report.findings)) is (codes[name] != 0)
