@@ -39,8 +39,8 @@ class Hang:
         self.ended.set()
 
 
-def start_no_thread(*_arguments: object) -> None:
-    """Fail as where no thread can be started, as at the very end of a process."""
+def start_no_thread(thread: threading.Thread) -> None:
+    """Fail as ``Thread.start`` does where no thread can be started, as at the very end of a process."""
     raise RuntimeError("can't start new thread")
 
 

@@ -6,8 +6,6 @@ import contextlib
 import logging
 import queue
 import threading
-import weakref
-from _thread import start_new_thread
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -156,22 +154,6 @@ class ThreadWorker:
             del action
 
 
-class _Slot:
-    """What a thread of a pool has from before its start until it ends; the pool counts the reference to it."""
-
-    __slots__ = ("__weakref__", "watch")
-
-    watch: weakref.ref[_Slot]
-
-
-def _start_or_run(thread: threading.Thread) -> None:
-    try:
-        thread.start()
-    except RuntimeError:
-        # The system has no other thread than this.
-        thread.run()
-
-
 class ThreadPool:
     """Runs actions side by side, each on a daemon thread that is free; one is started where none is.
 
@@ -192,8 +174,8 @@ class ThreadPool:
         # Taken by itself: an exception from outside may come within the condition's own ``with``, once it is taken.
         self._lock = make_lock(Rank.WORKER)
         self._changed = threading.Condition(self._lock)  # type: ignore[arg-type]  # an RLock
-        # A reference to what each thread has until it ends: no exception from outside can make the count wrong.
-        self._threads: set[weakref.ref[_Slot]] = set()
+        # A set, and no count: a thread may end that an interrupt has kept from being added.
+        self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._closed = False
 
@@ -209,30 +191,30 @@ class ThreadPool:
             if self._closed:
                 raise RuntimeError(f"the threads {self._name} have ended")
             if self._idle <= len(self._actions) and len(self._threads) < self.MOST_THREADS:
-                thread = self._make_thread()
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._threads.add(thread)
             self._actions.append(action)
             self._changed.notify()
         if thread is not None:
             self._start(thread, action)
 
-    def _make_thread(self) -> threading.Thread:
-        slot = _Slot()
-        slot.watch = weakref.ref(slot, self._threads.discard)
-        self._threads.add(slot.watch)
-        return threading.Thread(target=self._work, args=(slot,), name=self._name, daemon=True)
-
     def _start(self, thread: threading.Thread, action: Callable[[], object]) -> None:
-        """Start a thread for an action, without waiting until it runs.
+        """Start a thread that counts already, for an action.
 
-        ``Thread.start`` waits for that, and for ever where ``PyThreadState_SetAsyncExc`` hits the thread as it begins.
+        Without the lock: this waits until the thread runs, which one that ``PyThreadState_SetAsyncExc`` hits as it
+        begins never does. Others go on posting and closing meanwhile.
         """
         try:
-            start_new_thread(_start_or_run, (thread,))
-        except RuntimeError:
+            thread.start()
+        except BaseException as error:
             with self._lock:
-                if action in self._actions:
+                if not thread.is_alive():
+                    self._threads.discard(thread)
+                if isinstance(error, RuntimeError) and action in self._actions:
                     self._actions.remove(action)
                     raise
+            if not isinstance(error, RuntimeError):
+                raise
 
     def close(self) -> None:
         """Run what was posted, then end the threads; they are not waited for."""
@@ -240,20 +222,20 @@ class ThreadPool:
             self._closed = True
             self._changed.notify_all()
 
-    def _work(self, slot: _Slot) -> None:
-        while (action := self._next(slot)) is not None:
+    def _work(self) -> None:
+        while (action := self._next()) is not None:
             _run_whatever(action, self._logger)
             # A frame that waits must keep nothing of what it ran alive.
             del action
 
-    def _next(self, slot: _Slot) -> Callable[[], object] | None:
+    def _next(self) -> Callable[[], object] | None:
         with self._lock:
             self._idle += 1
             self._changed.wait_for(lambda: self._actions or self._closed, self.IDLE_S)
             self._idle -= 1
             if self._actions:
                 return self._actions.popleft()
-            self._threads.discard(slot.watch)
+            self._threads.discard(threading.current_thread())
             return None
 
 

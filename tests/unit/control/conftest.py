@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hanging import Hang, start_no_thread
 
-from htppower.control.time import workers
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -32,4 +30,3 @@ def hang() -> Iterator[Callable[[], Hang]]:
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no thread be started."""
     monkeypatch.setattr(threading.Thread, "start", start_no_thread)
-    monkeypatch.setattr(workers, "start_new_thread", start_no_thread)

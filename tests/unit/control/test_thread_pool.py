@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 import weakref
-from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
-from htppower.control.time import workers
 from htppower.control.time.workers import ThreadPool
 
 if TYPE_CHECKING:
@@ -185,7 +183,7 @@ def test_where_no_more_threads_can_be_started_a_free_one_runs_it(
     busy, runs = hang(), hang()
     pool.post(busy)
     assert busy.begun.wait(WAIT_S)
-    monkeypatch.setattr(workers, "start_new_thread", start_no_thread)
+    monkeypatch.setattr(threading.Thread, "start", start_no_thread)
     with pytest.raises(RuntimeError):
         pool.post(runs)
     busy.let_go.set()
@@ -224,65 +222,23 @@ def test_an_interrupt_while_threads_start_leaves_room_for_as_many(
 ) -> None:
     """Ctrl-C in the start of a thread, which runs then or does not: it counts for no longer than it lives."""
     monkeypatch.setattr(ThreadPool, "MOST_THREADS", 2)
-    start = start_new_thread
+    start = threading.Thread.start
 
-    def interrupted(function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    def interrupted(thread: threading.Thread) -> None:
         if started:
-            start(function, arguments)
+            start(thread)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(workers, "start_new_thread", interrupted)
+        patched.setattr(threading.Thread, "start", interrupted)
         patched.setattr(ThreadPool, "IDLE_S", 0.0)
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 pool.post(lambda: None)
-            until(lambda: not pool._threads)
+        join_all()
     hanging = [hang() for _ in range(3)]
     for each in hanging:
         pool.post(each)
     for each in hanging[:2]:
         assert each.begun.wait(WAIT_S)
     assert len(threads()) == 2
-
-
-def test_who_posts_waits_for_no_thread_to_begin(
-    pool: ThreadPool, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that ``PyThreadState_SetAsyncExc`` hits as it begins never says that it runs; what is posted next runs."""
-    begun, let_go, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def never(_thread: threading.Thread) -> None:
-        begun.set()
-        let_go.wait(WAIT_S)
-        ended.set()
-
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", never)
-        first = hang()
-        pool.post(first)
-        assert begun.wait(WAIT_S)
-    assert not ended.is_set()
-    second = hang()
-    pool.post(second)
-    assert first.begun.wait(WAIT_S)
-    let_go.set()
-    first.let_go.set()
-    assert second.begun.wait(WAIT_S)
-
-
-def test_where_the_system_has_only_the_thread_that_starts_others_that_runs_it(
-    pool: ThreadPool, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last thread that could be started is not wasted."""
-
-    def none_left(_thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", none_left)
-    action = hang()
-    pool.post(action)
-    assert action.begun.wait(WAIT_S)
-    pool.close()
-    action.let_go.set()
-    until(lambda: not pool._threads)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
-from htppower.control.time import workers
 from htppower.control.time.scheduler import SystemTime
 from htppower.control.time.workers import InlineWorker, ThreadPool, ThreadWorker
 
@@ -141,7 +140,7 @@ class TestAlarms:
         system.start()
         ran: list[int] = []
 
-        monkeypatch.setattr(workers, "start_new_thread", start_no_thread)
+        monkeypatch.setattr(threading.Thread, "start", start_no_thread)
         with pytest.raises(RuntimeError):
             system.call_at(0, lambda: ran.append(1))
         assert ran == []
@@ -156,7 +155,7 @@ class TestAlarms:
         hangs, runs = hang(), hang()
         system.spawn(hangs)
         assert hangs.begun.wait(WAIT_S)
-        monkeypatch.setattr(workers, "start_new_thread", start_no_thread)
+        monkeypatch.setattr(threading.Thread, "start", start_no_thread)
         system.spawn(runs)
         assert runs.begun.wait(WAIT_S)
         assert runs.thread not in (hangs.thread, threading.current_thread())
