@@ -89,7 +89,7 @@ class Place:
         self._core_ids = (0, 1) if number == 0 else (number % 2,)
         # Until when the host leaves the session alone.
         self.rests_until_us = 0
-        self.client = self.open(load_profile("burst"))
+        self.client = self.open(profiles()[0])
 
     def open(self, profile: Profile) -> Client:
         """Open a session, again where the create of an id fails."""
