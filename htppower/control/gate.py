@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 # No phase ends before 0, and a deadline is set in whole microseconds.
 _NEVER = -1
+# The deadline where a sustain was ended: before all others.
+NO_DEADLINE = -1
 
 
 class Token:
@@ -292,7 +294,7 @@ class Gate:
     def end_sustain(self) -> None:
         """End a pending sustain."""
         with self.lock:
-            self.deadline_us = 0
+            self.deadline_us = NO_DEADLINE
             self._disarm()
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 import transitions
 
+from htppower.control.gate import NO_DEADLINE
 from htppower.errors import kept
 from htppower.events import CallsSaved, Cause, Degraded, Recovered, ReleaseFailed, State, Transition, Trigger
 from htppower.votes.field_repr import field_repr
@@ -172,7 +173,9 @@ class SessionTransitions:
         trigger, source = step.trigger, session.state
         dest = self._table.dest(trigger, source)
         by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
-        late_us = self._time.now_us - session.gate.deadline_us if by_alarm else None
+        deadline_us = session.gate.deadline_us
+        # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for.
+        late_us = self._time.now_us - deadline_us if by_alarm and deadline_us != NO_DEADLINE else None
         # Until the state says what was cast, nothing is known: an exception such as Ctrl-C may come at any time.
         session.casting = True
         outcome = self._executor.run(session, step.votes, in_time=trigger in _IN_TIME)

@@ -37,6 +37,19 @@ def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: 
     assert bench.time.alarms == 0
 
 
+def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: Bench) -> None:
+    """What lowers after the alarm rang tells no lateness where a change of profile has ended the deadline by then."""
+    bench.time.advance_us(1_000_000)
+    session = bench.controller.session("burst")
+    with session.inference():
+        pass
+    session._record.gate.end_sustain()
+    session._reconciler.settle(session._record, Cause.SUSTAIN_EXPIRED)
+    last = bench.events[-1]
+    assert isinstance(last, Transition)
+    assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.SUSTAIN_EXPIRED, None)
+
+
 def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Bench) -> None:
     """A host that infers back to back raises once, and lowers once."""
     session = bench.controller.session(behind())

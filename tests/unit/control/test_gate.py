@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
-from htppower.control.gate import Gate, Use
+from htppower.control.gate import NO_DEADLINE, Gate, Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
 
@@ -197,7 +197,7 @@ def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
     """A change of settings ends a pending sustain: the deadline is over and its alarm is gone."""
     host.gate.end(host.begin())
     host.gate.end_sustain()
-    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.sustained_until_us) == (0, 0, None)
+    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.sustained_until_us) == (NO_DEADLINE, 0, None)
 
 
 def test_where_no_alarm_can_be_armed_votes_are_due_now(
