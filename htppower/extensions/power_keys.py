@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from htppower.extensions.keys import UINT32, Key, Section, Source, Type
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.votes.option import Limits
 
 PLAIN_PROFILES = (
@@ -21,21 +22,6 @@ PLAIN_PROFILES = (
 )
 # From 2.48 on, and only on Hexagon V79 and later.
 LLM_DECODE = "llm_decode_"
-LLM_DECODE_PROFILES = tuple(
-    LLM_DECODE + name
-    for name in (
-        "burst",
-        "sustained_high_performance",
-        "high_performance",
-        "balanced",
-        "low_balanced",
-        "high_power_saver",
-        "power_saver",
-        "low_power_saver",
-        "extreme_power_saver",
-        "default",
-    )
-)
 PERF_PROFILES = (*PLAIN_PROFILES, *LLM_DECODE_PROFILES)
 DSP_ARCHS = ("v66", "v68", "v69", "v73", "v75", "v77", "v79", "v81", "v85", "v89")
 

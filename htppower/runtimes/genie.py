@@ -9,8 +9,8 @@ import attrs
 
 from htppower.errors import Severity
 from htppower.extensions.from_profile import from_profile
-from htppower.extensions.power_keys import LLM_DECODE_PROFILES
 from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.runtimes.expressed import Nearest, lost, nearest, records
 from htppower.runtimes.settings import Lost, Part, Settings
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.runtimes import aihub, litert, mlperf
 from htppower.runtimes.executorch import RUN_TIME_OPTION, enumerator
 
@@ -206,7 +207,7 @@ _ALL = (
         Where.POLICY,
         "policy",
         Takes.NAME,
-        _same((*_NINE, *(f"llm_decode_{name}" for name in (*_NINE, "default")))),
+        _same((*_NINE, *LLM_DECODE_PROFILES)),
         "vendor",
         unknown="GeniePerformanceConfig_createFromJson refuses it",
     ),
@@ -214,9 +215,7 @@ _ALL = (
         Where.TOOL_FLAG,
         "perf_profile",
         Takes.NAME,
-        _same(
-            (*_NINE, "default", "system_settings", "custom", *(f"llm_decode_{name}" for name in (*_NINE, "default")))
-        ),
+        _same((*_NINE, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)),
         "vendor",
         unknown="the tool refuses it, or takes high_performance",
     ),

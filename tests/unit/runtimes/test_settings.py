@@ -10,8 +10,8 @@ import pytest
 from bench import explicit_hmx, voting
 
 from htppower import Lowering, Profile, load_profile, profile_names
-from htppower.extensions.power_keys import LLM_DECODE_PROFILES
 from htppower.profiles.loading import record_names
+from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.runtimes.catalogue import NAMES, settings
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
