@@ -17,10 +17,11 @@ PACKAGE = Path(htppower.__file__).parent
 _VALUES = {"_exports", "_version", "votes"}
 _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
-_CONTROL = _READING | {"profiles", "backends"}
+_CONTROL = _READING | {"profiles", "backends", "sustain"}
 _HOSTING = _CONTROL | {"control"}
 _HOSTS = _HOSTING | {"runtimes"}
-_REVIEW = _HOSTS | {"extensions", "testing", "subscribers", "hosts"}
+_TUNING = _HOSTS | {"extensions", "testing", "subscribers", "hosts"}
+_REVIEW = _TUNING | {"tuning"}
 
 # What the modules of each room may import besides their own room.
 MAY_IMPORT = {
@@ -31,6 +32,7 @@ MAY_IMPORT = {
     "rules": _RULES,
     "events": _RULES,
     "profiles": _READING,
+    "sustain": _READING | {"profiles"},
     "extensions": _RULES | {"rules", "profiles"},
     "backends": _READING,
     "runtimes": _READING | {"profiles", "extensions"},
@@ -38,6 +40,7 @@ MAY_IMPORT = {
     "testing": _HOSTING,
     "subscribers": _HOSTING,
     "hosts": _HOSTS,
+    "tuning": _TUNING,
     "review": _REVIEW,
     "cli": _REVIEW | {"review"},
     "__main__": {"cli"},
@@ -96,10 +99,10 @@ def room(module: str) -> str:
 
 
 def test_every_room_has_a_rule_and_they_are_few() -> None:
-    """Each entry at the top is in the table; those that are no dunder and no version are fourteen at most."""
+    """Each entry at the top is in the table; those that are no dunder and no version are sixteen at most."""
     rooms = {room(module) for module in MODULES if module != "htppower"}
     assert rooms == set(MAY_IMPORT)
-    assert len([name for name in rooms if not name.startswith("_")]) <= 14
+    assert len([name for name in rooms if not name.startswith("_")]) <= 16
 
 
 @pytest.mark.parametrize("name", MAY_IMPORT)

@@ -1,0 +1,1 @@
+"""Traces: when inferences began and ended, read from the files of several tools."""
