@@ -15,6 +15,7 @@ import attrs
 import htppower
 from docs.drawing import draw_box, draw_line, draw_steps, draw_text, main, opening
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.profiles.sustain import first_us
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run() -> Run:
     armed = tuple((now / 1000, deadline / 1000) for now, deadline in time.armed)
     if (len(calls), len(armed)) != (2, 2):
         raise ValueError(f"calls at {calls} ms, alarms {armed}")
-    return Run(calls, armed, profile.relax.after_inference_us / 1000 if profile.relax else 0)
+    return Run(calls, armed, first_us(profile.relax.after_inference_us) / 1000 if profile.relax else 0)
 
 
 def picture() -> str:

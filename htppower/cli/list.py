@@ -14,6 +14,7 @@ from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import load_profiles, load_records
 from htppower.profiles.profile import is_held
+from htppower.profiles.sustain import first_us
 from htppower.review.durations import duration
 from htppower.review.layout import NONE, table, terminal_width, wrapped
 from htppower.review.styled import styled
@@ -125,7 +126,7 @@ def _line(profile: Profile) -> Line:
         None if hvx is None else hvx.sleep_latency_us,
         profile.votes.rpc_polling_time_us,
         None if profile.relax is None else profile.relax.to.name,
-        None if profile.relax is None else profile.relax.after_inference_us,
+        None if profile.relax is None else first_us(profile.relax.after_inference_us),
         profile.summary,
         None if profile.provenance is None else str(profile.provenance),
     )

@@ -1,6 +1,7 @@
 """The vote controller: sessions and their phases, what each should have, and the native calls that bring it about.
 
-May import votes, errors, rules, events, profiles, sustain and backends; never subscribers, hosts, review or the command line.
+May import votes, errors, rules, events, profiles, sustain and backends; never subscribers, hosts, review or the
+command line.
 
 The way of a vote: ``claims`` and ``plans`` say what a session casts. ``phases`` count what runs on its ``gate``, which
 keeps the sustain time. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what

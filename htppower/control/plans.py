@@ -10,6 +10,7 @@ from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.events import Degradation
 from htppower.profiles.made_in_code import wrong_values
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
+from htppower.profiles.sustain import first_us
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.field_repr import field_repr
@@ -122,7 +123,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         _available(lowered, platform, missing),
         _available(after_deinit, platform, missing),
         0 if relax is None else relax.after_init_us,
-        0 if relax is None else relax.after_inference_us,
+        0 if relax is None else first_us(relax.after_inference_us),
         Lowering.FOREGROUND if relax is None else relax.lowering,
         tuple(found.values()),
         len(missing),

@@ -8,6 +8,7 @@ import attrs
 
 from htppower.errors import KeyPath, Severity
 from htppower.profiles.profile import Lowering, power_states
+from htppower.profiles.sustain import first_us
 from htppower.votes.clock_votes import DcvsV3
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Lost:
 
 def sustains(relax: Relax) -> bool:
     """Return whether the 300 ms of the vendor's voter are nearer to a sustain time than none."""
-    return relax.after_inference_us >= SUSTAIN_US / 2
+    return first_us(relax.after_inference_us) >= SUSTAIN_US / 2
 
 
 def lost_fields(profile: Profile) -> tuple[Lost, ...]:

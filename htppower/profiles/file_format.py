@@ -12,13 +12,12 @@ from htppower.errors import Finding
 from htppower.profiles.field_limits import wanted
 from htppower.profiles.profile import Lowering
 from htppower.profiles.refused import WHERE, Refused
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.profiles.typed_fields import read_fields
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-# An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
-LONGEST_SUSTAIN_US = 3_600_000_000
 _LOWERINGS = tuple(word.value for word in Lowering)
 _HOW = ("measured", "read")
 

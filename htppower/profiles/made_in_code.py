@@ -10,8 +10,8 @@ import attrs
 
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
-from htppower.profiles.file_format import LONGEST_SUSTAIN_US
 from htppower.profiles.profile import Lowering, PowerState, Relax
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
 

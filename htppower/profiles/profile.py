@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.places import located
+from htppower.profiles.sustain import first_us
 from htppower.rules.case import Case
 from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from htppower.errors import Finding, KeyPath, Place
+    from htppower.profiles.sustain import Sustain
     from htppower.rules.platforms import Platform
 
 SYSTEM_SETTINGS = "system_settings"
@@ -83,22 +85,41 @@ class Lowering(str, enum.Enum):
 
 
 @attrs.frozen
+class Then:
+    """What a profile that has relaxed relaxes to further.
+
+    Attributes:
+        to: the power state.
+        after_us: how long after it was relaxed, in us, or how that is learnt; 0 does it at once.
+    """
+
+    to: PowerState
+    after_us: Sustain
+
+    __repr__ = field_repr
+
+
+@attrs.frozen
 class Relax:
     """What a profile relaxes to, and after how long.
 
     Attributes:
         to: the power state.
         after_init_us: how long votes stay up after INIT, in us; 0 lowers at once.
-        after_inference_us: the sustain time, in us; 0 lowers at once.
+        after_inference_us: the sustain time, in us, or how it is learnt; 0 lowers at once.
         lowering: on whose thread, where the sustain time is 0; a sustain timer lowers on the controller's own.
         after_deinit_to: the power state in which DE-INIT ends; where it is left out, ``to``.
+        then: what it relaxes to further after an inference, or None.
+        raise_ahead_us: how long before a predicted inference the votes are raised for it; 0 never does.
     """
 
     to: PowerState
     after_init_us: int
-    after_inference_us: int
+    after_inference_us: Sustain
     lowering: Lowering = Lowering.FOREGROUND
     after_deinit_to: PowerState = attrs.field()
+    then: Then | None = None
+    raise_ahead_us: int = 0
 
     __repr__ = field_repr
 
@@ -109,7 +130,7 @@ class Relax:
     @property
     def lowers_in_background(self) -> bool:
         """Whether an inference returns before its votes are lowered, which they are at once, and not by a timer."""
-        return self.lowering is Lowering.BACKGROUND and not self.after_inference_us
+        return self.lowering is Lowering.BACKGROUND and self.after_inference_us == 0
 
 
 @attrs.frozen
@@ -170,7 +191,7 @@ class Profile:
             platform,
             lineage=self.lineage,
             lowered=tuple((at, state.votes) for at, state in power_states(self)),
-            after_inference_us=0 if self.relax is None else self.relax.after_inference_us,
+            after_inference_us=0 if self.relax is None else first_us(self.relax.after_inference_us),
             after_init_us=0 if self.relax is None else self.relax.after_init_us,
             in_background=self.relax is not None and self.relax.lowering is Lowering.BACKGROUND,
         )
@@ -185,8 +206,12 @@ def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
     relax = profile.relax
     if relax is None:
         return ()
-    named = ((("relax", "to"), relax.to), (("relax", "after_deinit_to"), relax.after_deinit_to))
-    return named[:1] if relax.to == relax.after_deinit_to else named
+    named: list[tuple[KeyPath, PowerState]] = [(("relax", "to"), relax.to)]
+    if relax.after_deinit_to != relax.to:
+        named.append((("relax", "after_deinit_to"), relax.after_deinit_to))
+    if relax.then is not None and relax.then.to not in (relax.to, relax.after_deinit_to):
+        named.append((("relax", "then", "to"), relax.then.to))
+    return tuple(named)
 
 
 def is_held(profile: Profile) -> bool:

@@ -14,6 +14,7 @@ import attrs
 from htppower.backends.simulated.clocks import Client, ProcessSettings
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import Lowering, Profile
+from htppower.profiles.sustain import first_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +98,7 @@ def _expected(profile: Profile, rank: int) -> Expected:
         None if relax is None else _after(relax.after_deinit_to.votes),
         profile.votes.rpc_polling_time_us or 0,
         profile.votes.rpc_control_latency_us or 0,
-        0 if relax is None else relax.after_inference_us,
+        0 if relax is None else first_us(relax.after_inference_us),
         0 if relax is None else relax.after_init_us,
     )
 

@@ -22,6 +22,7 @@ from htppower.backends import SimulatedHtp
 from htppower.control.phases import Preparation
 from htppower.control.precedence import in_use
 from htppower.events import Phase, Transition
+from htppower.profiles.sustain import longest_us
 from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner
 from htppower.votes.native import Option
@@ -323,7 +324,7 @@ class Sessions(RuleBasedStateMachine):
                 assert relax is not None
                 idle_us = self.bench.time.now_us - self.last_use_us[session.number]
                 at_once = relax.lowers_in_background and not idle_us
-                assert at_once or idle_us < max(relax.after_inference_us, relax.after_init_us)
+                assert at_once or idle_us < max(longest_us(relax.after_inference_us), relax.after_init_us)
 
     @invariant()
     def polling_is_off_where_nobody_asks_for_it(self) -> None:

@@ -18,6 +18,7 @@ from htppower import load_profile
 from htppower.backends import SimulatedHtp
 from htppower.extensions.from_profile import from_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.sustain import first_us
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.vote_set import VoteSet
 
@@ -80,7 +81,7 @@ def in_force(votes: Iterable[Mapping[str, int]]) -> tuple[dict[str, int], ...]:
 
 def cast_by_voter(voter: Voter, profile: Profile, *, idle: bool) -> Casts:
     """Return what the vendor's voter casts for an exported profile."""
-    sustains = profile.relax is not None and profile.relax.after_inference_us > 0
+    sustains = profile.relax is not None and first_us(profile.relax.after_inference_us) > 0
     dialog = voter.dialog(from_profile(profile).text(), tokens=1, idle_s=5 if idle and sustains else 0)
     assert not dialog.refused
     assert {call.code for call in dialog.calls} <= {0}

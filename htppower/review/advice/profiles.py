@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.profiles.profile import is_held
+from htppower.profiles.sustain import longest_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ def sustain_us(profile: Profile | None) -> float | None:
     """
     if profile is None or profile.relax is None:
         return None
-    return math.inf if is_held(profile) else profile.relax.after_inference_us
+    return math.inf if is_held(profile) else longest_us(profile.relax.after_inference_us)
 
 
 def speed(profile: Profile | None) -> float | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.fields import CORNER_KEYS, spell
 from htppower.profiles.profile import is_held
+from htppower.profiles.sustain import first_us
 from htppower.review.durations import duration
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _lowered(profile: Profile) -> str:
         return "it is never lowered"
     if is_held(profile):
         return "nothing is lowered until the model is released"
-    after_us = relax.after_inference_us
+    after_us = first_us(relax.after_inference_us)
     when = f"{duration(after_us)} after the last inference" if after_us else "after each inference"
     if not relax.to.votes:
         return f"nothing is voted {when}"

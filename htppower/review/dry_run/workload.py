@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from htppower.backends.recording import RecordingBackend
 from htppower.control.controller import VoteController
 from htppower.events import Phase, State
+from htppower.profiles.sustain import longest_us
 from htppower.review.dry_run.observer import Observer
 from htppower.review.dry_run.report import Report, Workload
 from htppower.testing import VirtualTime
@@ -80,7 +81,7 @@ def _run_phases(session: Session, workload: Workload, wait_us: Callable[[int], N
         with observer.phase(Phase.INFERENCE), session.inference():
             wait_us(workload.inference_us)
     relax = session.profile.relax
-    wait_us(0 if relax is None else max(relax.after_init_us, relax.after_inference_us))
+    wait_us(0 if relax is None else max(relax.after_init_us, longest_us(relax.after_inference_us)))
     late_us = 0
     while session.state is State.RAISED and late_us < _LONGEST_LATENESS_US:
         wait_us(_STEP_US)

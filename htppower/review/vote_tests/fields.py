@@ -6,7 +6,7 @@ import attrs
 
 from htppower.events import State
 from htppower.profiles.field_limits import wanted
-from htppower.profiles.file_format import LONGEST_SUSTAIN_US
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.profiles.typed_fields import StatedVotes
 from htppower.rules import table as rules
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS

@@ -1,0 +1,65 @@
+"""How many gaps of which length there were lately."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class GapCounts:
+    """Counts gaps, and adds them up, between edges; old ones count less and less.
+
+    Args:
+        edges_us: where one bin ends and the next begins, rising; a gap at an edge is in the bin above it.
+        most: with so many gaps counted all counts are halved.
+
+    Attributes:
+        counts, sums_us: of the gaps in each bin, one more than there are edges.
+        counted: how many gaps all bins hold.
+    """
+
+    __slots__ = ("_edges_us", "_most", "counted", "counts", "sums_us")
+
+    def __init__(self, edges_us: tuple[int, ...], most: int) -> None:
+        self._edges_us = edges_us
+        self._most = most
+        self.counts = [0] * (len(edges_us) + 1)
+        self.sums_us = [0] * (len(edges_us) + 1)
+        self.counted = 0
+
+    def add(self, gaps_us: Iterable[int]) -> None:
+        """Count gaps."""
+        edges_us, counts, sums_us = self._edges_us, self.counts, self.sums_us
+        for gap_us in gaps_us:
+            place = bisect_right(edges_us, gap_us)
+            counts[place] += 1
+            sums_us[place] += gap_us
+        self.counted = sum(counts)
+
+    def age(self) -> None:
+        """Halve all counts and sums where there are as many as there may be."""
+        if self.counted >= self._most:
+            self.counts = [count // 2 for count in self.counts]
+            self.sums_us = [sum_us // 2 for sum_us in self.sums_us]
+            self.counted = sum(self.counts)
+
+    def time_outs(self) -> Iterator[tuple[int, int, int]]:
+        """Yield 0 and each edge as a time-out, how long the votes of shorter gaps would be up, and how many others."""
+        shorter_us, others = 0, self.counted
+        for place, edge_us in enumerate((0, *self._edges_us)):
+            yield edge_us, shorter_us, others
+            shorter_us += self.sums_us[place]
+            others -= self.counts[place]
+
+    def restore(self, counts: list[int], sums_us: list[int]) -> None:
+        """Take over the counts and sums that another one had.
+
+        Raises:
+            ValueError: they are for other edges, or negative.
+        """
+        if not len(counts) == len(sums_us) == len(self.counts) or min(*counts, *sums_us) < 0:
+            raise ValueError("counts or sums of another form")
+        self.counts, self.sums_us, self.counted = list(counts), list(sums_us), sum(counts)

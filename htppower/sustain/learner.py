@@ -1,0 +1,53 @@
+"""What learns a sustain time from the gaps of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from htppower.sustain.leader import Leader
+from htppower.sustain.quantile import Quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.profiles.sustain import Adaptive
+    from htppower.sustain.savings import Savings
+
+
+class Learner(Protocol):
+    """Chooses the time-out of each gap from those before it.
+
+    A gap is the time from the end of a session's last inference to the begin of the next, in us. One that is shorter
+    than the time-out finds the votes up; any other has them lowered, and its next inference waits for a raise.
+
+    Attributes:
+        time_out_us: the sustain time of the gap that comes next, in us; 0 lowers at once.
+    """
+
+    time_out_us: int
+
+    @property
+    def gaps(self) -> int:
+        """How many gaps were learnt from."""
+
+    def learn(self, gap_us: int) -> None:
+        """Learn from a gap that has ended. The time-out changes only after one that was not shorter than it."""
+
+    def limits_us(self) -> tuple[int, int]:
+        """Return the shortest and the longest time-out that keep its bound for the next gap, in us."""
+
+    def savings(self) -> Savings:
+        """Return what its choices have cost, beside what the vendor's timer would have."""
+
+    def state(self) -> dict[str, int | list[int]]:
+        """Return all that it knows, as plain values, to be kept over a restart of the process."""
+
+
+def make_learner(sustain: Adaptive, state: Mapping[str, int | list[int]] | None = None) -> Learner:
+    """Return a learner that knows nothing, or what another one of the same profile knew.
+
+    Raises:
+        ValueError, KeyError, TypeError: the state is none of a learner with these parameters.
+    """
+    kind = Quantile if sustain.break_even_us is None else Leader
+    return kind(sustain) if state is None else kind.restored(sustain, state)
