@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.control.gate import Token
     from htppower.control.phases import Phases
     from htppower.control.time.base import Time
+    from htppower.control.tokens import Token
 
 
 class AsyncInference:
@@ -45,6 +45,8 @@ class AsyncInference:
             token: Token = gate.idle.pop()
         except IndexError:
             token = gate.token()
+        if gate.watch is not None:
+            token.begun_ns = gate.time.now_ns()
         self._held.append(token)
         if gate.open:
             return

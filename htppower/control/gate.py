@@ -13,12 +13,15 @@ from __future__ import annotations
 import logging
 import types
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
+from htppower.control.tokens import NOT_TIMED, Token, Use
+from htppower.control.watch import Watch
 from htppower.events import Cause, Phase
 from htppower.profiles.profile import Lowering
+from htppower.profiles.sustain import Adaptive, first_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,41 +34,6 @@ _LOGGER = logging.getLogger("htppower")
 _NEVER = -1
 # The deadline where a sustain was ended: before all others.
 NO_DEADLINE = -1
-
-
-class Token:
-    """Stands for one phase that runs.
-
-    Attributes:
-        home: where it is put when no inference holds it.
-        watch: the reference by which the gate is told that it is gone. The collector clears that first: what it runs
-            may give the token back nevertheless.
-        waited: whether the inference that holds it has waited for a call when it began.
-    """
-
-    __slots__ = ("__weakref__", "home", "waited", "watch")
-
-    watch: weakref.ref[Token]
-
-    def __init__(self, home: list[Token]) -> None:
-        self.home = home
-        self.waited = False
-
-
-class Use(NamedTuple):
-    """What is made of a session.
-
-    Attributes:
-        closing: whether it is being closed.
-        busy: whether a phase runs.
-        deadline_us: when its votes come down while no phase runs.
-        after_deinit: whether a DE-INIT was the last phase to end.
-    """
-
-    closing: bool
-    busy: bool
-    deadline_us: int
-    after_deinit: bool = False
 
 
 class Gate:
@@ -91,7 +59,10 @@ class Gate:
         deinit_ns: the same, where the end of a DE-INIT has set it; an inference that ends later changes only that.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
         covered: whether that rings no later than the sustain of any inference that ends from now on.
-        plan: what the session casts, and how long that stays up after INIT, and after an inference.
+        plan: what the session casts, and how long that stays up after INIT.
+        sustain_us: how long it stays up after the inference that has ended last.
+        watch: what times the begins of inferences, or None where nobody asks for that. It is never taken away again: a
+            token may hold an old begin.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
@@ -115,7 +86,9 @@ class Gate:
         "plan",
         "preparing",
         "saved",
+        "sustain_us",
         "time",
+        "watch",
     )
 
     def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None], plan: Plan) -> None:
@@ -128,6 +101,8 @@ class Gate:
         self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
         self.saved = 0
         self.plan = plan
+        self.watch: Watch | None = None
+        self.sustain_us = self._first_sustain_us(plan)
         self.ended_ns, self.deinit_ns = 0, _NEVER
         self.deadline_us = 0
         self.open = False
@@ -173,11 +148,11 @@ class Gate:
     @property
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
-        return self.ended_ns // 1000 + self.plan.after_inference_us
+        return self.ended_ns // 1000 + self.sustain_us
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
-        ended_ns = (deadline_us - self.plan.after_inference_us) * 1000
+        ended_ns = (deadline_us - self.sustain_us) * 1000
         if self.deinit_ns == self.ended_ns:
             self.deinit_ns = ended_ns
         self.ended_ns = ended_ns
@@ -185,15 +160,27 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            deadline_us = self.ended_ns // 1000 + self.plan.after_inference_us
-            return Use(self.closing, self._is_busy(), deadline_us, self.deinit_ns == self.ended_ns)
+            return Use(self.closing, self._is_busy(), self.deadline_us, self.deinit_ns == self.ended_ns)
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
             self.open = self.covered = False
-            deadline_us, self.plan = self.deadline_us, plan
+            deadline_us = self.deadline_us
+            self.plan, self.sustain_us = plan, self._first_sustain_us(plan)
             self.deadline_us = deadline_us
+
+    def _first_sustain_us(self, plan: Plan) -> int:
+        """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
+        sustain = plan.after_inference_us
+        if self.watch is None:
+            if not isinstance(sustain, Adaptive):
+                return sustain
+            self.watch = Watch(sustain)
+        else:
+            self.watch.follow(sustain)
+        learner = self.watch.learner
+        return first_us(sustain) if learner is None else learner.time_out_us
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -206,6 +193,8 @@ class Gate:
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
+            if self.watch is not None:
+                self.watch.forget_gap()
             made = Token([])
             self.preparing = (*self.preparing, (phase, self._watch(made)))
             return made
@@ -219,6 +208,13 @@ class Gate:
         with self.lock:
             self._watched = tuple(watch for watch in self._watched if watch is not token.watch)
             self.made = len(self._watched)
+
+    def learn(self, token: Token) -> None:
+        """Learn from the gap before an inference that waits for a call."""
+        with self.lock:
+            if self.watch is not None and token.begun_ns != NOT_TIMED:
+                self.watch.begin(token.begun_ns)
+                self.watch.end_gap(token.begun_ns)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -234,6 +230,8 @@ class Gate:
 
     def _end_preparation(self, phase: Phase) -> None:
         now_us = self.time.now_us
+        if self.watch is not None:
+            self.watch.forget_gap()
         self.deinit_ns = _NEVER
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.
@@ -256,7 +254,7 @@ class Gate:
             if self._is_busy():
                 return False
             plan = self.plan
-            if plan.after_inference_us and self.arm():
+            if self.sustain_us and self.arm():
                 return False
             if plan.lowering is Lowering.BACKGROUND and self.arm(Cause.INFERENCE_ENDED):
                 return False
@@ -295,6 +293,8 @@ class Gate:
         """End a pending sustain."""
         with self.lock:
             self.deadline_us = NO_DEADLINE
+            if self.watch is not None:
+                self.watch.forget_gap()
             self._disarm()
 
     def close(self) -> None:
@@ -329,7 +329,7 @@ class Gate:
                     self.deadline_us = min(deadline_us, self.time.now_us)
                     return False
                 self.alarm_us = deadline_us
-            self.covered = self.alarm_us <= self.time.now_us + self.plan.after_inference_us
+            self.covered = self.alarm_us <= self.time.now_us + self.sustain_us
             return True
 
     def _is_busy(self) -> bool:
@@ -338,12 +338,31 @@ class Gate:
     def _end(self, token: Token) -> None:
         if token.watch() is None:
             return
-        self.saved += not token.waited
-        token.waited = False
-        if len(self.idle) + 1 >= self.made:
+        waited, token.waited = token.waited, False
+        self.saved += not waited
+        last = len(self.idle) + 1 >= self.made
+        if last:
             self.deinit_ns = _NEVER
-            self.deadline_us = self.time.now_us + self.plan.after_inference_us
+            self.deadline_us = self.time.now_us + self.sustain_us
+        if self.watch is not None:
+            self.note(token, waited, last)
         self.idle.append(token)
+
+    def note(self, token: Token, waited: bool, last: bool) -> None:
+        """Note an inference that ends: the ``last`` one that runs, or another. The lock is held."""
+        watch, begun_ns = self.watch, token.begun_ns
+        token.begun_ns = NOT_TIMED
+        if watch is None or begun_ns == NOT_TIMED:
+            return
+        if watch.record is not None:
+            watch.record((watch.label, begun_ns, self.ended_ns if last else self.time.now_ns(), waited))
+        if not last:
+            watch.begin(begun_ns)
+            return
+        watch.rest(begun_ns, self.ended_ns)
+        learner = watch.learner
+        if learner is not None and learner.time_out_us != self.sustain_us:
+            self.sustain_us, self.covered = learner.time_out_us, False
 
     def _live(self) -> Iterator[Token]:
         return (token for watch in self._watched if (token := watch()) is not None)
@@ -367,7 +386,9 @@ class Gate:
             self._bring_home(live, earlier)
             if self.made < before and len(self.idle) == self.made:
                 self.deinit_ns = _NEVER
-                self.deadline_us = self.time.now_us + self.plan.after_inference_us
+                self.deadline_us = self.time.now_us + self.sustain_us
+                if self.watch is not None:
+                    self.watch.forget_gap()
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:

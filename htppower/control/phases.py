@@ -15,9 +15,9 @@ from htppower.events import Cause, Phase
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from htppower.control.gate import Token
     from htppower.control.reconciler import Reconciler
     from htppower.control.session_record import SessionRecord
+    from htppower.control.tokens import Token
 
 
 NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
@@ -41,6 +41,8 @@ class Phases:
     def wait_for_votes(self, token: Token) -> None:
         """Return when the votes of the inference that holds a token are in force."""
         token.waited = True
+        if self.gate.watch is not None:
+            self.gate.learn(token)
         self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
 
     def look_again(self) -> None:
@@ -115,6 +117,8 @@ class Inference:
                 gate.drop(token)
                 raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
+            if gate.watch is not None:
+                token.begun_ns = gate.time.now_ns()
             if gate.open:
                 return
             self._phases.wait_for_votes(token)
@@ -135,7 +139,7 @@ class Inference:
                     self._phases.look_again()
             raise
 
-    def __exit__(
+    def __exit__(  # noqa: C901 - the hot path, in which a call more costs as much again
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         gate = self._phases.gate
@@ -151,16 +155,15 @@ class Inference:
                 self._token = None
                 if token.watch() is not None:
                     idle = token.home
-                    if token.waited:
-                        token.waited = False
-                    else:
+                    if not (waited := token.waited):
                         gate.saved += 1
-                    if len(idle) + 1 < gate.made:
-                        idle.append(token)
-                        return
-                    gate.ended_ns = gate.time.now_ns()
+                    token.waited = False
+                    if last := len(idle) + 1 >= gate.made:
+                        gate.ended_ns = gate.time.now_ns()
+                    if gate.watch is not None:
+                        gate.note(token, waited, last)
                     idle.append(token)
-                    if gate.covered:
+                    if not last or gate.covered:
                         return
                     must_lower = gate.must_lower()
                 else:

@@ -10,7 +10,6 @@ from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.events import Degradation
 from htppower.profiles.made_in_code import wrong_values
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
-from htppower.profiles.sustain import first_us
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.field_repr import field_repr
@@ -19,6 +18,7 @@ from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from htppower.profiles.sustain import Sustain
     from htppower.rules.platforms import Platform
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
@@ -35,7 +35,8 @@ class Plan:
         raised: its votes, as far as the platform has them; empty for one without votes.
         lowered: the votes of its power state, likewise.
         after_deinit: those of the power state in which DE-INIT ends.
-        after_init_us, after_inference_us: how long votes stay up.
+        after_init_us: how long votes stay up after INIT.
+        after_inference_us: how long they do after an inference, or how that is learnt.
         lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
         degradations: what is left out.
         missing: how many options the library had refused until then.
@@ -46,7 +47,7 @@ class Plan:
     lowered: VoteSet
     after_deinit: VoteSet
     after_init_us: int
-    after_inference_us: int
+    after_inference_us: Sustain
     lowering: Lowering
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
@@ -123,7 +124,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         _available(lowered, platform, missing),
         _available(after_deinit, platform, missing),
         0 if relax is None else relax.after_init_us,
-        0 if relax is None else first_us(relax.after_inference_us),
+        0 if relax is None else relax.after_inference_us,
         Lowering.FOREGROUND if relax is None else relax.lowering,
         tuple(found.values()),
         len(missing),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.profiles.sustain import longest_us
 from htppower.rules import power_order
 from htppower.votes.field_repr import field_repr
 
@@ -60,7 +61,10 @@ def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple
 
 def rank(profile: Profile) -> tuple[Any, ...]:
     """Return where a profile stands in the vendor's order: by its votes, then by how long they are sustained."""
-    return (*power_order.rank(profile.votes), 0 if profile.relax is None else profile.relax.after_inference_us)
+    return (
+        *power_order.rank(profile.votes),
+        0 if profile.relax is None else longest_us(profile.relax.after_inference_us),
+    )
 
 
 def exceeds(profile: Profile, cap: Profile) -> bool:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor, Outcome
-    from htppower.control.gate import Use
     from htppower.control.plans import Plan
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
+    from htppower.control.tokens import Use
     from htppower.errors import VoteRejected
     from htppower.events import Degradation, Phase
     from htppower.votes.vote_set import VoteSet

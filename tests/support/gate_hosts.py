@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower import load_profile
-from htppower.control.gate import Gate, Token
+from htppower.control.gate import Gate
 from htppower.control.plans import Plan, Planner
 from htppower.profiles.profile import Lowering
 from htppower.testing import VirtualTime
@@ -16,6 +16,7 @@ from htppower.testing import VirtualTime
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.tokens import Token
     from htppower.events import Cause
 
 SUSTAIN_US = 300_000

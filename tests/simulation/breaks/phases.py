@@ -21,9 +21,9 @@ PHASES = (
         "the deadline is not renewed where an inference ends off the hot path",
         "gate.py",
         (
-            "        if len(self.idle) + 1 >= self.made:\n"
+            "        if last:\n"
             "            self.deinit_ns = _NEVER\n"
-            "            self.deadline_us = self.time.now_us + self.plan.after_inference_us\n"
+            "            self.deadline_us = self.time.now_us + self.sustain_us\n"
         ),
         "",
     ),
@@ -60,8 +60,8 @@ PHASES = (
     Mutation(
         "no alarm is armed where the last inference ends",
         "gate.py",
-        "            if plan.after_inference_us and self.arm():\n                return False",
-        "            if plan.after_inference_us:\n                return False",
+        "            if self.sustain_us and self.arm():\n                return False",
+        "            if self.sustain_us:\n                return False",
     ),
     Mutation(
         "whether the gate is open is looked at before the token is taken",
@@ -78,6 +78,8 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
+            "            if gate.watch is not None:\n"
+            "                token.begun_ns = gate.time.now_ns()\n"
             "            if gate.open:\n"
             "                return\n"
         ),
@@ -94,6 +96,8 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
+            "            if gate.watch is not None:\n"
+            "                token.begun_ns = gate.time.now_ns()\n"
             "            if was_open:\n"
             "                return\n"
         ),
@@ -102,8 +106,8 @@ PHASES = (
     Mutation(
         "the deadline is not renewed on the hot path",
         "phases.py",
-        "                    gate.ended_ns = gate.time.now_ns()\n",
-        "",
+        "                        gate.ended_ns = gate.time.now_ns()\n",
+        "                        pass\n",
     ),
     Mutation(
         "an alarm that is gone counts as armed on the hot path",
@@ -114,7 +118,7 @@ PHASES = (
     Mutation(
         "an alarm that rings after the sustain of the next inference counts as in time",
         "gate.py",
-        "self.covered = self.alarm_us <= self.time.now_us + self.plan.after_inference_us",
+        "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
         "self.covered = True",
         seed=70_000_063,
     ),

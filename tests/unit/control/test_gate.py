@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
-from htppower.control.gate import NO_DEADLINE, Gate, Use
+from htppower.control.gate import NO_DEADLINE, Gate
+from htppower.control.tokens import Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
 

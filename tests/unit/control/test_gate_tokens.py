@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import State
-from htppower.control.gate import Use
+from htppower.control.tokens import Use
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
     from bench import Bench
 
     from htppower import Session
-    from htppower.control.gate import Token
+    from htppower.control.tokens import Token
 
 
 @pytest.fixture

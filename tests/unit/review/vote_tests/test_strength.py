@@ -10,7 +10,7 @@ from checkout import DATA
 
 from htppower.control import ledger
 from htppower.control.executor import Executor
-from htppower.control.gate import Gate, Token
+from htppower.control.gate import Gate
 from htppower.control.phases import Phases
 from htppower.control.process_settings import _aggregated
 from htppower.control.reconciler import Reconciler
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.session_record import SessionRecord
+    from htppower.control.tokens import Token
     from htppower.review.vote_tests.cases import VoteTest
 
     Patch = pytest.MonkeyPatch
