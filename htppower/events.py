@@ -215,6 +215,24 @@ class CallsSaved(Event):
 
 
 @attrs.frozen(repr=False)
+class SustainLearned(Event):
+    """A session has learnt another sustain time, from a gap in which its votes came down.
+
+    Attributes:
+        before_us, after_us: the time before, and from the next gap on.
+        gaps: how many it has learnt from so far.
+        raised_us: how long its votes have been up in them.
+        cold_starts: after how many of them an inference waited for a raise.
+    """
+
+    before_us: int
+    after_us: int
+    gaps: int
+    raised_us: int
+    cold_starts: int
+
+
+@attrs.frozen(repr=False)
 class ProfileChanged(Event):
     """A session uses another profile: by ``use``, or because a hold or a cap began or ended.
 

@@ -14,7 +14,17 @@ import transitions
 
 from htppower.control.gate import NO_DEADLINE
 from htppower.errors import kept
-from htppower.events import CallsSaved, Cause, Degraded, Recovered, ReleaseFailed, State, Transition, Trigger
+from htppower.events import (
+    CallsSaved,
+    Cause,
+    Degraded,
+    Recovered,
+    ReleaseFailed,
+    State,
+    SustainLearned,
+    Transition,
+    Trigger,
+)
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -222,6 +232,23 @@ class SessionTransitions:
                 calls = 2 * inferences * len(session.core_ids)
                 self._events.tell(CallsSaved, session, inferences=inferences, calls=calls)
             session.history.saved(begun)
+
+    def tell_learnt(self, session: SessionRecord) -> None:
+        """Tell that a session has learnt another sustain time since that was last told."""
+        watch = session.gate.watch
+        if watch is None or watch.learner is None or watch.told_us == watch.learner.time_out_us:
+            return
+        learnt = watch.learner.savings()
+        before_us, watch.told_us = watch.told_us, watch.learner.time_out_us
+        self._events.tell(
+            SustainLearned,
+            session,
+            before_us=before_us,
+            after_us=watch.told_us,
+            gaps=learnt.gaps,
+            raised_us=learnt.raised_us,
+            cold_starts=learnt.cold_starts,
+        )
 
     def tell_degradations(self, session: SessionRecord, before: Iterable[Degradation]) -> None:
         """Tell what a session lacks that it did not lack before."""

@@ -77,6 +77,8 @@ class Stepper:
         error = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
+        if session.gate.watch is not None:
+            self._transitions.tell_learnt(session)
         if session.state is State.RAISED:
             if self._heartbeat.asleep:
                 self._heartbeat.wake()

@@ -11,10 +11,36 @@ from htppower.events import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.control.status.controller_status import ControllerStatus, SessionStatus
+    from htppower.control.status.controller_status import ControllerStatus, LearntSustain, SessionStatus
+
 
 _US = 1_000_000
 _SESSION = ("session", "owner")
+# Of a session whose sustain time is learnt.
+_LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
+    ("sustain_seconds", "The sustain time that an open session has learnt.", lambda learnt: learnt.time_out_us / _US),
+    ("gaps_total", "Gaps between inferences that an open session has learnt from.", lambda learnt: float(learnt.gaps)),
+    (
+        "idle_raised_seconds_total",
+        "Time that votes were up in those gaps.",
+        lambda learnt: learnt.raised_us / _US,
+    ),
+    (
+        "cold_starts_total",
+        "Inferences after those gaps that waited for a raise.",
+        lambda learnt: float(learnt.cold_starts),
+    ),
+    (
+        "fixed_idle_raised_seconds_total",
+        "Time that votes would have been up in those gaps with 300 ms.",
+        lambda learnt: learnt.fixed_raised_us / _US,
+    ),
+    (
+        "fixed_cold_starts_total",
+        "Inferences that would have waited with 300 ms.",
+        lambda learnt: float(learnt.fixed_cold_starts),
+    ),
+)
 
 
 @attrs.frozen
@@ -93,6 +119,13 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
             meaning,
             _SESSION,
             {_labels(session): float(value(session)) for session in sessions},
+        )
+    for name, meaning, learnt in _LEARNT:
+        yield Sample(
+            f"htppower_session_{name}",
+            meaning,
+            _SESSION,
+            {_labels(session): learnt(session.learnt) for session in sessions if session.learnt is not None},
         )
 
 

@@ -32,7 +32,7 @@ KEPT = {
     " named_backend",
     "htppower.testing": "VirtualTime",
     "htppower.events": "CallMade CallsSaved CapLifted CapSet Cause Degradation Degraded Event HoldBegan HoldEnd"
-    " HoldEnded Phase ProfileChanged Recovered ReleaseFailed SessionOpened Transition",
+    " HoldEnded Phase ProfileChanged Recovered ReleaseFailed SessionOpened SustainLearned Transition",
     "htppower.subscribers.chrome_trace": "ChromeTrace PROCESS",
     "htppower.subscribers.logs": "LOWERINGS level_of line log_event wants",
     "htppower.subscribers.opentelemetry": "SUCCESS subscribe",

@@ -126,6 +126,7 @@ def _session(session: dict[str, Any], seen: Seen, strips: Mapping[int, str]) -> 
         ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, time_us)}"),
         *_tickets(session, time_us),
         ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
+        *_learnt(session),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
         *_calls(session, time_us),
         *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
@@ -162,6 +163,17 @@ def _tickets(session: dict[str, Any], time_us: int) -> Iterator[Line]:
 def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:
     until_us = session["sustained_until_us"]
     return "" if until_us is None else f"; lowers in {rough_duration(max(0, until_us - time_us))}"
+
+
+def _learnt(session: dict[str, Any]) -> Iterator[Line]:
+    """Yield the sustain time that was learnt, and what it has cost beside the vendor's. Older files have none."""
+    learnt = session.get("learnt")
+    if learnt is not None:
+        time_out = f"{rough_duration(learnt['time_out_us'])} after {learnt['gaps']} gaps"
+        yield "  sustain", f"learnt: {time_out}"
+        for what, prefix in (("so far", ""), ("with 300 ms", "fixed_")):
+            up, cold = rough_duration(learnt[f"{prefix}raised_us"]), learnt[f"{prefix}cold_starts"]
+            yield f"    {what}", f"idle and up for {up}, {cold} cold starts"
 
 
 def _calls(session: dict[str, Any], time_us: int) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
+    from htppower.control.gate import Gate
     from htppower.control.precedence import Claim
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.session_record import LastCall, LastError, SessionRecord
@@ -34,6 +35,28 @@ class OpenTicket:
 
     since_us: int
     until_us: int | None
+
+    __repr__ = field_repr
+
+
+@attrs.frozen
+class LearntSustain:
+    """What a session has learnt of its sustain time, and what that was good for.
+
+    Attributes:
+        time_out_us: the time from the next end of an inference on.
+        gaps: how many gaps between inferences it has learnt from.
+        raised_us: how long votes were up in them.
+        cold_starts: after how many of them an inference waited for a raise.
+        fixed_raised_us, fixed_cold_starts: the same with a sustain time of 300 ms, the vendor's.
+    """
+
+    time_out_us: int
+    gaps: int
+    raised_us: int
+    cold_starts: int
+    fixed_raised_us: int
+    fixed_cold_starts: int
 
     __repr__ = field_repr
 
@@ -65,6 +88,7 @@ class SessionStatus:
         calls_saved: how many setPowerConfig calls its inferences did without, since its votes were up when they began:
             a raise and a lowering each, on each core.
         time_in_state_us: for how long it has been in each state, all stays together, up to now.
+        learnt: what it has learnt of its sustain time, None where its profile states that.
     """
 
     number: int
@@ -90,6 +114,7 @@ class SessionStatus:
     calls_sent: int
     calls_saved: int
     time_in_state_us: dict[State, int]
+    learnt: LearntSustain | None
 
     __repr__ = field_repr
 
@@ -206,7 +231,14 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.calls,
         2 * saves * len(session.core_ids),
         history.time_in(state, now_us),
+        None if gate.watch is None else _learnt(gate),
     )
+
+
+def _learnt(gate: Gate) -> LearntSustain | None:
+    with gate.lock:
+        learner = None if gate.watch is None else gate.watch.learner
+        return None if learner is None else LearntSustain(learner.time_out_us, *learner.savings())
 
 
 def _open_tickets(session: SessionRecord) -> tuple[OpenTicket, ...]:

@@ -23,12 +23,14 @@ class Leaf:
         says: what it means.
         nullable: whether it may be null.
         many: how many there are: one, a list of them, or an object with texts of its own as keys.
+        added: whether it came in later: a file that an earlier version has written lacks it.
     """
 
     kind: type[Any]
     says: str
     nullable: bool = False
     many: type[Any] | None = None
+    added: bool = False
 
 
 @attrs.frozen
@@ -39,6 +41,7 @@ class Group:
     says: str
     nullable: bool = False
     many: type[Any] | None = None
+    added: bool = False
 
 
 def wrong(value: object, form: Leaf | Group, at: str = "") -> str | None:
@@ -74,6 +77,8 @@ def _wrong_one(value: object, form: Leaf | Group, at: str) -> str | None:
     for name, field in form.fields.items():
         where = f"{at}.{name}" if at else name
         if name not in value:
+            if field.added:
+                continue
             return f"{where} is missing"
         found = wrong(value[name], field, where)
         if found:
@@ -176,6 +181,19 @@ _SESSION: dict[str, Leaf | Group] = {
     "calls_sent": Leaf(int, "how many native calls were made for it."),
     "calls_saved": Leaf(int, "how many setPowerConfig calls its inferences did without."),
     "time_in_state_us": Leaf(int, "for how long it has been in each state, all stays together.", many=dict),
+    "learnt": Group(
+        {
+            "time_out_us": Leaf(int, "the time from the next end of an inference on."),
+            "gaps": Leaf(int, "how many gaps between inferences it has learnt from."),
+            "raised_us": Leaf(int, "how long votes were up in them."),
+            "cold_starts": Leaf(int, "after how many of them an inference waited for a raise."),
+            "fixed_raised_us": Leaf(int, "how long votes would have been up with a sustain time of 300 ms."),
+            "fixed_cold_starts": Leaf(int, "how many inferences would have waited with that."),
+        },
+        "what it has learnt of its sustain time, null where its profile states that.",
+        nullable=True,
+        added=True,
+    ),
 }
 _CORE: dict[str, Leaf | Group] = {
     "device_id": Leaf(int, "the device."),
