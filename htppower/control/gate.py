@@ -179,8 +179,8 @@ class Gate:
             self.watch = Watch(sustain)
         else:
             self.watch.follow(sustain)
-        learner = self.watch.learner
-        return first_us(sustain) if learner is None else learner.time_out_us
+        learnt_us = self.watch.time_out_us
+        return first_us(sustain) if learnt_us is None else learnt_us
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -213,8 +213,7 @@ class Gate:
         """Learn from the gap before an inference that waits for a call."""
         with self.lock:
             if self.watch is not None and token.begun_ns != NOT_TIMED:
-                self.watch.begin(token.begun_ns)
-                self.watch.end_gap(token.begun_ns)
+                self.watch.waits(token.begun_ns)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -345,24 +344,16 @@ class Gate:
             self.deinit_ns = _NEVER
             self.deadline_us = self.time.now_us + self.sustain_us
         if self.watch is not None:
-            self.note(token, waited, last)
+            ended_ns = self.ended_ns if last else self.time.now_ns()
+            if self.watch.end(token.begun_ns, ended_ns, waited, last):
+                self.take_in_learnt()
         self.idle.append(token)
 
-    def note(self, token: Token, waited: bool, last: bool) -> None:
-        """Note an inference that ends: the ``last`` one that runs, or another. The lock is held."""
-        watch, begun_ns = self.watch, token.begun_ns
-        token.begun_ns = NOT_TIMED
-        if watch is None or begun_ns == NOT_TIMED:
-            return
-        if watch.record is not None:
-            watch.record((watch.label, begun_ns, self.ended_ns if last else self.time.now_ns(), waited))
-        if not last:
-            watch.begin(begun_ns)
-            return
-        watch.rest(begun_ns, self.ended_ns)
-        learner = watch.learner
-        if learner is not None and learner.time_out_us != self.sustain_us:
-            self.sustain_us, self.covered = learner.time_out_us, False
+    def take_in_learnt(self) -> None:
+        """Take in that another sustain time was learnt. The lock is held."""
+        learnt_us = None if self.watch is None else self.watch.time_out_us
+        if learnt_us is not None:
+            self.sustain_us, self.covered = learnt_us, False
 
     def _live(self) -> Iterator[Token]:
         return (token for watch in self._watched if (token := watch()) is not None)

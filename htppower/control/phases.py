@@ -160,8 +160,11 @@ class Inference:
                     token.waited = False
                     if last := len(idle) + 1 >= gate.made:
                         gate.ended_ns = gate.time.now_ns()
-                    if gate.watch is not None:
-                        gate.note(token, waited, last)
+                    watch = gate.watch
+                    if watch is not None:
+                        ended_ns = gate.ended_ns if last else gate.time.now_ns()
+                        if watch.end(token.begun_ns, ended_ns, waited, last):
+                            gate.take_in_learnt()
                     idle.append(token)
                     if not last or gate.covered:
                         return

@@ -236,10 +236,14 @@ class SessionTransitions:
     def tell_learnt(self, session: SessionRecord) -> None:
         """Tell that a session has learnt another sustain time since that was last told."""
         watch = session.gate.watch
-        if watch is None or watch.learner is None or watch.told_us == watch.learner.time_out_us:
+        if watch is None or watch.told_us == watch.time_out_us:
             return
-        learnt = watch.learner.savings()
-        before_us, watch.told_us = watch.told_us, watch.learner.time_out_us
+        with session.gate.lock:
+            learner = watch.learner
+            before_us, watch.told_us = watch.told_us, watch.time_out_us
+        if learner is None or before_us is None:
+            return
+        learnt = learner.savings()
         self._events.tell(
             SustainLearned,
             session,

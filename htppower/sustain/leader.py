@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from htppower.profiles.sustain import Adaptive
 
-# Gaps within the time-out change nothing but sums, so they are kept and summed up together.
-_TOGETHER = 16
 # With so many gaps counted all counts are halved: any number from 64 to 512 does as well (docs/adaptive_sustain.md).
 _MOST_COUNTED = 256
 # What the bank holds at first and at most, in break-even times.
@@ -39,36 +37,41 @@ class Leader:
             least, and a time-out between 0 and 20 ms is 20 ms.
     """
 
-    __slots__ = ("_bank_us", "_counts", "_pending", "_savings", "_sustain", "_worth_us", "time_out_us")
+    __slots__ = ("_bank_us", "_counts", "_savings", "_sustain", "_worth_us", "time_out_us")
 
     def __init__(self, sustain: Adaptive) -> None:
         self._sustain = sustain
         self._worth_us = worth_us = sustain.worth_us
         self._counts = GapCounts(tuple(max(1, worth_us * part // 16) for part in _SIXTEENTHS), _MOST_COUNTED)
         self._bank_us = _FIRST_BANK * worth_us
-        self._pending: list[int] = []
         self._savings = Savings()
         self.time_out_us = self._limited(worth_us)
 
     @property
     def gaps(self) -> int:
         """How many gaps were learnt from."""
-        return self._savings.gaps + len(self._pending)
+        return self._savings.gaps
 
     def learn(self, gap_us: int) -> None:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
         if gap_us < self.time_out_us:
-            self._pending.append(gap_us)
-            if len(self._pending) == _TOGETHER:
-                self._sum_up()
+            self.learn_within([gap_us])
             return
-        self._sum_up()
         time_out_us, worth_us = self.time_out_us, self._worth_us
-        self._counts.add((gap_us,))
-        self._savings = self._savings.after([gap_us], time_out_us)
         self._put_in_bank(2 * min(gap_us, worth_us) - time_out_us - worth_us)
+        self._savings = self._savings.after([gap_us], time_out_us)
+        self._counts.add([gap_us])
         self._counts.age()
         self.time_out_us = self._limited(self._leader_us())
+
+    def learn_within(self, gaps_us: list[int]) -> None:
+        """Learn from gaps that were all shorter than the time-out, which stays as it is."""
+        worth_us = self._worth_us
+        self._savings = self._savings.after(gaps_us)
+        self._counts.add(gaps_us)
+        if gaps_us and gaps_us[-1] >= worth_us:
+            gaps_us = [gap_us if gap_us < worth_us else 2 * worth_us - gap_us for gap_us in gaps_us]
+        self._put_in_bank(sum(gaps_us))
 
     def limits_us(self) -> tuple[int, int]:
         """Return the shortest and the longest time-out that the bank bears, in us."""
@@ -77,11 +80,10 @@ class Leader:
 
     def savings(self) -> Savings:
         """Return what the time-outs have cost, beside what a timer of 300 ms would have."""
-        return self._savings.after(self._pending)
+        return self._savings
 
     def state(self) -> dict[str, int | list[int]]:
         """Return all that it knows, as plain values."""
-        self._sum_up()
         return {
             "bank_us": self._bank_us,
             "time_out_us": self.time_out_us,
@@ -106,16 +108,6 @@ class Leader:
         made._bank_us = bank_us
         made.time_out_us = made._limited(time_out_us)
         return made
-
-    def _sum_up(self) -> None:
-        if self._pending:
-            pending, self._pending = self._pending, []
-            self._counts.add(pending)
-            self._savings = self._savings.after(pending)
-            worth_us = self._worth_us
-            if max(pending) >= worth_us:
-                pending = [gap_us if gap_us < worth_us else 2 * worth_us - gap_us for gap_us in pending]
-            self._put_in_bank(sum(pending))
 
     def _put_in_bank(self, us: int) -> None:
         # Below 0 it comes only where least_us or most_us keep the time-out from what the bank bears.

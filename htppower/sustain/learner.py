@@ -33,6 +33,9 @@ class Learner(Protocol):
     def learn(self, gap_us: int) -> None:
         """Learn from a gap that has ended. The time-out changes only after one that was not shorter than it."""
 
+    def learn_within(self, gaps_us: list[int]) -> None:
+        """Learn from gaps that were all shorter than the time-out, at once; the list is the learner's then."""
+
     def limits_us(self) -> tuple[int, int]:
         """Return the shortest and the longest time-out that keep its bound for the next gap, in us."""
 

@@ -48,12 +48,18 @@ class Quantile:
 
     def learn(self, gap_us: int) -> None:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
-        beyond = gap_us >= self.time_out_us
-        self._savings = self._savings.after([gap_us], self.time_out_us if beyond else None)
-        self._counts.add((gap_us,))
-        if beyond:
-            self._counts.age()
-            self.time_out_us = self._shortest_us()
+        if gap_us < self.time_out_us:
+            self.learn_within([gap_us])
+            return
+        self._savings = self._savings.after([gap_us], self.time_out_us)
+        self._counts.add([gap_us])
+        self._counts.age()
+        self.time_out_us = self._shortest_us()
+
+    def learn_within(self, gaps_us: list[int]) -> None:
+        """Learn from gaps that were all shorter than the time-out, which stays as it is."""
+        self._savings = self._savings.after(gaps_us)
+        self._counts.add(gaps_us)
 
     def limits_us(self) -> tuple[int, int]:
         """Return the limits that the profile states: the share is no bound for a single gap."""
