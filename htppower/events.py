@@ -59,6 +59,8 @@ class Cause(str, enum.Enum):
     INFERENCE_BEGAN = "inference began"
     INFERENCE_ENDED = "inference ended"
     SUSTAIN_EXPIRED = "sustain expired"
+    INFERENCE_EXPECTED = "inference expected"
+    EXPECTED_IN_VAIN = "inference expected in vain"
     DEINIT_BEGAN = "DE-INIT began"
     DEINIT_ENDED = "DE-INIT ended"
     PROFILE_CHANGED = "profile changed"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.plans import Plan
+    from htppower.control.raise_ahead import RaiseAhead
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")
@@ -148,7 +149,9 @@ class Gate:
     @property
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
-        return self.ended_ns // 1000 + self.sustain_us
+        deadline_us = self.ended_ns // 1000 + self.sustain_us
+        ahead = self._ahead()
+        return deadline_us if ahead is None else max(deadline_us, ahead.until_us)
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
@@ -160,7 +163,9 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            return Use(self.closing, self._is_busy(), self.deadline_us, self.deinit_ns == self.ended_ns)
+            ahead = self._ahead()
+            expected = ahead is not None and ahead.until_us > 0
+            return Use(self.closing, self._is_busy(), self.deadline_us, self.deinit_ns == self.ended_ns, expected)
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
@@ -174,11 +179,11 @@ class Gate:
         """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
         sustain = plan.after_inference_us
         if self.watch is None:
-            if not isinstance(sustain, Adaptive):
+            if not isinstance(sustain, Adaptive) and not plan.raise_ahead_us:
                 return sustain
-            self.watch = Watch(sustain)
+            self.watch = Watch(self.time, sustain, plan.raise_ahead_us)
         else:
-            self.watch.follow(sustain)
+            self.watch.follow(sustain, plan.raise_ahead_us)
         learnt_us = self.watch.time_out_us
         return first_us(sustain) if learnt_us is None else learnt_us
 
@@ -302,6 +307,8 @@ class Gate:
             self.closing = True
             self.open = False
             self._disarm()
+            if self.watch is not None:
+                self.watch.forget_gap()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
@@ -309,6 +316,7 @@ class Gate:
         self.open = True
         # The gate itself stands for an alarm that never rings, so that none is armed again.
         self.alarm, self.alarm_us, self.covered = self, 0, True
+        self.watch = None
 
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
@@ -346,14 +354,43 @@ class Gate:
         if self.watch is not None:
             ended_ns = self.ended_ns if last else self.time.now_ns()
             if self.watch.end(token.begun_ns, ended_ns, waited, last):
-                self.take_in_learnt()
+                self.begin_gap()
         self.idle.append(token)
 
-    def take_in_learnt(self) -> None:
-        """Take in that another sustain time was learnt. The lock is held."""
-        learnt_us = None if self.watch is None else self.watch.time_out_us
-        if learnt_us is not None:
-            self.sustain_us, self.covered = learnt_us, False
+    def begin_gap(self) -> None:
+        """Choose the time-out of the gap that begins, and have the votes raised ahead of its end. The lock is held."""
+        watch = self.watch
+        if watch is None:
+            return
+        chosen_us = watch.choose(self.ended_ns // 1000)
+        if chosen_us is not None:
+            self.sustain_us = chosen_us
+        self.covered = False
+        if watch.ahead is not None:
+            watch.ahead.arm(self.deadline_us, self._expects)
+
+    def expect(self, in_us: int | None, every_us: int | None) -> bool:
+        """Take a hint of when inferences begin; return whether the votes are to be looked at now."""
+        with self.lock:
+            if self.watch is None:
+                self.watch = Watch(self.time, self.plan.after_inference_us)
+            at_us = None if in_us is None else self.time.now_us + in_us
+            self.watch.predict().prediction.expect(at_us, every_us)
+            if self._is_busy() or self.closing:
+                return False
+            self.begin_gap()
+            return self.must_lower()
+
+    def _ahead(self) -> RaiseAhead | None:
+        return None if self.watch is None else self.watch.ahead
+
+    def _expects(self) -> None:
+        """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
+        with self.lock:
+            ahead = self._ahead()
+            raises = ahead is not None and not self._is_busy() and not self.closing and ahead.raise_now()
+        if raises:
+            self._ring(self._session, Cause.INFERENCE_EXPECTED)
 
     def _live(self) -> Iterator[Token]:
         return (token for watch in self._watched if (token := watch()) is not None)
@@ -414,6 +451,10 @@ class Gate:
             with self.lock:
                 if self.alarm is not None and self.alarm_us == deadline_us:
                     self.alarm, self.covered = None, False
+                ahead = self._ahead()
+                if ahead is not None and 0 < ahead.until_us <= self.time.now_us and not self._is_busy():
+                    self.deadline_us, cause = ahead.until_us, Cause.EXPECTED_IN_VAIN
+                    ahead.give_up()
         finally:
             # Also where an exception comes from outside: no other alarm would ring.
             self._ring(self._session, cause)

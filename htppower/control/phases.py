@@ -66,6 +66,11 @@ class Phases:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
         self.gate.time.call_soon(functools.partial(self._end_held, [token]))
 
+    def expect(self, in_us: int | None, every_us: int | None) -> None:
+        """Take a hint of when inferences begin."""
+        if self._reconciler.watched(functools.partial(self.gate.expect, in_us, every_us), self._session):
+            self.lower(quiet=True)
+
     def lower(self, *, quiet: bool) -> None:
         """Lower the votes of a session that is idle still."""
         self._reconciler.settle(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
@@ -164,7 +169,7 @@ class Inference:
                     if watch is not None:
                         ended_ns = gate.ended_ns if last else gate.time.now_ns()
                         if watch.end(token.begun_ns, ended_ns, waited, last):
-                            gate.take_in_learnt()
+                            gate.begin_gap()
                     idle.append(token)
                     if not last or gate.covered:
                         return

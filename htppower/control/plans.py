@@ -38,6 +38,7 @@ class Plan:
         after_init_us: how long votes stay up after INIT.
         after_inference_us: how long they do after an inference, or how that is learnt.
         lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
+        raise_ahead_us: how long before a predicted inference the votes are raised; 0 never does it.
         degradations: what is left out.
         missing: how many options the library had refused until then.
     """
@@ -49,6 +50,7 @@ class Plan:
     after_init_us: int
     after_inference_us: Sustain
     lowering: Lowering
+    raise_ahead_us: int
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
 
@@ -126,6 +128,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         0 if relax is None else relax.after_init_us,
         0 if relax is None else relax.after_inference_us,
         Lowering.FOREGROUND if relax is None else relax.lowering,
+        0 if relax is None else relax.raise_ahead_us,
         tuple(found.values()),
         len(missing),
     )

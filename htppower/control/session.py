@@ -205,6 +205,26 @@ class Session(ContextManager):
         """
         return Preparation(self._phases, Phase.DEINIT)
 
+    def expect(self, *, in_us: int | None = None, every_us: int | None = None) -> None:
+        """Say when the next inference begins, or how often they do; with neither, say that nothing is known any more.
+
+        A profile whose sustain time is learnt lowers before a long gap and stays up through a short one; one that
+        states ``raise_ahead_us`` has its votes raised before the begin, so that the inference does not wait. A wrong
+        hint costs no more than the bound of that time, and what the first wrong raises may cost (docs/hints.md).
+
+        Args:
+            in_us: the next inference begins after so many microseconds from now on, 1 or more. The hint ends with that.
+            every_us: so many microseconds lie between the begins, 1 or more, until another hint takes its place.
+
+        Raises:
+            TypeError: a time that is no whole number, or both.
+            ValueError: a time below 1 us.
+        """
+        in_us, every_us = checked_timeout_us("in_us", in_us), checked_timeout_us("every_us", every_us)
+        if in_us is not None and every_us is not None:
+            raise TypeError("in_us and every_us: state one of them")
+        self._phases.expect(in_us, every_us)
+
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
 

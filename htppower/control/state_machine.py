@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # Whoever makes these goes on only when the settings of the process are in force, too.
 _IN_TIME = frozenset({Trigger.RAISE, Trigger.REVISE})
 # Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
-_LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED})
+_LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED, Cause.EXPECTED_IN_VAIN})
 
 
 @attrs.frozen
@@ -143,7 +143,7 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
     if state is State.UNVOTED and not use.busy:
         return state
     # An alarm that rings at its deadline must lower: <, and not <=.
-    stays_up = use.busy or (now_us < use.deadline_us and state is not State.LOWERED)
+    stays_up = use.busy or (now_us < use.deadline_us and (state is not State.LOWERED or use.expected))
     return State.RAISED if stays_up else State.LOWERED
 
 

@@ -40,9 +40,11 @@ class Use(NamedTuple):
         busy: whether a phase runs.
         deadline_us: when its votes come down while no phase runs.
         after_deinit: whether a DE-INIT was the last phase to end.
+        expected: whether its votes are up until the deadline for an inference that is predicted to begin.
     """
 
     closing: bool
     busy: bool
     deadline_us: int
     after_deinit: bool = False
+    expected: bool = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.raise_ahead import RaiseAhead
 from htppower.control.tokens import NOT_TIMED
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
@@ -14,6 +15,7 @@ from htppower.sustain.learner import make_learner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.time.base import Time
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
@@ -30,6 +32,7 @@ class Watch:
     sustain time becomes another, is no gap.
 
     Attributes:
+        ahead: what predicts begins, and has the votes raised ahead of them; None where nobody asks for that.
         record: called with what is recorded of each inference that ends, ``(label, begun_ns, ended_ns, waited)``, or
             None where nothing is: a function in C, so that no interrupt comes in it.
         label: what names the session there.
@@ -43,13 +46,17 @@ class Watch:
         "_learner",
         "_learners",
         "_relearnt",
+        "_time",
         "_within_ns",
+        "ahead",
         "label",
         "record",
         "told_us",
     )
 
-    def __init__(self, sustain: Sustain) -> None:
+    def __init__(self, time: Time, sustain: Sustain, raise_ahead_us: int = 0) -> None:
+        self._time = time
+        self.ahead: RaiseAhead | None = None
         # Those of the profiles that the session has used: a hold that ends finds what was learnt before it.
         self._learners: dict[Adaptive, Learner] = {}
         self._learner: Learner | None = None
@@ -60,11 +67,15 @@ class Watch:
         self._relearnt = False
         self.record: Callable[[Any], object] | None = None
         self.label: object = None
-        self.follow(sustain)
+        self.follow(sustain, raise_ahead_us)
 
-    def follow(self, sustain: Sustain) -> None:
-        """Learn the time of another profile from now on, or none."""
+    def follow(self, sustain: Sustain, raise_ahead_us: int) -> None:
+        """Learn the time of another profile from now on, or none, and raise ahead by so much."""
         self._sum_up()
+        if raise_ahead_us:
+            self.predict()
+        if self.ahead is not None:
+            self.ahead.lead_us = raise_ahead_us
         self.forget_gap()
         self._learner = None
         if isinstance(sustain, Adaptive):
@@ -84,10 +95,28 @@ class Watch:
         """The sustain time that was learnt, or None where it is fixed."""
         return None if self._learner is None else self._learner.time_out_us
 
+    def predict(self) -> RaiseAhead:
+        """Predict the begins of inferences from now on."""
+        if self.ahead is None:
+            self.ahead = RaiseAhead(self._time)
+            self._hot_ns = 0
+        return self.ahead
+
+    def choose(self, idle_us: int) -> int | None:
+        """Return the time-out of a gap that has begun, by a hint where there is one; None where it is fixed."""
+        if self._learner is not None and self.ahead is not None and self.ahead.prediction.hinted:
+            begin_us = self.ahead.prediction.next_us(idle_us)
+            if begin_us is not None:
+                self._learner.hint(begin_us - idle_us)
+        return self.time_out_us
+
     def forget_gap(self) -> None:
-        """Take the time since the last inference for no gap."""
+        """Take the time since the last inference for no gap, and expect none after it."""
         self._first_ns = self._idle_ns = _LATE
         self._hot_ns = 0
+        if self.ahead is not None:
+            self.ahead.disarm()
+            self.ahead.give_up()
 
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
@@ -95,7 +124,7 @@ class Watch:
         self._end_gap()
 
     def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
-        """Take in that an inference has ended, the ``last`` one or another; return whether the time-out changed."""
+        """Take in that an inference has ended, the ``last`` one or another; return whether more follows from that."""
         gap_ns = begun_ns - self._idle_ns
         if last and 0 <= gap_ns < self._hot_ns:
             self._idle_ns = ended_ns
@@ -116,7 +145,7 @@ class Watch:
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
         relearnt, self._relearnt = self._relearnt, False
-        return relearnt
+        return relearnt or self.ahead is not None
 
     def _begin(self, begun_ns: int) -> None:
         self._first_ns = min(begun_ns, self._first_ns)
@@ -124,6 +153,8 @@ class Watch:
 
     def _end_gap(self) -> None:
         """Learn from the gap that has ended, unless that was done."""
+        if self.ahead is not None:
+            self.ahead.began(self._first_ns // 1000)
         idle_ns, self._idle_ns = self._idle_ns, _LATE
         learner = self.learner
         if idle_ns != _LATE and learner is not None:
@@ -133,7 +164,8 @@ class Watch:
                 self._relearnt = True
 
     def _set_hot(self) -> None:
-        self._hot_ns = 0 if self.record is not None or self._learner is None else 1000 * self._learner.time_out_us
+        hot = self.record is None and self.ahead is None and self._learner is not None
+        self._hot_ns = 1000 * (self.time_out_us or 0) if hot else 0
 
     def _sum_up(self) -> None:
         if self._within_ns and self._learner is not None:

@@ -25,6 +25,8 @@ _MOST_COUNTED = 256
 # What the bank holds at first and at most, in break-even times.
 _FIRST_BANK = 2
 _MOST_BANK = 64
+# By which part of a predicted gap it may be longer.
+_SLACK_PART = 4
 # The time-outs that may lead, in sixteenths of B, beside 0.
 _SIXTEENTHS = (1, 2, 4, 8, 16, 32)
 
@@ -37,7 +39,7 @@ class Leader:
             least, and a time-out between 0 and 20 ms is 20 ms.
     """
 
-    __slots__ = ("_bank_us", "_counts", "_savings", "_sustain", "_worth_us", "time_out_us")
+    __slots__ = ("_bank_us", "_counts", "_hinted", "_savings", "_sustain", "_worth_us", "time_out_us")
 
     def __init__(self, sustain: Adaptive) -> None:
         self._sustain = sustain
@@ -45,6 +47,7 @@ class Leader:
         self._counts = GapCounts(tuple(max(1, worth_us * part // 16) for part in _SIXTEENTHS), _MOST_COUNTED)
         self._bank_us = _FIRST_BANK * worth_us
         self._savings = Savings()
+        self._hinted = False
         self.time_out_us = self._limited(worth_us)
 
     @property
@@ -56,13 +59,15 @@ class Leader:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
         if gap_us < self.time_out_us:
             self.learn_within([gap_us])
+            if self._hinted:
+                self._lead()
             return
         time_out_us, worth_us = self.time_out_us, self._worth_us
         self._put_in_bank(2 * min(gap_us, worth_us) - time_out_us - worth_us)
         self._savings = self._savings.after([gap_us], time_out_us)
         self._counts.add([gap_us])
         self._counts.age()
-        self.time_out_us = self._limited(self._leader_us())
+        self._lead()
 
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, which stays as it is."""
@@ -73,10 +78,11 @@ class Leader:
             gaps_us = [gap_us if gap_us < worth_us else 2 * worth_us - gap_us for gap_us in gaps_us]
         self._put_in_bank(sum(gaps_us))
 
-    def limits_us(self) -> tuple[int, int]:
-        """Return the shortest and the longest time-out that the bank bears, in us."""
-        worth_us, half_us = self._worth_us, self._bank_us // 2
-        return max(0, worth_us - half_us), min(2 * worth_us, worth_us + half_us)
+    def hint(self, gap_us: int) -> None:
+        """Lower as soon as the bank bears it before a long gap; before a short one stay up until it should be over."""
+        slack_us = max(gap_us // _SLACK_PART, SHORTEST_SUSTAIN_US)
+        self.time_out_us = self._limited(0 if gap_us >= self._worth_us else gap_us + slack_us)
+        self._hinted = True
 
     def savings(self) -> Savings:
         """Return what the time-outs have cost, beside what a timer of 300 ms would have."""
@@ -113,6 +119,10 @@ class Leader:
         # Below 0 it comes only where least_us or most_us keep the time-out from what the bank bears.
         self._bank_us = max(0, min(self._bank_us + us, _MOST_BANK * self._worth_us))
 
+    def _lead(self) -> None:
+        self.time_out_us = self._limited(self._leader_us())
+        self._hinted = False
+
     def _leader_us(self) -> int:
         """Return the time-out that would have cost least, by the break-even time as stated; the shorter one of two."""
         break_even_us = self._sustain.break_even_us or 0
@@ -122,9 +132,9 @@ class Leader:
         )[1]
 
     def _limited(self, time_out_us: int) -> int:
-        shortest_us, longest_us = self.limits_us()
-        sustain = self._sustain
-        within_us = max(shortest_us, min(time_out_us, longest_us))
+        """Return a time-out within what the bank bears, then within the limits that are stated."""
+        sustain, worth_us, half_us = self._sustain, self._worth_us, self._bank_us // 2
+        within_us = max(worth_us - half_us, min(time_out_us, 2 * worth_us, worth_us + half_us))
         return _kept(max(sustain.least_us, min(within_us, sustain.most_us)))
 
 

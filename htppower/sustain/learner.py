@@ -36,8 +36,11 @@ class Learner(Protocol):
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, at once; the list is the learner's then."""
 
-    def limits_us(self) -> tuple[int, int]:
-        """Return the shortest and the longest time-out that keep its bound for the next gap, in us."""
+    def hint(self, gap_us: int) -> None:
+        """Choose the time-out of the next gap, and of that alone, by a prediction of how long it is.
+
+        A prediction that is wrong costs no more than the bound allows.
+        """
 
     def savings(self) -> Savings:
         """Return what its choices have cost, beside what the vendor's timer would have."""

@@ -61,9 +61,8 @@ class Quantile:
         self._savings = self._savings.after(gaps_us)
         self._counts.add(gaps_us)
 
-    def limits_us(self) -> tuple[int, int]:
-        """Return the limits that the profile states: the share is no bound for a single gap."""
-        return self._sustain.least_us, self._sustain.most_us
+    def hint(self, gap_us: int) -> None:
+        """Take no notice: a share of cold starts is kept by what the gaps were."""
 
     def savings(self) -> Savings:
         """Return what the time-outs have cost, beside what a timer of 300 ms would have."""

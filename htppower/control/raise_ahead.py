@@ -1,0 +1,82 @@
+"""Raises ahead of a predicted begin, so that the inference finds its votes up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower.sustain.prediction import Prediction
+from htppower.sustain.purse import Purse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.time.base import Time
+
+
+class RaiseAhead:
+    """What one session predicts, and what it does about that. The lock of its gate is held.
+
+    The votes are raised so long before a predicted begin as the profile says, and stay up as long after it; then they
+    come down again. A purse bounds how often that may be in vain.
+
+    Attributes:
+        prediction: when the next inference is predicted to begin.
+        lead_us: how long before that the votes are raised; 0 never does it.
+        until_us: until when votes are up for a predicted begin, or 0.
+        purse: what that may cost.
+    """
+
+    __slots__ = ("_alarm", "_due_us", "_refused", "_time", "lead_us", "prediction", "purse", "until_us")
+
+    def __init__(self, time: Time) -> None:
+        self._time = time
+        self.prediction = Prediction()
+        self.purse = Purse()
+        self.lead_us = self.until_us = self._due_us = 0
+        self._alarm: Any = None
+        # Whether the purse did not pay for what is due.
+        self._refused = False
+
+    def arm(self, deadline_us: int, rang: Callable[[], None]) -> None:
+        """Have an alarm ring ahead of the predicted begin, where the votes are to come down before."""
+        now_us = self._time.now_us
+        begin_us = self.prediction.next_us(now_us)
+        self.disarm()
+        if not self.lead_us or begin_us is None or begin_us <= deadline_us:
+            return
+        self._due_us = begin_us
+        self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)
+
+    def raise_now(self) -> bool:
+        """Take in that the alarm rings; return whether the votes are to be raised now."""
+        early = self._time.now_us < self._due_us - self.lead_us
+        if not self._due_us or early:
+            return False
+        self._refused = not self.purse.pay()
+        if self._refused:
+            return False
+        self.until_us = self._due_us + self.lead_us
+        self._alarm, self._due_us = None, 0
+        return True
+
+    def began(self, begun_us: int) -> None:
+        """Take in that an inference has begun."""
+        self.prediction.began(begun_us)
+        if self.until_us:
+            self.until_us = 0
+            self.purse.was_right()
+        elif self._refused and abs(begun_us - self._due_us) <= self.lead_us:
+            self.purse.would_be_right()
+        self._refused = False
+
+    def give_up(self) -> None:
+        """Take in that votes which are up for a predicted begin come down without it."""
+        if self.until_us:
+            self.until_us = 0
+            self.purse.was_wrong()
+
+    def disarm(self) -> None:
+        """Raise nothing ahead of what was predicted before."""
+        alarm, self._alarm, self._due_us = self._alarm, None, 0
+        if alarm is not None:
+            self._time.cancel(alarm)
