@@ -11,9 +11,10 @@ from docs.tables import made_table
 from htppower.profiles.discovery import Folders
 from htppower.profiles.field_limits import wanted_of
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.file_format import ProfileFields, RelaxFields
+from htppower.profiles.file_format import ProfileFields
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.profile import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.relax_format import RelaxFields
 from htppower.review.json_schema.schema import said_of_fields
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner

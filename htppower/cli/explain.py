@@ -53,8 +53,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
 
     Of a profile or power state it tells each field in short, or FIELD in full: its value, where that is written, its
     native form, its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the
-    power state to which the profile relaxes, after_deinit.core of that in which DE-INIT ends. A mapping such as dcvs_v3
-    stands for all that is in it.
+    power state to which the profile relaxes, after_deinit.core of that in which DE-INIT ends, further.core of that to
+    which it relaxes then. A mapping such as dcvs_v3 stands for all that is in it.
 
     Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
     the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it

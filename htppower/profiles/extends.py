@@ -11,6 +11,7 @@ import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.discovery import IS_A_FOLDER
+from htppower.profiles.file_format import ONE_OF
 from htppower.profiles.quoting import is_sound, may_be_quoted, not_shown
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
@@ -178,7 +179,7 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
         return {
             at: place
             for at, place in places.items()
-            if not any(at[:length] in replaced for length in range(1, len(at)))
+            if not any(at[:length] in replaced for length in range(1, len(at) + 1))
         }
 
     return attrs.evolve(
@@ -195,8 +196,10 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], at: KeyPath, replaced: set[KeyPath]) -> dict[str, Any]:
-    """Merge two mappings; what is no mapping in both is replaced, and noted."""
-    merged = dict(base)
+    """Merge two mappings; what is no mapping in both is replaced, and noted, as is what can't stand beside a key."""
+    others = {key for keys in ONE_OF if not keys.isdisjoint(over) for key in keys.difference(over)}
+    replaced.update((*at, key) for key in others.intersection(base))
+    merged = {key: value for key, value in base.items() if key not in others}
     for key, value in over.items():
         below = base.get(key)
         if isinstance(below, dict) and isinstance(value, dict):

@@ -13,6 +13,7 @@ import attrs
 
 from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.shares import is_share
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -26,6 +27,9 @@ ONE_LINE_PATTERN = (
     r"[^\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
     r"\u3000\ufeff\ufff9-\ufffb]*"
 )
+
+# What a share in per cent is called in a message.
+SHARE = "a share of more than 0 and less than 100 %, such as 5 %"
 
 _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
@@ -41,6 +45,7 @@ class Wanted(NamedTuple):
         only: the one value that it may be, or None for any.
         is_name: it is a name.
         one_line: it is one line of text.
+        is_share: it is a share in per cent, such as 5 %.
         fewest: how many items a list has at least.
         each_once: a list has no item twice.
         optional: the field may be left out, and has a default then.
@@ -53,6 +58,7 @@ class Wanted(NamedTuple):
     only: Any = None
     is_name: bool = False
     one_line: bool = False
+    is_share: bool = False
     fewest: int = 0
     each_once: bool = False
     optional: bool = False
@@ -105,8 +111,8 @@ def without_none(kind: Any) -> Any:
 
 
 def tags(kind: Any) -> dict[str, Any]:
-    """Return the classes of a union by the field that tells one from the others: the first of each."""
-    return {attrs.fields(member)[0].name: member for member in choices(kind)}
+    """Return the classes in a union by the field that tells one from the others: the first of each."""
+    return {attrs.fields(member)[0].name: member for member in choices(kind) if attrs.has(member)}
 
 
 def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
@@ -116,7 +122,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
     if wants.words:
         return _unknown_words(value, name, wants.words) + (_repeated(value) if wants.each_once else [])
     said: tuple[str, str] | None = None
-    if wants.limits and not wants.limits[0] <= value <= wants.limits[1]:
+    if wants.limits and type(value) is int and not wants.limits[0] <= value <= wants.limits[1]:
         low, high = wants.limits
         said = f"{name} is {value}", f"{low} to {high}"
     elif wants.only is not None and value != wants.only:
@@ -125,6 +131,8 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         said = f"{shortened(value)!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
     elif wants.one_line and not _is_one_line(value):
         said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
+    elif wants.is_share and not is_share(value):
+        said = f"{name} is {shortened(value)!r}", f"{SHARE}, with four decimals at most"
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
     return [] if said is None else [Finding("VALUE-1", (), *said)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from htppower.profiles.shares import share_text
+from htppower.profiles.sustain import Adaptive
 from htppower.votes.clock_votes import HMX_DEFAULT, ExpandedRange, VoltageRange
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
@@ -16,10 +19,15 @@ if TYPE_CHECKING:
 
 CORNER_KEYS = ("min", "target", "max")
 UNSET = "unset"
+# Fields of relax that most files leave out, with what that says.
+LEFT_OUT: Mapping[KeyPath, int | None] = MappingProxyType({("relax", "then"): None, ("relax", "raise_ahead_us"): 0})
 
 
 def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a profile's votes, then those of ``relax``; None where a field is unset."""
+    """Yield the fields of a profile's votes, then those of ``relax``; None where a field is unset.
+
+    Those in ``LEFT_OUT`` are yielded only where they say something else than that.
+    """
     yield from vote_fields(profile.votes)
     if profile.relax is None:
         yield ("relax",), None
@@ -29,6 +37,12 @@ def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
     yield ("relax", "after_inference_us"), profile.relax.after_inference_us
     yield ("relax", "lowering"), profile.relax.lowering.value
     yield ("relax", "after_deinit_to"), profile.relax.after_deinit_to.name
+    then = profile.relax.then
+    if then is not None:
+        yield ("relax", "then", "to"), then.to.name
+        yield ("relax", "then", "after_us"), then.after_us
+    if profile.relax.raise_ahead_us:
+        yield ("relax", "raise_ahead_us"), profile.relax.raise_ahead_us
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
@@ -57,7 +71,14 @@ def value_at(votes: VoteSet, at: KeyPath) -> Any:
 
 
 def limits(at: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the corners of a range, and the perf mode of a vote on one clock, one by one; any other value as it is."""
+    """Yield the parts of a value one by one; any other value as it is.
+
+    Those of a range are its corners, those of a vote on one clock its perf mode, too, and those of a time that is
+    learnt the numbers below ``adaptive``.
+    """
+    if isinstance(value, Adaptive):
+        yield from (((*at, "adaptive", name), part) for name, part in _learnt(value))
+        return
     if not has_corners(value):
         yield at, value
         return
@@ -65,6 +86,15 @@ def limits(at: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
         yield (*at, name), getattr(value, name)
     if hasattr(value, "perf_mode"):
         yield (*at, "perf_mode"), value.perf_mode
+
+
+def _learnt(sustain: Adaptive) -> Iterator[tuple[str, int | str]]:
+    if sustain.break_even_us is not None:
+        yield "break_even_us", sustain.break_even_us
+    if sustain.cold_starts_ppm is not None:
+        yield "cold_starts", share_text(sustain.cold_starts_ppm)
+    yield "least_us", sustain.least_us
+    yield "most_us", sustain.most_us
 
 
 def has_corners(value: Any) -> bool:
@@ -83,10 +113,10 @@ def spell(value: Any) -> str:
         return UNSET
     if isinstance(value, bool):
         return "true" if value else "false"
-    if value == HMX_DEFAULT:
-        return "default"
-    if is_one_corner(value):
-        return str(value.target.name)
+    if value == HMX_DEFAULT or is_one_corner(value):
+        return "default" if value == HMX_DEFAULT else str(value.target.name)
     if has_corners(value):
         return f"{{{', '.join(f'{at[0]}: {spell(part)}' for at, part in limits((), value))}}}"
+    if isinstance(value, Adaptive):
+        return f"{{adaptive: {{{', '.join(f'{name}: {part}' for name, part in _learnt(value))}}}}}"
     return str(getattr(value, "name", value))

@@ -9,50 +9,15 @@ from typing import Any, ClassVar
 import attrs
 
 from htppower.errors import Finding
-from htppower.profiles.field_limits import wanted
-from htppower.profiles.profile import Lowering
+from htppower.profiles.field_limits import tags, wanted
 from htppower.profiles.refused import WHERE, Refused
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US
+from htppower.profiles.relax_format import LearntFields, RelaxFields
 from htppower.profiles.typed_fields import read_fields
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
 
-_LOWERINGS = tuple(word.value for word in Lowering)
 _HOW = ("measured", "read")
-
-
-@attrs.frozen(repr=False, eq=False)
-class RelaxFields:
-    """What stands below ``relax`` in a profile."""
-
-    SAYS: ClassVar[str] = "What a profile relaxes to, and after how long."
-
-    to: str = attrs.field(metadata=wanted("a power state, by the name of its file in a folder states, or by path."))
-    after_init_us: int = attrs.field(
-        metadata=wanted(
-            "how long the votes stay up after INIT, in us; 0 lowers at once.", limits=(0, LONGEST_SUSTAIN_US)
-        )
-    )
-    after_inference_us: int = attrs.field(
-        metadata=wanted(
-            "the sustain time: how long they stay up after the last inference, in us; 0 lowers at once.",
-            limits=(0, LONGEST_SUSTAIN_US),
-        )
-    )
-    lowering: str = attrs.field(
-        default=Lowering.FOREGROUND.value,
-        metadata=wanted(
-            "where the sustain time is 0, foreground lowers the votes before the inference returns, background soon "
-            "after, off the caller's thread; left out, it is foreground.",
-            words=_LOWERINGS,
-            optional=True,
-        ),
-    )
-    after_deinit_to: str = attrs.field(
-        default="",
-        metadata=wanted("the power state in which DE-INIT ends, as in to; left out, it is that of to.", optional=True),
-    )
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -101,6 +66,9 @@ class StateFields:
 
 # Files that may extend another of their kind: the key is no field of theirs, since it is resolved before they are read.
 EXTENDING = (ProfileFields, StateFields)
+
+# Keys of which a mapping has one: a file that extends another and states one of them replaces the others.
+ONE_OF = (frozenset(tags(LearntFields)),)
 
 
 def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Finding, ...]]:

@@ -11,7 +11,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
-from htppower.profiles.file_format import ProfileFields, RelaxFields, StateFields, structure
+from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.profile import (
     LISTED_FIRST,
     NO_VOTES,
@@ -21,8 +21,10 @@ from htppower.profiles.profile import (
     Profile,
     Provenance,
     Relax,
+    Then,
 )
 from htppower.profiles.quoting import may_be_quoted, not_shown
+from htppower.profiles.relax_format import RelaxFields, sustain_of
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
 from htppower.rules.case import Case
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-# The fields of relax that name a power state.
-_STATE_FIELDS = ("to", "after_deinit_to")
+# The fields that name a power state.
+_STATE_FIELDS: tuple[KeyPath, ...] = (("relax", "to"), ("relax", "after_deinit_to"), ("relax", "then", "to"))
 # The rules for which a file is refused, and that say something while another field can't be read.
 _OF_ONE_FIELD = rules.ids(lambda rule: rule.refuses and not rule.compares)
 
@@ -102,15 +104,23 @@ class Examined(Generic[_Value]):
         file: its file, with what that extends.
         problems: what it is refused for, in the order of the lines.
         readable: whether every field could be read, so that rules which compare fields mean something.
-        states: the power states that a profile relaxes to, by the field that names each: ``to``, and
-            ``after_deinit_to`` where that is another.
+        named: the power states that a profile relaxes to, by the keys of the fields that name one: ``relax.to``,
+            ``relax.after_deinit_to``, ``relax.then.to``.
     """
 
     value: _Value
     file: ResolvedFile
     problems: tuple[Finding, ...]
     readable: bool
-    states: Mapping[str, Examined[PowerState]] = attrs.field(factory=dict)
+    named: Mapping[KeyPath, Examined[PowerState]] = attrs.field(factory=dict)
+
+    @property
+    def states(self) -> Mapping[KeyPath, Examined[PowerState]]:
+        """The power states that a profile relaxes to, each once, by the keys of the field that names it first."""
+        first: dict[int, KeyPath] = {}
+        for at, state in self.named.items():
+            first.setdefault(id(state), at)
+        return {at: self.named[at] for at in first.values()}
 
     def accepted(self) -> _Value:
         """Return the value, if nothing is wrong with it nor with its power states.
@@ -120,8 +130,8 @@ class Examined(Generic[_Value]):
                 named.
         """
         problems = list(self.problems)
-        for name, state in self.states.items():
-            problems += [self.file.located(_at_its_name(problem, name)) for problem in state.problems]
+        for at, state in self.states.items():
+            problems += [self.file.located(_at_its_name(problem, at)) for problem in state.problems]
         if not problems:
             return self.value
         problems.sort(key=self.file.order)
@@ -153,23 +163,23 @@ def examine_profile(
     """
     known = Known() if known is None else known
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
-    states, of_relax = _find_states(fields, file, folders, known)
+    named, of_relax = _find_states(fields, file, folders, known)
     profile = Profile(
         name=recorded_name(file.path, (fields and fields.profile) or file.path.stem),
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
-        relax=_relax(states, fields.relax) if fields and fields.relax and "to" in states else None,
+        relax=_relax(named, fields.relax) if fields and fields.relax and _STATE_FIELDS[0] in named else None,
         source=file.path,
         lineage=file.lineage,
         origins=file.places,
         provenance=_provenance(fields),
     )
-    readable = not (findings or of_relax or file.problems or any(state.problems for state in states.values()))
+    readable = not (findings or of_relax or file.problems or any(state.problems for state in named.values()))
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
     if problems and not _may_be_told(file, folders, named_by):
         untold = (_not_shown(file, "profile"),)
         return Examined(Profile(path.stem, "", NO_VOTES, None, path), _unread(file), untold, readable=False)
-    return Examined(profile, file, problems, readable, states)
+    return Examined(profile, file, problems, readable, named)
 
 
 def _provenance(fields: ProfileFields | None) -> Provenance | None:
@@ -178,13 +188,20 @@ def _provenance(fields: ProfileFields | None) -> Provenance | None:
     return None if said is None else Provenance(said.how or "", said.of or "", said.source or "")
 
 
-def _relax(states: Mapping[str, Examined[PowerState]], fields: RelaxFields) -> Relax:
+def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -> Relax:
     """Return what a profile relaxes to; what can't be read of it, which is reported besides, is as if it were 0."""
     in_background = fields.lowering == Lowering.BACKGROUND
-    lowering = Lowering.BACKGROUND if in_background else Lowering.FOREGROUND
-    to = states["to"].value
-    last = states.get("after_deinit_to", states["to"]).value
-    return Relax(to, fields.after_init_us or 0, fields.after_inference_us or 0, lowering, last)
+    to, last, further = (named.get(at, named[_STATE_FIELDS[0]]).value for at in _STATE_FIELDS)
+    then = fields.then if _STATE_FIELDS[2] in named else None
+    return Relax(
+        to,
+        fields.after_init_us or 0,
+        sustain_of(fields.after_inference_us),
+        Lowering.BACKGROUND if in_background else Lowering.FOREGROUND,
+        last,
+        None if then is None else Then(further, sustain_of(then.after_us)),
+        fields.raise_ahead_us or 0,
+    )
 
 
 def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
@@ -233,20 +250,20 @@ def _read(
 
 def _find_states(
     fields: ProfileFields | None, file: ResolvedFile, folders: Folders, known: Known
-) -> tuple[dict[str, Examined[PowerState]], list[Finding]]:
+) -> tuple[dict[KeyPath, Examined[PowerState]], list[Finding]]:
     """Return the power states that a profile relaxes to, and which of the names leads to none."""
-    relax = None if fields is None else fields.relax
-    states: dict[str, Examined[PowerState]] = {}
+    named: dict[KeyPath, Examined[PowerState]] = {}
     findings: list[Finding] = []
-    for field in () if relax is None else _STATE_FIELDS:
-        name = getattr(relax, field)
+    for at in _STATE_FIELDS:
+        name: Any = fields
+        for key in at:
+            name = None if name is None else getattr(name, key)
         if name:
-            state, wrong = _find_state(name, ("relax", field), file, folders, known)
+            state, wrong = _find_state(name, at, file, folders, known)
             findings += wrong
-            # Named twice, it is one: what is wrong with it is said once.
-            if state is not None and state is not states.get("to"):
-                states[field] = state
-    return states, findings
+            if state is not None:
+                named[at] = state
+    return named, findings
 
 
 def _find_state(
@@ -265,10 +282,10 @@ def _find_state(
     return state, []
 
 
-def _at_its_name(problem: Finding, field: str) -> Finding:
+def _at_its_name(problem: Finding, at: KeyPath) -> Finding:
     """Return what is wrong with a power state as a finding of the profile that names it."""
     message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
-    return Finding(problem.rule, ("relax", field), message, problem.hint or "mend that file")
+    return Finding(problem.rule, at, message, problem.hint or "mend that file")
 
 
 def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:

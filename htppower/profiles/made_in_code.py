@@ -10,8 +10,9 @@ import attrs
 
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
-from htppower.profiles.profile import Lowering, PowerState, Relax
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US
+from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering, PowerState, Relax, Then
+from htppower.profiles.shares import SHARE_LIMITS_PPM
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
 from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
 
-_SUSTAIN = Limits(0, LONGEST_SUSTAIN_US)
+_TIME = Limits(0, LONGEST_SUSTAIN_US)
+_AHEAD = Limits(0, LONGEST_RAISE_AHEAD_US)
+# The parts of a time that is learnt, of which one is stated.
+_GOALS = {"break_even_us": Limits(1, LONGEST_SUSTAIN_US), "cold_starts_ppm": Limits(*SHARE_LIMITS_PPM)}
 
 
 def wrong_values(profile: Profile) -> Iterator[Finding]:
@@ -40,16 +44,40 @@ def _wrong_relax(relax: Any) -> Iterator[Finding]:
     if type(relax) is not Relax:
         yield _wrong_type(relax, ("relax",), "a Relax, or None")
         return
-    for name in ("to", "after_deinit_to"):
-        state = getattr(relax, name)
-        if type(state) is not PowerState:
-            yield _wrong_type(state, ("relax", name), "a PowerState")
-        elif name == "to" or state != relax.to:
-            yield from _wrong_votes(state.votes, ("relax", name))
-    for name in ("after_init_us", "after_inference_us"):
-        yield from _wrong_number(getattr(relax, name), ("relax", name), _SUSTAIN)
+    yield from _wrong_state(relax.to, ("relax", "to"))
+    if relax.after_deinit_to != relax.to:
+        yield from _wrong_state(relax.after_deinit_to, ("relax", "after_deinit_to"))
+    yield from _wrong_number(relax.after_init_us, ("relax", "after_init_us"), _TIME)
+    yield from _wrong_sustain(relax.after_inference_us, ("relax", "after_inference_us"))
     if type(relax.lowering) is not Lowering:
         yield _wrong_type(relax.lowering, ("relax", "lowering"), "a Lowering")
+    if type(relax.then) is Then:
+        yield from _wrong_state(relax.then.to, ("relax", "then", "to"))
+        yield from _wrong_sustain(relax.then.after_us, ("relax", "then", "after_us"))
+    elif relax.then is not None:
+        yield _wrong_type(relax.then, ("relax", "then"), "a Then, or None")
+    yield from _wrong_number(relax.raise_ahead_us, ("relax", "raise_ahead_us"), _AHEAD)
+
+
+def _wrong_state(state: Any, at: KeyPath) -> Iterator[Finding]:
+    if type(state) is not PowerState:
+        yield _wrong_type(state, at, "a PowerState")
+    else:
+        yield from _wrong_votes(state.votes, at)
+
+
+def _wrong_sustain(sustain: Any, at: KeyPath) -> Iterator[Finding]:
+    if type(sustain) is not Adaptive:
+        yield from _wrong_number(sustain, at, _TIME, "a whole number, or an Adaptive")
+        return
+    goals = {name: getattr(sustain, name) for name in _GOALS}
+    stated = {name: goal for name, goal in goals.items() if goal is not None}
+    if len(stated) != 1:
+        said = f"{at[-1]} states {' and '.join(stated) or 'no goal'}"
+        yield Finding("VALUE-1", at, said, f"one of {' and '.join(goals)}")
+    limits = {name: _GOALS[name] for name in stated}
+    for name, limit in {**limits, "least_us": _TIME, "most_us": _TIME}.items():
+        yield from _wrong_number(getattr(sustain, name), (*at, "adaptive", name), limit)
 
 
 def _wrong_votes(votes: Any, at: KeyPath) -> Iterator[Finding]:
@@ -74,9 +102,9 @@ def _wrong_fields(holder: Any, at: KeyPath) -> Iterator[Finding]:
             yield _wrong_type(value, below, _wanted(kinds))
 
 
-def _wrong_number(value: Any, at: KeyPath, limits: Limits | None) -> Iterator[Finding]:
+def _wrong_number(value: Any, at: KeyPath, limits: Limits | None, wanted: str = "a whole number") -> Iterator[Finding]:
     if isinstance(value, (bool, enum.Enum)) or not isinstance(value, numbers.Integral):
-        yield _wrong_type(value, at, "a whole number")
+        yield _wrong_type(value, at, wanted)
     elif limits is not None and not limits.rule and not limits.hold(int(value)):
         yield Finding("VALUE-1", at, f"{at[-1]} is {value}", str(limits))
 

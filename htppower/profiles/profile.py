@@ -48,6 +48,9 @@ LISTED_FIRST = (*SHIPPED_PROFILES, *LLM_DECODE_PROFILES)
 
 NO_VOTES = VoteSet()
 
+# A second: votes that are up so long before they are needed are a sustain time, and no raise ahead.
+LONGEST_RAISE_AHEAD_US = 1_000_000
+
 
 @attrs.frozen(cache_hash=True)
 class PowerState:

@@ -41,7 +41,7 @@ class Adaptive:
 
     @most_us.default
     def _as_long_as_it_pays(self) -> int:
-        return 2 * self.worth_us if self.break_even_us is not None else _MOST_US
+        return min(2 * self.worth_us, LONGEST_SUSTAIN_US) if self.break_even_us is not None else _MOST_US
 
     @property
     def worth_us(self) -> int:

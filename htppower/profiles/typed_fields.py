@@ -13,7 +13,7 @@ import attrs
 
 from htppower.errors import Finding, KeyPath, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.field_limits import ANYTHING, Wanted, choices, fields_of, tags, without_none, wrong
+from htppower.profiles.field_limits import ANYTHING, SHARE, Wanted, choices, fields_of, tags, without_none, wrong
 from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
@@ -44,16 +44,20 @@ WHAT: dict[type[enum.Enum], str] = {
 }
 
 
+_PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
+
+
 def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
     """Read a value as what its field's type says, and as what the field wants besides; the name is for messages.
 
-    The type is int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union.
+    The type is int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union: of classes,
+    told by their first fields, and of one of int, str and bool with those.
 
     Raises:
         Refused: with every finding in it.
     """
-    if kind is str and wants.words and type(value) is not str:
-        raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}"))
+    if kind is str and type(value) is not str and (wants.words or wants.is_share):
+        raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}" if wants.words else SHARE))
     found = _reader_of(kind)(value, kind)
     findings = wrong(found, name, wants)
     if findings:
@@ -76,8 +80,7 @@ def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
 def _plain(value: Any, kind: type[Any]) -> Any:
     if type(value) is kind:
         return value
-    words = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
-    raise Refused(wrong_type(value, words[kind]))
+    raise Refused(wrong_type(value, _PLAIN[kind]))
 
 
 def _word(value: Any, kind: type[enum.Enum]) -> Any:
@@ -182,10 +185,15 @@ def _items(value: Any, kind: Any) -> tuple[Any, ...]:
 
 
 def _one_of(value: Any, kind: Any) -> Any:
-    """Read a mapping into the class that one of its keys tells."""
+    """Read a mapping into the class that one of its keys tells, and any other value as the union's plain type."""
     by_tag = tags(kind)
     if not isinstance(value, dict):
-        raise Refused(wrong_type(value, f"a mapping with one of {', '.join(by_tag)}"))
+        plain = next((choice for choice in choices(kind) if choice in _PLAIN), None)
+        if plain is None:
+            raise Refused(wrong_type(value, f"a mapping with one of {', '.join(by_tag)}"))
+        if type(value) is plain:
+            return value
+        raise Refused(wrong_type(value, f"{_PLAIN[plain]}, or {{{', '.join(f'{tag}: ...' for tag in by_tag)}}}"))
     stated = [name for name in value if name in by_tag]
     if len(stated) == 1:
         return read_fields(value, by_tag[stated[0]])
@@ -256,7 +264,7 @@ def read_some(value: Any, kind: Any) -> dict[str, Any]:
 
 
 READERS: dict[Any, Callable[[Any, Any], Any]] = {
-    **dict.fromkeys((int, str, bool), _plain),
+    **dict.fromkeys(_PLAIN, _plain),
     **dict.fromkeys(WHAT, _word),
     **dict.fromkeys((VoltageRange, ExpandedRange), _clock),
     **{kind: _vote_on_a_clock for kind, about in BY_CLASS.items() if not about.partial},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.errors import printable
 from htppower.profiles.discovery import own_name
-from htppower.profiles.fields import profile_fields, spell, vote_fields
+from htppower.profiles.fields import LEFT_OUT, profile_fields, spell, vote_fields
 from htppower.profiles.profile import LISTED_FIRST
 from htppower.profiles.yaml_words import read_word
 
@@ -49,8 +49,15 @@ def profile_lines(profile: Profile, base: Profile | None = None) -> Iterator[tup
     yield ("summary",), f"summary: {quoted(profile.summary)}"
     yield from _provenance_lines(profile)
     known = {} if base is None else dict(profile_fields(base))
-    stated = ((at, value) for at, value in profile_fields(profile) if at not in known or known[at] != value)
+    own = dict(profile_fields(profile))
+    stated = [(at, value) for at, value in own.items() if at not in known or known[at] != value]
+    # What the base says and this profile does not is taken back.
+    stated += [(at, said) for at, said in LEFT_OUT.items() if _says(known, at) and not _says(own, at)]
     yield from field_lines(stated)
+
+
+def _says(fields: Iterable[KeyPath], at: KeyPath) -> bool:
+    return any(each[: len(at)] == at for each in fields)
 
 
 def _provenance_lines(profile: Profile) -> Iterator[tuple[KeyPath, str]]:

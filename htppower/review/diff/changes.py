@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from htppower.profiles.fields import has_corners, is_one_corner, limits, profile_fields, spell, vote_fields
+from htppower.profiles.fields import LEFT_OUT, is_one_corner, limits, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
 from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
@@ -28,13 +28,23 @@ INIT = "init"
 INFERENCE = "inference"
 LOWERED = "lowered"
 AFTER_DEINIT = "after_deinit"
-_STATES = {"to": LOWERED, "after_deinit_to": AFTER_DEINIT}
-_RELAX_FIELDS = {
-    "to": LOWERED,
-    "after_init_us": INIT,
-    "after_inference_us": INFERENCE,
-    "lowering": INFERENCE,
-    "after_deinit_to": AFTER_DEINIT,
+FURTHER = "further"
+_TO: KeyPath = ("relax", "to")
+_THEN: KeyPath = ("relax", "then")
+_LOWERING: KeyPath = ("relax", "lowering")
+_AHEAD: KeyPath = ("relax", "raise_ahead_us")
+# The fields that name a power state, and all of relax.
+_STATES: dict[KeyPath, str] = {_TO: LOWERED, ("relax", "after_deinit_to"): AFTER_DEINIT, (*_THEN, "to"): FURTHER}
+_RELAX_FIELDS: dict[KeyPath, str] = {
+    _TO: LOWERED,
+    ("relax", "after_init_us"): INIT,
+    ("relax", "after_inference_us"): INFERENCE,
+    _LOWERING: INFERENCE,
+    ("relax", "after_deinit_to"): AFTER_DEINIT,
+    _THEN: FURTHER,
+    (*_THEN, "to"): FURTHER,
+    (*_THEN, "after_us"): FURTHER,
+    _AHEAD: INFERENCE,
 }
 
 
@@ -45,8 +55,9 @@ class Change:
     Attributes:
         profile: the name of the profile.
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
-            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends; a state of
-            a graph, such as ``init_start``, where an extension file has votes of its own there; empty for wording.
+            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends, ``further``
+            for those to which it relaxes then; a state of a graph, such as ``init_start``, where an extension file has
+            votes of its own there; empty for wording.
         field: such as ``dcvs_v3.core.min``.
         old_field: the field of the old value, where a vote has another form now: ``dcvs_v3.core`` of
             ``dcvs_v3_exp.core``; else empty.
@@ -77,15 +88,20 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     if not old.states and not new.states:
         return tuple(found)
     # Where each side has one power state, what changes in it is told once.
-    named = ("to", "after_deinit_to") if "after_deinit_to" in (*old.states, *new.states) else ("to",)
-    lowered = {field: _lowered_changes(name, field, old, new) for field in named}
+    named = (at for at in _STATES if at == _TO or any(_is_another(each, at) for each in (old, new)))
+    lowered = {at: _lowered_changes(name, at, old, new) for at in named}
     found += _relax_changes(old, new, lowered)
     return (*found, *(change for changes in lowered.values() for change in changes))
 
 
+def _is_another(profile: Examined[Profile], at: KeyPath) -> bool:
+    """Return whether a field names another power state than that between the phases."""
+    return profile.named.get(at) is not profile.named.get(_TO) and at in profile.named
+
+
 def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     """Return what differs where one is of an extension file, in which profiles and power states have no names."""
-    unnamed = ("profile", "name", "summary", *(f"relax.{field}" for field in _STATES))
+    unnamed = ("profile", "name", "summary", *(_field(at) for at in _STATES))
     found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
     states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
     for state in states:
@@ -102,15 +118,15 @@ def _in_phase(part: Examined[Profile], state: str) -> _Side:
     phases = _phases(part)
     if state in phases:
         return _Side(*phases[state])
-    side = _Side(part.value.votes, part.file) if state.endswith("_start") else _lowered(part, "to")
+    side = _Side(part.value.votes, part.file) if state.endswith("_start") else _lowered(part, _TO)
     of_clocks = ("dcvs_v3", "dcvs_v3_exp", "hmx_v2", "ceng", "ceng_exp")
     return _Side(VoteSet(**{field: getattr(side.votes, field) for field in of_clocks}), side.file)
 
 
-def _lowered_changes(name: str, field: str, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
+def _lowered_changes(name: str, at: KeyPath, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
     """Return what differs between the power states that a field of ``relax`` names."""
-    when, before, after = _STATES[field], _lowered(old, field), _lowered(new, field)
-    wording = _state_wording(name, when, before, after, _state(old, field), _state(new, field))
+    when, before, after = _STATES[at], _lowered(old, at), _lowered(new, at)
+    wording = _state_wording(name, when, before, after, _state(old, at), _state(new, at))
     return [*_vote_changes(name, when, before, after), *wording]
 
 
@@ -130,16 +146,16 @@ class _Side(NamedTuple):
     named_at: KeyPath = ()
 
 
-def _lowered(profile: Examined[Profile], field: str) -> _Side:
-    state = _state(profile, field)
-    named_at = ("relax", field if field in profile.states else "to")
+def _lowered(profile: Examined[Profile], at: KeyPath) -> _Side:
+    state = _state(profile, at)
+    named_at = at if at in profile.named else _TO
     if state is None:
         return _Side(NO_VOTES, profile.file, profile.file, named_at)
     return _Side(state.value.votes, state.file, profile.file, named_at)
 
 
-def _state(profile: Examined[Profile], field: str) -> Examined[PowerState] | None:
-    return profile.states.get(field) or profile.states.get("to")
+def _state(profile: Examined[Profile], at: KeyPath) -> Examined[PowerState] | None:
+    return profile.named.get(at) or profile.named.get(_TO)
 
 
 def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
@@ -205,31 +221,50 @@ def _in_order(before: dict[KeyPath, Any], after: dict[KeyPath, Any]) -> Iterator
 
 
 def _parts(at: KeyPath, old: Any, new: Any) -> Iterator[tuple[KeyPath, tuple[Any, Any]]]:
-    """Yield a field as a whole, or limit by limit where both values have corners and one is not a single corner."""
-    if not (has_corners(old) and has_corners(new)) or (is_one_corner(old) and is_one_corner(new)):
+    """Yield a field as a whole, or part by part where both values have the same parts and one is no single corner."""
+    before, after = dict(limits(at, old)), dict(limits(at, new))
+    if before.keys() != after.keys() or (is_one_corner(old) and is_one_corner(new)):
         yield at, (old, new)
         return
-    before, after = dict(limits(at, old)), dict(limits(at, new))
     for part, value in before.items():
         yield part, (value, after[part])
 
 
 def _relax_changes(
-    old: Examined[Profile], new: Examined[Profile], lowered: Mapping[str, list[Change]]
+    old: Examined[Profile], new: Examined[Profile], lowered: Mapping[KeyPath, list[Change]]
 ) -> Iterator[Change]:
     name, sides = new.value.name, (_Side(old.value.votes, old.file), _Side(new.value.votes, new.file))
-    before, after = (
-        {at[1]: value for at, value in profile_fields(each.value) if at[0] == "relax" and at[1:]} for each in (old, new)
-    )
     # Relaxing to another power state has the weightiest effect of what that changes.
-    effects = {"lowering": _lowering_effect(old.value, new.value)}
-    for field, changes in lowered.items():
-        effects[field] = min((change.effect for change in changes), key=list(Effect).index, default=Effect.WORDING)
-    for field, when in _RELAX_FIELDS.items():
-        values = (before.get(field), after.get(field))
-        if values[0] != values[1] and (field not in _STATES or field in lowered):
-            effect = effects.get(field, Effect.CHANGES_TIMING)
-            yield _change(name, when, ("relax", field), values, effect, sides)
+    effects = {
+        at: min((change.effect for change in changes), key=list(Effect).index, default=Effect.WORDING)
+        for at, changes in lowered.items()
+    }
+    effects[_THEN] = effects.get((*_THEN, "to"), Effect.CHANGES_TIMING)
+    effects[_LOWERING] = _lowering_effect(old.value, new.value)
+    effects[_AHEAD] = Effect.CHANGES_LATENCY
+    for at, before, after in _relax_fields(old.value, new.value):
+        for part, values in _parts(at, before, after):
+            if values[0] != values[1] and (at not in _STATES or at in lowered):
+                effect = effects.get(at, Effect.CHANGES_TIMING)
+                yield _change(name, _RELAX_FIELDS[at], part, values, effect, sides)
+
+
+def _relax_fields(old: Profile, new: Profile) -> Iterator[tuple[KeyPath, Any, Any]]:
+    """Yield the fields of ``relax`` with both values; ``then`` as a whole where only one side has it."""
+    before, after = ({at: value for at, value in profile_fields(each) if at[0] == "relax"} for each in (old, new))
+    thens = _then(before), _then(after)
+    for at in _RELAX_FIELDS:
+        if at[:2] != _THEN or None not in thens:
+            one, other = (each.get(at, LEFT_OUT.get(at)) for each in (before, after))
+            yield at, one, other
+        elif at == _THEN:
+            yield at, thens[0], thens[1]
+
+
+def _then(fields: Mapping[KeyPath, Any]) -> str | None:
+    """Return ``then`` as a file spells it, None where there is none."""
+    parts = [f"{at[-1]}: {spell(value)}" for at, value in fields.items() if at[:-1] == _THEN]
+    return f"{{{', '.join(parts)}}}" if parts else None
 
 
 def _lowering_effect(old: Profile, new: Profile) -> Effect:

@@ -120,15 +120,15 @@ def _examined(
     said = f"{performance.perf_profile} as in {FilePath(file.path).name}."
     profile = attrs.evolve(performance.profile, name=FilePath(file.path).stem, summary=said, source=FilePath(file.path))
     relax = profile.relax
-    states: dict[str, Examined[PowerState]] = {}
+    named: dict[tuple[str, ...], Examined[PowerState]] = {}
     if relax is not None:
-        states["to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE))
+        named["relax", "to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE))
         if relax.after_deinit_to is not relax.to:
-            states["after_deinit_to"] = _state(relax.after_deinit_to, _source(file, core, graph, DEINIT_DONE))
+            named["relax", "after_deinit_to"] = _state(relax.after_deinit_to, _source(file, core, graph, DEINIT_DONE))
     raised = _source(file, core, graph, INFERENCE_START)
     if graph is None and core is not None and raised.is_custom:
         raised = attrs.evolve(raised, phases=_phases(file, core))
-    return Examined(profile, raised, (), readable=True, states=states)
+    return Examined(profile, raised, (), readable=True, named=named)
 
 
 def _phases(file: ExtensionFile, core: Block) -> dict[str, tuple[VoteSet, ExtensionSource]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.errors import HtpPowerError, Place
 from htppower.profiles.did_you_mean import nearest
-from htppower.profiles.fields import limits, profile_fields, spell, vote_fields
+from htppower.profiles.fields import LEFT_OUT, limits, profile_fields, spell, vote_fields
 from htppower.review.explain.meanings import Meaning, meaning_of
 from htppower.review.lint.catalogue import rules_on
 from htppower.votes.options import BY_FIELD
@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 
-# What stands before the fields of the power states to which a profile relaxes: between the phases, and after DE-INIT.
+# What stands before the fields of the power states to which a profile relaxes: between the phases, after DE-INIT, and
+# further.
 LOWERED = "lowered"
 AFTER_DEINIT = "after_deinit"
-_SIDES = {"to": LOWERED, "after_deinit_to": AFTER_DEINIT}
+FURTHER = "further"
+_SIDES: dict[KeyPath, str] = {
+    ("relax", "to"): LOWERED,
+    ("relax", "after_deinit_to"): AFTER_DEINIT,
+    ("relax", "then", "to"): FURTHER,
+}
 
 
 class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
@@ -50,14 +56,15 @@ class Explained(NamedTuple):
     """One field.
 
     Attributes:
-        field: its name, such as ``votes.dcvs_v3.core``, ``lowered.dcvs_v3.core`` or ``after_deinit.dcvs_v3.core``.
+        field: its name, such as ``votes.dcvs_v3.core``, or that of a power state: ``lowered.dcvs_v3.core``,
+            ``after_deinit.dcvs_v3.core``, ``further.dcvs_v3.core``.
         value: its value as it is spelt in a file.
         meaning: what it does.
         chain: every statement of it, from the file itself to the last that it extends; the first is in force.
         native: the option that it is part of; None where it is no vote, or unset.
         native_fields: the numbers that it becomes, by the names of the C struct.
-        part: it is told only where it is asked for: a corner of a range, the perf mode of a vote on one clock, or an
-            option that is left out.
+        part: it is told only where it is asked for: a corner of a range, the perf mode of a vote on one clock, a number
+            of a time that is learnt, or an option that is left out.
     """
 
     field: str
@@ -73,9 +80,13 @@ def explain_profile(profile: Examined[Profile]) -> tuple[Explained, ...]:
     """Return every field of a profile, and of the power states to which it relaxes, each state once."""
     value, file = profile.value, profile.file
     found = [*_texts("profile", value, file), *_fields(profile_fields(value), "votes", value.votes, file)]
-    for name, state in profile.states.items():
+    told = {tuple(each.field.split(".")[:2]) for each in found}
+    for at, said in LEFT_OUT.items() if value.relax is not None else ():
+        if at not in told:
+            found.append(_explained(".".join(at), at, said, (), file)._replace(part=True))
+    for at, state in profile.states.items():
         votes = state.value.votes
-        found += _fields(vote_fields(votes), _SIDES[name], votes, state.file)
+        found += _fields(vote_fields(votes), _SIDES[at], votes, state.file)
     return tuple(found)
 
 
@@ -88,8 +99,8 @@ def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
 def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     """Return the fields of a name: of the whole of it or its end, or those in the mapping of that name.
 
-    Fields of the profile come before those of its power states, for which the name begins with ``lowered`` or
-    ``after_deinit``.
+    Fields of the profile come before those of its power states, for which the name begins with ``lowered``,
+    ``after_deinit`` or ``further``.
 
     Raises:
         NoSuchField: there is none; with the nearest.
@@ -102,7 +113,8 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
         ending = tuple(field for field in candidates if field.field.split(".")[-len(wanted) :] == wanted)
         if ending:
             return ending
-        within = [field for field in candidates if not field.part and _is_in(field.field.split("."), wanted)]
+        named = [field for field in candidates if _is_in(field.field.split("."), wanted)]
+        within = [field for field in named if not field.part] or named
         if within:
             return with_rules_of_options(within)
     known = [field.field for field in fields if not field.part]
@@ -146,14 +158,14 @@ def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterat
 def _fields(
     fields: Iterable[tuple[KeyPath, Any]], prefix: str, votes: VoteSet, file: ResolvedFile
 ) -> Iterator[Explained]:
-    """Yield each field, and after a range its corners; then the options that may be left out, and are."""
+    """Yield each field, and after a value its parts; then the options that may be left out, and are."""
     native = votes.native(0)  # any power config id does: no field here shows it
     for at, value in fields:
         name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
         yield _explained(name, at, value, native, file)
         for part, limit in limits(at, value):
             if part != at:
-                yield _explained(f"{name}.{part[-1]}", part, limit, native, file)._replace(part=True)
+                yield _explained(".".join((name, *part[len(at) :])), part, limit, native, file)._replace(part=True)
     for name, about in BY_FIELD.items():
         if about.optional and getattr(votes, name) is None:
             yield _explained(f"{prefix}.{name}", ("votes", name), None, native, file)._replace(part=True)

@@ -44,6 +44,21 @@ def _of_votes() -> Iterator[tuple[KeyPath, Meaning]]:
                 yield ("votes", about.field, field.name), Meaning(field.does, about.section, native)
 
 
+def _of_learning(at: KeyPath) -> Iterator[tuple[KeyPath, Meaning]]:
+    """Yield what stands below a time that is learnt."""
+    says = {
+        "break_even_us": "The break-even time: how long votes that are up and idle cost as much as a raise and a "
+        "lowering, in us. The time is the one that would have cost least, within a bound on what it may ever cost.",
+        "cold_starts": "The share of the inferences after a gap that may wait for a raise. The time is the shortest "
+        "that would have kept to it.",
+        "least_us": "The shortest time that may be chosen, in us; left out, it is 0.",
+        "most_us": "The longest time that may be chosen, in us; left out, it is twice the break-even time, and 10 s "
+        "beside cold_starts.",
+    }
+    for name, does in says.items():
+        yield (*at, "adaptive", name), Meaning(does, _OURS)
+
+
 _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
     {
         ("profile",): Meaning("The profile's name, by which hosts ask for it.", _PROFILES),
@@ -57,9 +72,11 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
             "How long the votes stay up after INIT, in us; 0 lowers at once.", _PROFILES
         ),
         ("relax", "after_inference_us"): Meaning(
-            "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once.",
+            "The sustain time: how long the votes stay up after the last inference, in us; 0 lowers at once; adaptive: "
+            "each session learns it from the gaps between its inferences.",
             _PROFILES,
         ),
+        **dict(_of_learning(("relax", "after_inference_us"))),
         ("relax", "lowering"): Meaning(
             "foreground: without a sustain time the inference returns once the votes are lowered; background: they are "
             "lowered soon after, off the caller's thread, which a failure then can't reach.",
@@ -67,6 +84,21 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
         ),
         ("relax", "after_deinit_to"): Meaning(
             "The power state in which DE-INIT ends; left out, it is that of to.", _VOTER
+        ),
+        ("relax", "then"): Meaning(
+            "What the profile relaxes to further after an inference; unset, or left out: nothing.", _OURS
+        ),
+        ("relax", "then", "to"): Meaning("The power state to which the votes are lowered further.", _OURS),
+        ("relax", "then", "after_us"): Meaning(
+            "How long after they were relaxed the votes are lowered further, in us; 0 does it at once; adaptive: each "
+            "session learns it.",
+            _OURS,
+        ),
+        **dict(_of_learning(("relax", "then", "after_us"))),
+        ("relax", "raise_ahead_us"): Meaning(
+            "How long before a predicted inference the votes are raised for it, in us; 0 never does. What predicts "
+            "is a hint of the host, or gaps that are periodic.",
+            _OURS,
         ),
     }
 )

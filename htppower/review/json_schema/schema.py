@@ -14,6 +14,7 @@ import attrs
 from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, stated_type, wanted_of
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
+from htppower.profiles.shares import SHARE_PATTERN
 from htppower.profiles.typed_fields import StatedVotes
 from htppower.review.explain.meanings import OF_LIMITS
 from htppower.review.json_schema.rules import of_a_profile, of_votes
@@ -99,7 +100,9 @@ class _Maker:
         if len(members) < len(choices(kind)):
             return {"anyOf": [self._value(members[0], mode), {"const": UNSET}]}
         if len(members) > 1:
-            return {"oneOf": [self.reference(member, mode) for member in members]}
+            # A file that inherits the key by which its mapping is told need not state it.
+            either = "anyOf" if mode is Mode.EXTENDING else "oneOf"
+            return {either: [self._value(member, mode) for member in members]}
         return self._class(kind, mode)
 
     def _class(self, kind: type[Any], mode: Mode) -> Schema:
@@ -157,9 +160,10 @@ def _extends(name: str) -> Schema:
 
 def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     """Return the schema of a value with what its field wants besides."""
-    if "anyOf" in value:
-        inner, *short = value["anyOf"]
-        return {"anyOf": [_limited(inner, wants, of_vote), *short]}
+    either = next((word for word in ("anyOf", "oneOf") if word in value), None)
+    if either is not None:
+        inner, *others = value[either]
+        return {either: [_limited(inner, wants, of_vote), *others]}
     limited = dict(value)
     limits = wants.limits or ((of_vote.low, of_vote.high) if of_vote else None)
     if limits:
@@ -172,10 +176,10 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
         limited["uniqueItems"] = True
     if wants.only is not None:
         limited["const"] = wants.only
-    if wants.is_name:
-        limited["pattern"] = f"^{NAME_PATTERN}$"
-    if wants.one_line:
-        limited["pattern"] = f"^{ONE_LINE_PATTERN}$"
+    patterns = {NAME_PATTERN: wants.is_name, SHARE_PATTERN: wants.is_share, ONE_LINE_PATTERN: wants.one_line}
+    pattern = next((each for each, is_wanted in patterns.items() if is_wanted), "")
+    if pattern:
+        limited["pattern"] = f"^{pattern}$"
     if wants.fewest:
         limited["minItems"] = wants.fewest
     return limited

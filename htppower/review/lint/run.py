@@ -224,13 +224,13 @@ class _Linting:
         if examined.readable and not recorded:
             findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
-        for field, state in examined.states.items():
+        for at, state in examined.states.items():
             if os.path.realpath(state.file.path) in self._sources:
                 continue
             yield from ((self._finding(problem), None) for problem in state.problems)
             lines = self._lines(str(state.file.path))
             for finding in () if recorded else polling_left_on(state.value):
-                found, _ = self._advice(examined.file, attrs.evolve(finding, at=("relax", field)))
+                found, _ = self._advice(examined.file, attrs.evolve(finding, at=at))
                 yield found, (str(lines.path), state.file.located(finding).line)
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:

@@ -10,10 +10,20 @@ from bench import Bench
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.made_in_code import wrong_values
-from htppower.profiles.profile import SHIPPED_PROFILES, Profile
+from htppower.profiles.profile import SHIPPED_PROFILES, Profile, Then
+from htppower.profiles.sustain import Adaptive
 from htppower.votes.corners import VoltageCorner
 
 BURST = load_profile("burst")
+assert BURST.relax is not None
+RELEASED = BURST.relax.after_deinit_to
+THEN = Then(RELEASED, 0)
+LEARNT = Adaptive(break_even_us=100_000)
+
+
+def evolved(value: Any, **fields: Any) -> Any:
+    """Return a value with other fields, also of types that they do not have."""
+    return attrs.evolve(value, **fields)
 
 
 def with_votes(**votes: Any) -> Profile:
@@ -63,6 +73,19 @@ WRONG = [
     (with_state(rpc_control_latency_us=-1), "VALUE-1: rpc_control_latency_us is -1"),
     (with_relax(after_inference_us=-1), "VALUE-1: after_inference_us is -1"),
     (with_relax(after_inference_us=1.5), "TYPE-1: after_inference_us is 1.5"),
+    (with_relax(after_inference_us=Adaptive(break_even_us=0)), "VALUE-1: break_even_us is 0"),
+    (with_relax(after_inference_us=evolved(LEARNT, most_us=1.5)), "TYPE-1: most_us is 1.5"),
+    (with_relax(after_inference_us=Adaptive(break_even_us=100_000, least_us=-1)), "VALUE-1: least_us is -1"),
+    (with_relax(after_inference_us=Adaptive(cold_starts_ppm=1_000_000)), "VALUE-1: cold_starts_ppm is 1000000"),
+    (with_relax(after_inference_us=Adaptive()), "VALUE-1: after_inference_us states no goal"),
+    (with_relax(after_inference_us=Adaptive(9, 9)), "VALUE-1: after_inference_us states break_even_us and cold_st"),
+    (with_relax(then="released"), "TYPE-1: then is 'released'"),
+    (with_relax(then=evolved(THEN, to="released")), "TYPE-1: to is 'released'"),
+    (with_relax(then=Then(RELEASED, -1)), "VALUE-1: after_us is -1"),
+    (with_relax(then=evolved(THEN, after_us=None)), "TYPE-1: after_us is None"),
+    (with_relax(then=Then(evolved(RELEASED, votes=None), 0)), "TYPE-1: to is None"),
+    (with_relax(raise_ahead_us=1_000_001), "VALUE-1: raise_ahead_us is 1000001"),
+    (with_relax(raise_ahead_us="5 ms"), "TYPE-1: raise_ahead_us is '5 ms'"),
     (with_relax(after_init_us=10**10), "VALUE-1: after_init_us is 10000000000"),
     (with_relax(to="relaxed"), "TYPE-1: to is 'relaxed'"),
     (with_relax(lowering="background"), "TYPE-1: lowering is 'background'"),
