@@ -110,7 +110,7 @@ class Leader:
         if not 0 <= bank_us <= _MOST_BANK * made._worth_us:
             raise ValueError("a bank of another break-even time")
         made._counts.restore(wholes(state["counts"]), wholes(state["sums_us"]))
-        made._savings = Savings(*wholes(state["savings"]))
+        made._savings = Savings._make(wholes(state["savings"]))
         made._bank_us = bank_us
         made.time_out_us = made._limited(time_out_us)
         return made

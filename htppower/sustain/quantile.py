@@ -86,7 +86,7 @@ class Quantile:
         """
         made = cls(sustain)
         made._counts.restore(wholes(state["counts"]), wholes(state["sums_us"]))
-        made._savings = Savings(*wholes(state["savings"]))
+        made._savings = Savings._make(wholes(state["savings"]))
         made.time_out_us = made._limited(whole(state["time_out_us"]))
         return made
 

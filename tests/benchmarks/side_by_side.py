@@ -53,7 +53,7 @@ def waits_ms(sessions: Sequence[Session], rounds: int, idle_s: float = 0.0) -> l
     barrier = threading.Barrier(len(sessions))
 
     def infer(session: Session) -> None:
-        chance = random.Random(session.number)  # noqa: S311 - the same in every run
+        chance = random.Random(session.number)
         barrier.wait()
         for _ in range(rounds):
             start = time.perf_counter()

@@ -28,7 +28,7 @@ SEEDS = (40, 20, 8)
 
 
 def _draw(seed: int) -> list[list[Action]]:
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = random.Random(seed)
     kinds = [("read", 3), ("add", 3), ("lock", 2), ("put", 1), ("spawn", 1), ("queue", 1)]
     names, weights = [kind for kind, _ in kinds], [3, 3, 2, 1, 1, 2]
     return [

@@ -72,7 +72,7 @@ def test_threads_that_open_use_fail_and_close_leave_nothing_behind() -> None:
     controller = VoteController(recorder, time=time, handle_sigterm=False)
 
     def work(number: int) -> None:
-        chance = random.Random(number)  # noqa: S311 - no secret
+        chance = random.Random(number)
         for _ in range(ROUNDS // 4):
             with controller.session(chance.choice(PROFILES)) as session:
                 if chance.random() < 0.2:

@@ -63,7 +63,7 @@ class Random(Blind):
     """
 
     def __init__(self, seed: str) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - no secret
+        self._random = random.Random(seed)
         self._rarely = 1 / math.log(1 - self._random.choice(PREEMPTIONS))
         self.made: list[tuple[int, int]] = []
         self.next_step = 0

@@ -114,7 +114,7 @@ def _size(op: Op) -> int:
 
 def draw(seed: str, *, interrupts: bool = True, restarts: bool = True) -> Program:
     """Return a program: up to four sessions and four threads, with or without faults, restarts and interrupts."""
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = random.Random(seed)
     places = chance.randint(1, 4)
     cores = tuple((2 * place, 2 * place + 1) if chance.random() < 0.25 else (2 * place,) for place in range(places))
     names = list(expected())

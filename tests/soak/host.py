@@ -145,7 +145,7 @@ class Host:
                 self._tally.breach("threads", f"{thread.name} hangs")
 
     def _work(self, seed: int) -> None:
-        chance = random.Random(seed)  # noqa: S311 - no secret
+        chance = random.Random(seed)
         while not self._stopped.is_set():
             self._turnstile.through()
             place = chance.choice(self._places)

@@ -129,7 +129,7 @@ def _soak(seconds: float, seed: int, step: Callable[[datetime.timedelta], object
         controller.subscribe(watch)
         places = tuple(Place(controller, number) for number in range(SESSIONS))
         host, look_out = Host(places, tally, turnstile, seed), LookOut(places, tally)
-        chaos = Chaos(controller, simulated, places, step, tally, turnstile, random.Random(seed))  # noqa: S311 - no secret
+        chaos = Chaos(controller, simulated, places, step, tally, turnstile, random.Random(seed))
         for part in (host, look_out, chaos):
             part.start()
         time.sleep(min(1.0, seconds / 2))

@@ -79,7 +79,7 @@ class Recipe:
 
 def made(recipes: Iterable[Recipe], seed: int = 1, spread: float = 0.03) -> list[dict[Event, float]]:
     """Return an inference for each recipe."""
-    noise = random.Random(seed)  # noqa: S311 - made cases
+    noise = random.Random(seed)
     return [recipe.made(noise, spread) for recipe in recipes]
 
 

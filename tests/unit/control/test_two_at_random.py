@@ -54,7 +54,7 @@ class Run:
     @classmethod
     def begin(cls, seed: int) -> Run:
         """Return a run with two controllers."""
-        chance = random.Random(seed)  # noqa: S311 - no secret
+        chance = random.Random(seed)
         bench = Bench.make(heartbeat_us=10 * SECOND_US)
         times = [bench.time, bench.time if chance.random() < 0.5 else VirtualTime()]
         run = cls(chance, bench, times, [bench.controller], [], [])

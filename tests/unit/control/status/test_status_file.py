@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
+from learning import learning
 
 from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
@@ -205,7 +206,10 @@ def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> Non
 def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
     """With every part filled, no field is missing, of another kind, or without a meaning."""
     bench = Bench.make(SimulatedHtp(arch=75, platform="qnx"))
-    failing, held = bench.controller.session("burst", owner="camera"), bench.controller.session("balanced")
+    failing, held = (
+        bench.controller.session(learning("power_saver", break_even_us=100_000), owner="camera"),
+        bench.controller.session("balanced"),
+    )
     bench.simulated.fail_next(1009)
     with (
         held.hold("burst", reason="preview"),

@@ -132,7 +132,7 @@ def first(*measured: Measurement) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_advice_is_right(tmp_path: Path, name: str, form: str) -> None:
     """In each form, with little and much noise, with few and many inferences."""
-    case, noise = CASES[name], random.Random(name + form)  # noqa: S311 - made cases
+    case, noise = CASES[name], random.Random(name + form)
     for count, spread in ((8, 0.01), (20, 0.05), (60, 0.12)):
         text = WRITTEN[form](case.inferences(count, count, spread), noise)
         assert first(*read(tmp_path, text, case.profile)) == case.rule, (count, spread)
@@ -141,7 +141,7 @@ def test_the_first_advice_is_right(tmp_path: Path, name: str, form: str) -> None
 @pytest.mark.parametrize("name", CASES)
 def test_missing_rows_leave_the_advice(tmp_path: Path, name: str) -> None:
     """So does a tenth of the rows that is missing."""
-    case, noise = CASES[name], random.Random(name)  # noqa: S311 - made cases
+    case, noise = CASES[name], random.Random(name)
     # A cold start is told by one inference; where just its rows are missing nothing tells it.
     allowed = {case.rule, ""} if case.rule == "ADV-4" else {case.rule}
     for seed in range(5):
@@ -225,7 +225,7 @@ def test_a_clock_that_does_not_follow(tmp_path: Path, write: Callable[..., str])
 def test_two_humps(tmp_path: Path) -> None:
     """All times of a job of AI Hub, or a clock that changes; not two graphs in one file, nor too few times."""
     for seed in range(10):
-        noise = random.Random(seed)  # noqa: S311 - made cases
+        noise = random.Random(seed)
         times = [
             round((17_600 if noise.random() < 0.35 else 41_700) * noise.lognormvariate(0, 0.06)) for _ in range(100)
         ]
@@ -251,7 +251,7 @@ def queries(pauses: Sequence[int], firsts: Sequence[float]) -> str:
 
 def test_queries_after_a_pause(tmp_path: Path) -> None:
     """Queries that are slower after a pause, or the first alone; nothing where they are alike, or one."""
-    noise = random.Random(4)  # noqa: S311 - made cases
+    noise = random.Random(4)
     pauses = [900_000 if place % 3 == 0 else 20_000 for place in range(15)]
     slow = [(90_000 if pause > 300_000 else 60_000) * noise.lognormvariate(0, 0.03) for pause in pauses]
     alike = [60_000 * noise.lognormvariate(0, 0.03) for _ in pauses]

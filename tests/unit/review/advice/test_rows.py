@@ -27,7 +27,7 @@ def collected(inferences: list[dict[Event, float]], orders: list[tuple[Event, ..
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_of_any_order_are_sorted(seed: int) -> None:
     """Whatever order all inferences have, or each of its own, each gets its own rows."""
-    noise = random.Random(seed)  # noqa: S311 - made cases
+    noise = random.Random(seed)
     inferences = made(TWO * 100, seed)
     orders = [tuple(noise.sample(ORDER, len(ORDER))) for _ in range(1 if seed % 2 else 200)]
     (series,) = collected(inferences, orders)
@@ -39,7 +39,7 @@ def test_rows_of_any_order_are_sorted(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_missing_rows_move_no_others(seed: int) -> None:
     """Where a tenth of the rows is missing the others stay with their inferences: the RPC lies within the whole."""
-    noise = random.Random(seed)  # noqa: S311 - made cases
+    noise = random.Random(seed)
     inferences = [
         {event: number for event, number in inference.items() if noise.random() > 0.1}
         for inference in made(TWO * 100, seed)

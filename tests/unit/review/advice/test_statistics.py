@@ -31,7 +31,7 @@ TWO: dict[str, Callable[[random.Random, float], float]] = {
 
 def found(kind: Callable[[random.Random, float], float], count: int) -> float:
     """Return in what share of 200 series two humps are found."""
-    noise = random.Random(7)  # noqa: S311 - made cases
+    noise = random.Random(7)
     series = ([kind(noise, place / count) for place in range(count)] for _ in range(200))
     return sum(two_humps(times) is not None for times in series) / 200
 

@@ -1,0 +1,56 @@
+"""Profiles whose sustain time is learnt, and what a clairvoyant would pay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower import Profile, load_profile
+from htppower.profiles.sustain import Adaptive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.sustain.learner import Learner
+
+
+def relaxing(name: str = "burst", **relax: Any) -> Profile:
+    """Return a shipped profile that relaxes otherwise."""
+    profile = load_profile(name)
+    assert profile.relax is not None
+    return attrs.evolve(profile, relax=attrs.evolve(profile.relax, **relax))
+
+
+def learning(name: str = "burst", **adaptive: int) -> Profile:
+    """Return a shipped profile whose sustain time is learnt."""
+    return relaxing(name, after_inference_us=Adaptive(**adaptive))
+
+
+def clairvoyant_us(gaps_us: Iterable[int], worth_us: int) -> int:
+    """Return what is paid by who knows each gap: the votes are kept up, or lowered at once."""
+    return sum(min(gap_us, worth_us) for gap_us in gaps_us)
+
+
+def cost_us(gap_us: int, time_out_us: int, worth_us: int) -> int:
+    """Return what a gap costs with a time-out: at the time-out the votes come down, also where the gap ends then."""
+    return gap_us if gap_us < time_out_us else time_out_us + worth_us
+
+
+def learn_all(learner: Learner, gaps_us: Iterable[int], worth_us: int) -> int:
+    """Learn from gaps, and return what they cost."""
+    paid_us = 0
+    for gap_us in gaps_us:
+        paid_us += cost_us(gap_us, learner.time_out_us, worth_us)
+        learner.learn(gap_us)
+    return paid_us
+
+
+def best_fixed_us(gaps_us: Iterable[int], worth_us: int) -> int:
+    """Return what the best time-out costs that never changes, in hindsight."""
+    rising = sorted(gaps_us)
+    best_us, shorter_us = len(rising) * worth_us, 0
+    for place, gap_us in enumerate(rising, 1):
+        shorter_us += gap_us
+        best_us = min(best_us, shorter_us + (len(rising) - place) * (gap_us + 1 + worth_us))
+    return best_us

@@ -1,0 +1,137 @@
+"""A sustain time that is learnt: what the controller does is what the policy says, gap by gap."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from bench import Bench
+from learning import learning, relaxing
+
+from htppower.events import Event, State, SustainLearned
+from htppower.profiles.sustain import Adaptive
+from htppower.sustain.learner import make_learner
+
+WORTH_US = 100_000
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("adaptive", [{"break_even_us": WORTH_US}, {"cold_starts_ppm": 50_000}])
+def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> None:
+    """Each gap finds the votes up where it is shorter than the time-out, and down where it is not."""
+    rng, bench = random.Random(seed), Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=Adaptive(**adaptive)))
+    learner = make_learner(Adaptive(**adaptive))
+    bench.infer(session)
+    for _ in range(400):
+        gap_us = int(rng.expovariate(1 / rng.choice((5_000, 60_000, 500_000))))
+        bench.time.advance_us(gap_us)
+        assert (session.state is State.RAISED) == (gap_us < learner.time_out_us)
+        learner.learn(gap_us)
+        bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.time_out_us, learnt.gaps) == (learner.time_out_us, 400)
+    assert (learnt.raised_us, learnt.cold_starts) == learner.savings()[1:3]
+    assert (learnt.fixed_raised_us, learnt.fixed_cold_starts) == learner.savings()[3:]
+
+
+def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
+    """Inferences that overlap are one busy time, whichever of them ends first."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=WORTH_US))
+    bench.infer(session)
+    bench.time.advance_us(30_000)
+    first, second = session.inference(), session.inference()
+    first.__enter__()
+    bench.time.advance_us(10_000)
+    second.__enter__()
+    first.__exit__(None, None, None)
+    bench.time.advance_us(200_000)
+    second.__exit__(None, None, None)
+    bench.time.advance_us(40_000)
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.gaps, learnt.raised_us) == (2, 70_000)
+
+
+def test_what_is_no_gap() -> None:
+    """INIT, DE-INIT or another profile in between makes a time no gap: nothing is learnt from it."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=WORTH_US))
+    bench.infer(session)
+    for prepare in (session.init, session.deinit):
+        bench.time.advance_us(1_000_000)
+        with prepare():
+            bench.time.advance_us(10)
+        bench.infer(session)
+    with session.hold("balanced", reason="a call"):
+        bench.time.advance_us(1_000_000)
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.gaps, learnt.time_out_us) == (0, WORTH_US)
+
+
+def test_what_was_learnt_outlives_a_hold() -> None:
+    """After a hold on a profile with a fixed time the session goes on with what it had learnt."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=WORTH_US))
+    for _ in range(5):
+        bench.infer(session)
+        bench.time.advance_us(2_000_000)
+    bench.infer(session)
+    with session.hold("burst", reason="a photo"):
+        assert bench.controller.status().sessions[0].learnt is None
+        bench.infer(session)
+        bench.time.advance_us(299_999)
+        assert session.state is State.RAISED
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.gaps, learnt.time_out_us, session.state) == (5, 0, State.LOWERED)
+
+
+def test_a_new_time_is_told() -> None:
+    """Who subscribes hears of each change once, with what it has cost so far; so does nobody where nothing changes."""
+    bench, told = Bench.make(), list[Event]()
+    bench.controller.subscribe(told.append, kinds=[SustainLearned])
+    session = bench.controller.session(learning(break_even_us=WORTH_US))
+    for gap_us in (10_000, 2_000_000, 2_000_000, 2_000_000):
+        bench.infer(session)
+        bench.time.advance_us(gap_us)
+    bench.infer(session)
+    bench.controller.flush_events()
+    changes = [(event.before_us, event.after_us) for event in told if isinstance(event, SustainLearned)]
+    assert changes[0][0] == WORTH_US
+    assert changes[-1][1] < WORTH_US
+    assert [after for _, after in changes[:-1]] == [before for before, _ in changes[1:]]
+    assert isinstance(told[-1], SustainLearned)
+    assert told[-1].cold_starts <= told[-1].gaps == 4
+
+
+def test_a_time_that_becomes_shorter_rings_in_time() -> None:
+    """An alarm that was armed for a longer time does not keep the votes up."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=WORTH_US, least_us=20_000))
+    for _ in range(20):
+        bench.infer(session)
+        bench.time.advance_us(2_000_000)
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert learnt.time_out_us == 20_000
+    bench.time.advance_us(19_999)
+    assert session.state == "RAISED"
+    bench.time.advance_us(1)
+    assert session.state == "LOWERED"
+
+
+def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
+    """No begin is timed where nobody has asked for it."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=300_000))
+    bench.infer(session)
+    assert session._record.gate.watch is None
+    assert bench.controller.status().sessions[0].learnt is None
