@@ -46,7 +46,7 @@ _STYLE = """
 .sm .pill { fill: var(--sm-box); stroke: var(--sm-stroke); stroke-width: 2; }
 .sm .pilled { font-size: 13px; font-weight: 600; }
 .sm g.raise, .sm g.revise { --sm-stroke: var(--sm-raise); }
-.sm g.lower { --sm-stroke: var(--sm-lower); }
+.sm g.lower, .sm g.lower-further { --sm-stroke: var(--sm-lower); }
 .sm g.lose { --sm-stroke: var(--sm-lose); }
 """
 

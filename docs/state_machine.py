@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 PICTURE = Path(__file__).parent / "state_machine.svg"
 
-_WIDTH, _HEIGHT = 700, 650
+_WIDTH, _HEIGHT = 700, 670
 _BOX_WIDTH, _BOX_HEIGHT = 196, 92
-_FRAME = (24, 62, 652, 436)  # x, y, width, height
+_FRAME = (24, 62, 652, 456)  # x, y, width, height
 _CHARACTERS_A_LINE = 26
 
 # The upper left corner of each state.
@@ -38,7 +38,7 @@ _BOXES = {
     State.RAISED: (464, 140),
     State.UNKNOWN: (128, 370),
     State.LOWERED: (464, 370),
-    State.DESTROYED: (252, 546),
+    State.DESTROYED: (252, 566),
 }
 
 _LIVE = tuple(state for state in State if state is not State.DESTROYED)
@@ -72,9 +72,12 @@ _ROUTES = {
     ),
     Arrow(Trigger.LOWER, State.RAISED, State.LOWERED): Route(((532, 232), (532, 370)), (522, 306), "end"),
     Arrow(Trigger.LOWER, State.UNKNOWN, State.LOWERED): Route(((324, 416), (464, 416)), (394, 407)),
+    Arrow(Trigger.LOWER_FURTHER, State.LOWERED, State.LOWERED): Route(
+        ((532, 462), (526, 502), (598, 502), (592, 462)), (562, 508), curved=True
+    ),
     Arrow(Trigger.LOSE, None, State.UNKNOWN): Route(((24, 416), (128, 416)), (76, 407)),
     Arrow(Trigger.RELEASE, None, State.UNVOTED): Route(((24, 186), (128, 186)), (76, 177)),
-    Arrow(Trigger.DESTROY, None, State.DESTROYED): Route(((350, 498), (350, 546)), (362, 527), "start"),
+    Arrow(Trigger.DESTROY, None, State.DESTROYED): Route(((350, 518), (350, 566)), (362, 547), "start"),
 }
 
 
@@ -148,7 +151,7 @@ def _arrow(arrow: Arrow) -> str:
     x, y = route.label
     return "".join(
         (
-            f'<g class="{arrow.trigger}"><title>{arrow.trigger}: {escape(row.meaning)}</title>',
+            f'<g class="{arrow.trigger.replace(" ", "-")}"><title>{arrow.trigger}: {escape(row.meaning)}</title>',
             *draw_line(route.points, curved=route.curved),
             f'<text class="label" x="{x:g}" y="{y:g}" text-anchor="{route.anchor}">{arrow.trigger}</text></g>',
         )

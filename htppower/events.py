@@ -33,6 +33,7 @@ class Trigger(str, enum.Enum):
     RAISE = "raise"
     REVISE = "revise"
     LOWER = "lower"
+    LOWER_FURTHER = "lower further"
     LOSE = "lose"
     RELEASE = "release"
     DESTROY = "destroy"

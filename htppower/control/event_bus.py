@@ -45,7 +45,7 @@ MOST_PENDING = 10_000
 LONGEST_FLUSH_S = 1.0
 
 # A failed one of these leaves a vote that was to come down, and may still be up.
-LOWERINGS = frozenset({Trigger.LOWER, Trigger.RELEASE, Trigger.DESTROY})
+LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
 # What an operator asks for, or waits for, and what is rare enough to be read.
 _NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 

@@ -15,11 +15,12 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.further import Further
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.control.tokens import NOT_TIMED, Token, Use
 from htppower.control.watch import Watch
-from htppower.events import Cause, Phase
+from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import Adaptive, first_us
 
@@ -64,6 +65,7 @@ class Gate:
         sustain_us: how long it stays up after the inference that has ended last.
         watch: what times the begins of inferences, or None where nobody asks for that. It is never taken away again: a
             token may hold an old begin.
+        further: when the votes relax further, None where they do not.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
@@ -79,6 +81,7 @@ class Gate:
         "covered",
         "deinit_ns",
         "ended_ns",
+        "further",
         "idle",
         "inits",
         "lock",
@@ -104,6 +107,7 @@ class Gate:
         self.plan = plan
         self.watch: Watch | None = None
         self.sustain_us = self._first_sustain_us(plan)
+        self.further = None if plan.then is None else Further(plan.then_after_us)
         self.ended_ns, self.deinit_ns = 0, _NEVER
         self.deadline_us = 0
         self.open = False
@@ -174,6 +178,7 @@ class Gate:
             deadline_us = self.deadline_us
             self.plan, self.sustain_us = plan, self._first_sustain_us(plan)
             self.deadline_us = deadline_us
+            self.further = None if plan.then is None else Further(plan.then_after_us)
 
     def _first_sustain_us(self, plan: Plan) -> int:
         """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
@@ -200,6 +205,8 @@ class Gate:
         with self.lock:
             if self.watch is not None:
                 self.watch.forget_gap()
+            if self.further is not None:
+                self.further.forget()
             made = Token([])
             self.preparing = (*self.preparing, (phase, self._watch(made)))
             return made
@@ -219,6 +226,8 @@ class Gate:
         with self.lock:
             if self.watch is not None and token.begun_ns != NOT_TIMED:
                 self.watch.waits(token.begun_ns)
+            if self.further is not None:
+                self.further.began(self.time.now_us)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -263,6 +272,18 @@ class Gate:
             if plan.lowering is Lowering.BACKGROUND and self.arm(Cause.INFERENCE_ENDED):
                 return False
             return bool(plan.raised) or not self.open
+
+    def moved(self, trigger: Trigger) -> None:
+        """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
+        if self.further is None:
+            return
+        with self.lock:
+            if trigger is Trigger.LOWER_FURTHER:
+                self.further.reached = True
+            elif trigger is Trigger.LOWER and self.deinit_ns != self.ended_ns:
+                self.further.lowered(self.time.now_us)
+            else:
+                self.further.forget()
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -318,26 +339,40 @@ class Gate:
         self.alarm, self.alarm_us, self.covered = self, 0, True
         self.watch = None
 
+    def relax_further(self) -> bool:
+        """Return whether the relaxed votes relax further now; arm an alarm where they do later."""
+        with self.lock:
+            due_us = None if self.further is None else self.further.due_us
+            if due_us is None or self.closing or self._is_busy():
+                return False
+            return due_us <= self.time.now_us or not self._set_alarm(due_us, Cause.SUSTAIN_EXPIRED)
+
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         with self.lock:
             deadline_us = self.deadline_us
             if self.closing:
                 return True
-            if self.alarm is None or self.alarm_us > deadline_us:
-                self._disarm()
-                try:
-                    self.alarm = self.time.call_at(deadline_us, _Ring(self, deadline_us, cause))
-                except Exception as error:
-                    if is_from_outside(error):
-                        raise
-                    # No thread can be started, as at the very end of a process: better lowered too early than never.
-                    _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
-                    self.deadline_us = min(deadline_us, self.time.now_us)
-                    return False
-                self.alarm_us = deadline_us
+            ringing = self.alarm is not None and self.alarm_us <= deadline_us
+            if not ringing and not self._set_alarm(deadline_us, cause):
+                self.deadline_us = min(deadline_us, self.time.now_us)
+                return False
             self.covered = self.alarm_us <= self.time.now_us + self.sustain_us
             return True
+
+    def _set_alarm(self, at_us: int, cause: Cause) -> bool:
+        """Arm the alarm in the place of the one before; return False where none can be."""
+        self._disarm()
+        try:
+            self.alarm = self.time.call_at(at_us, _Ring(self, at_us, cause))
+        except Exception as error:
+            if is_from_outside(error):
+                raise
+            # No thread can be started, as at the very end of a process: better lowered too early than never.
+            _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
+            return False
+        self.alarm_us = at_us
+        return True
 
     def _is_busy(self) -> bool:
         return len(self.idle) < self.made or bool(self.preparing)

@@ -41,7 +41,7 @@ class Phases:
     def wait_for_votes(self, token: Token) -> None:
         """Return when the votes of the inference that holds a token are in force."""
         token.waited = True
-        if self.gate.watch is not None:
+        if self.gate.watch is not None or self.gate.further is not None:
             self.gate.learn(token)
         self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
 

@@ -39,6 +39,8 @@ class Plan:
         after_inference_us: how long they do after an inference, or how that is learnt.
         lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
         raise_ahead_us: how long before a predicted inference the votes are raised; 0 never does it.
+        then: the votes of the second power state, likewise; None where there is none.
+        then_after_us: how long after the first, or how that is learnt.
         degradations: what is left out.
         missing: how many options the library had refused until then.
     """
@@ -51,6 +53,8 @@ class Plan:
     after_inference_us: Sustain
     lowering: Lowering
     raise_ahead_us: int
+    then: VoteSet | None
+    then_after_us: Sustain
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
 
@@ -110,8 +114,9 @@ class Planner:
 def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, Degradation]) -> Plan:
     relax = profile.relax
     lowered, after_deinit = (NO_VOTES,) * 2 if relax is None else (relax.to.votes, relax.after_deinit_to.votes)
+    then = None if relax is None else relax.then
     found: dict[Option, Degradation] = {}
-    for votes in dict.fromkeys((profile.votes, lowered, after_deinit)):
+    for votes in dict.fromkeys((profile.votes, lowered, after_deinit, NO_VOTES if then is None else then.to.votes)):
         for finding in rules.check(Case(votes, platform, lineage=profile.lineage), _DEGRADING):
             option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
@@ -129,6 +134,8 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         0 if relax is None else relax.after_inference_us,
         Lowering.FOREGROUND if relax is None else relax.lowering,
         0 if relax is None else relax.raise_ahead_us,
+        None if then is None else _available(then.to.votes, platform, missing),
+        0 if then is None else then.after_us,
         tuple(found.values()),
         len(missing),
     )

@@ -78,6 +78,12 @@ TRANSITIONS = (
         "cast other votes: a new profile, or votes that may be lost",
     ),
     Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "cast the power state's votes"),
+    Row(
+        Trigger.LOWER_FURTHER,
+        (State.LOWERED,),
+        State.LOWERED,
+        "cast the votes of the second power state",
+    ),
     Row(Trigger.LOSE, _LIVE, State.UNKNOWN, "a call failed, or the DSP restarted"),
     Row(Trigger.RELEASE, _LIVE, State.UNVOTED, "change to a profile without votes: destroy the ids"),
     Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "give back process-wide settings, destroy the ids"),
@@ -148,12 +154,19 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
 
 
 def next_step(
-    target: State, plan: Plan, state: State, *, has_ids: bool, differs: bool, after_deinit: bool = False
+    target: State,
+    plan: Plan,
+    state: State,
+    *,
+    has_ids: bool,
+    differs: bool,
+    after_deinit: bool = False,
+    further: bool = False,
 ) -> Step | None:
     """Return the transition that brings a session nearer to its target, None where it is there.
 
     ``differs``: whether the raised votes are not known to be in force; ``after_deinit``: whether a DE-INIT was the last
-    phase to end.
+    phase to end; ``further``: whether relaxed votes are to relax further now.
     """
     if target is State.RAISED:
         if state is State.RAISED:
@@ -161,7 +174,9 @@ def next_step(
         return Step(Trigger.RAISE, plan.raised)
     if target is State.LOWERED:
         votes = plan.after_deinit if after_deinit else plan.lowered
-        return None if state is State.LOWERED else Step(Trigger.LOWER, votes)
+        if state is State.LOWERED:
+            return Step(Trigger.LOWER_FURTHER, plan.then) if further else None
+        return Step(Trigger.LOWER, votes)
     if target is State.UNVOTED:
         given_back = state is State.UNVOTED and not has_ids
         return None if plan.raised or given_back else Step(Trigger.RELEASE)
@@ -202,6 +217,7 @@ class SessionTransitions:
             session.state = dest
             session.error = None
             session.casting = False
+            session.gate.moved(trigger)
             self._moved(session, trigger, source, cause, phase, late_us=late_us)
         return outcome
 

@@ -148,8 +148,9 @@ class Stepper:
 
         The gate of a lowered session is shut: whoever begins a phase meanwhile settles it in a turn of its own.
         """
-        if step.trigger is Trigger.LOWER:
-            return not session.gate.closing and session.epoch == self._registry.epoch
+        if session.state is State.LOWERED:
+            waits = session.gate.further is not None and step.trigger is Trigger.LOWER
+            return not (waits or session.gate.closing) and session.epoch == self._registry.epoch
         if step.votes is None:
             return session.gone
         # Who loses the link counts that first, and shuts the gates then.
@@ -178,7 +179,15 @@ class Stepper:
                 target = State.LOWERED
             elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._executor.differs(session, plan.raised)
-        step = next_step(target, plan, session.state, has_ids=has_ids, differs=differs, after_deinit=use.after_deinit)
+        step = next_step(
+            target,
+            plan,
+            session.state,
+            has_ids=has_ids,
+            differs=differs,
+            after_deinit=use.after_deinit,
+            further=gate.further is not None and session.state is target is State.LOWERED and gate.relax_further(),
+        )
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
             gate.set_open()
         return step

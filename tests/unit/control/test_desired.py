@@ -136,7 +136,31 @@ def test_every_step_is_in_the_transition_table(*, differs: bool) -> None:
             assert isinstance(TransitionTable().dest(step.trigger, session[0]), State)
             taken.add((step.trigger, session[0]))
     rows = {(row.trigger, source) for row in TRANSITIONS for source in row.sources if row.trigger is not Trigger.LOSE}
-    assert rows - taken == (set() if differs else {(Trigger.REVISE, State.RAISED)})
+    second = {(Trigger.LOWER_FURTHER, State.LOWERED)}
+    assert rows - taken == (second if differs else {*second, (Trigger.REVISE, State.RAISED)})
+
+
+def test_relaxed_votes_that_are_to_relax_further() -> None:
+    """The votes of the second power state are cast on those of the first, and on nothing else."""
+    then = attrs.evolve(VOTING, then=VOTING.raised)
+    for session in SESSIONS:
+        state, _, _, _, votes, ids = session
+        if votes:
+            step = next_step(desired_of(session), then, state, has_ids=ids, differs=True, further=True)
+            lowered = desired_of(session) is state is State.LOWERED
+            assert step == (Step(Trigger.LOWER_FURTHER, then.then) if lowered else step_of(session, differs=True))
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_session_whose_inference_is_expected(state: State) -> None:
+    """Until the deadline it should be as one in a phase, also where its votes are down; from then on, as any other."""
+    for session in SESSIONS:
+        if session[0] is state and not session[2]:
+            _, closing, busy, time, votes, ids = session
+            use = Use(closing, busy, DEADLINE_US, expected=True)
+            found = desired(use, plan_of(votes=votes), state, has_ids=ids, now_us=TIMES[time])
+            raised = time == "before" and state is State.LOWERED and votes and not closing
+            assert found is (State.RAISED if raised else desired_of(session)), session
 
 
 @pytest.mark.parametrize("differs", [True, False])

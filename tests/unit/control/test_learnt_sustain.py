@@ -108,7 +108,7 @@ def test_a_new_time_is_told() -> None:
     assert changes[-1][1] < WORTH_US
     assert [after for _, after in changes[:-1]] == [before for before, _ in changes[1:]]
     assert isinstance(told[-1], SustainLearned)
-    assert told[-1].cold_starts <= told[-1].gaps == 4
+    assert told[-1].cold_starts <= told[-1].gaps <= 4
 
 
 def test_a_time_that_becomes_shorter_rings_in_time() -> None:

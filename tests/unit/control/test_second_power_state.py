@@ -1,0 +1,142 @@
+"""Relaxed votes that relax further: when they do, and what takes that back."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from bench import Bench
+from learning import relaxing
+
+from htppower import Profile, load_profile
+from htppower.events import State, Transition, Trigger
+from htppower.profiles.profile import PowerState, Then
+from htppower.profiles.sustain import Adaptive, Sustain
+from htppower.sustain.learner import make_learner
+
+SUSTAIN_US = 100_000
+AFTER_US = 2_000_000
+
+
+def released() -> PowerState:
+    """Return a power state below that of burst."""
+    relax = load_profile("burst").relax
+    assert relax is not None
+    return relax.after_deinit_to
+
+
+def in_two_steps(after_us: Sustain = AFTER_US, sustain: Sustain = SUSTAIN_US) -> Profile:
+    """Return a profile that relaxes, and then further."""
+    return relaxing(after_inference_us=sustain, then=Then(released(), after_us))
+
+
+def triggers(bench: Bench) -> list[Trigger]:
+    """Return the transitions that were made."""
+    return [event.trigger for event in bench.events if isinstance(event, Transition)]
+
+
+def test_votes_relax_in_two_steps() -> None:
+    """First those of the one power state are cast, and when their time is over those of the other; once each."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(AFTER_US - 1)
+    assert len(bench.sets) == 2
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+    assert session.state is State.LOWERED
+    (votes,) = bench.controller.status().sessions[0].votes.values()
+    assert votes == released().votes.where_absent() or votes.hvx == released().votes.hvx
+    bench.time.advance_us(100 * AFTER_US)
+    assert (len(bench.sets), bench.time.alarms) == (3, 0)
+
+
+def test_an_inference_in_between_begins_anew() -> None:
+    """From either power state the votes are raised, and both times begin again."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    for idle_us in (SUSTAIN_US + AFTER_US - 1, SUSTAIN_US + AFTER_US, SUSTAIN_US + AFTER_US - 1):
+        bench.infer(session)
+        assert session.state is State.RAISED
+        bench.time.advance_us(idle_us)
+    assert triggers(bench).count(Trigger.LOWER_FURTHER) == 1
+    bench.time.advance_us(1)
+    assert triggers(bench).count(Trigger.LOWER_FURTHER) == 2
+
+
+@pytest.mark.parametrize("sustain", [0, SUSTAIN_US])
+def test_a_second_time_of_nothing(sustain: int) -> None:
+    """With 0 us the votes of both power states are cast one after the other."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps(0, sustain))
+    bench.infer(session)
+    bench.time.advance_us(sustain)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+
+
+def test_other_phases_do_not_relax_further() -> None:
+    """After DE-INIT the power state is that of DE-INIT; after another profile, that of the other."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    with session.deinit():
+        bench.time.advance_us(1)
+    bench.time.advance_us(10 * AFTER_US)
+    assert Trigger.LOWER_FURTHER not in triggers(bench)
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    session.use("balanced")
+    bench.time.advance_us(10 * AFTER_US)
+    assert Trigger.LOWER_FURTHER not in triggers(bench)
+
+
+def test_a_restart_in_the_second_power_state() -> None:
+    """When the link to the DSP is lost the first power state is voted again, and then the second."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US + AFTER_US)
+    bench.events.clear()
+    session.link_lost(1007)
+    bench.time.advance_us(AFTER_US)
+    bench.time.advance_us(10 * AFTER_US)
+    assert triggers(bench)[-2:] == [Trigger.LOWER, Trigger.LOWER_FURTHER]
+    assert session.state is State.LOWERED
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_times_are_learnt_apart(seed: int) -> None:
+    """Each has a policy of its own: the second's gaps begin where the votes were relaxed."""
+    rng, bench = random.Random(seed), Bench.make()
+    first, second = Adaptive(break_even_us=50_000), Adaptive(break_even_us=1_000_000)
+    session = bench.controller.session(in_two_steps(second, first))
+    outer, inner = make_learner(first), make_learner(second)
+    bench.infer(session)
+    for _ in range(300):
+        gap_us = int(rng.expovariate(1 / rng.choice((10_000, 300_000, 4_000_000))))
+        bench.events.clear()
+        bench.time.advance_us(gap_us)
+        rest_us = gap_us - outer.time_out_us
+        lowered_us = 0 if outer.time_out_us else None
+        expected = [Trigger.LOWER] * (rest_us >= 0 and lowered_us is not None)
+        expected += [Trigger.LOWER_FURTHER] * (rest_us >= inner.time_out_us > 0)
+        assert [each for each in triggers(bench) if each is not Trigger.RAISE] == expected
+        if rest_us >= 0:
+            inner.learn(rest_us)
+        outer.learn(gap_us)
+        bench.infer(session)
+
+
+def test_closing_ends_both() -> None:
+    """No alarm of a closed session rings."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    session.close()
+    assert bench.time.alarms == 0
+    bench.time.advance_us(10 * AFTER_US)
+    assert triggers(bench)[-1] is Trigger.DESTROY
