@@ -12,6 +12,7 @@ import background
 import hanging_call
 import hot_path
 import lateness
+import learnt_sustain
 import many_threads
 import native_call
 import one_at_a_time
@@ -33,7 +34,7 @@ PARTS = (
         slow_backend,
         background,
     ),
-    *(lateness, scale, startup),
+    *(learnt_sustain, lateness, scale, startup),
 )
 
 
