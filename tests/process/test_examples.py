@@ -91,7 +91,9 @@ def test_the_tutorial_can_be_followed() -> None:
     assert blocks[0] == blocks[1]
 
 
-@pytest.mark.parametrize("name", ["locks", "restart", "state_machine", "sustain", "two_sessions", "vote_path"])
+@pytest.mark.parametrize(
+    "name", ["adaptive", "locks", "restart", "state_machine", "sustain", "two_sessions", "vote_path"]
+)
 def test_the_pictures_are_up_to_date(name: str) -> None:
     """The committed pictures are what their programs draw, from the code or from a run in virtual time."""
     done = run("-m", f"docs.{name}", "--check")
