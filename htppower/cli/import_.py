@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.cli.completion import values as completion
+from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import STANDARD_INPUT, standard_input
 from htppower.cli.options import WholeNumber
@@ -17,17 +18,22 @@ from htppower.errors import printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file
 from htppower.extensions.inner_files import inner_files
 from htppower.extensions.to_profiles import to_profiles
+from htppower.extensions.unknown_keys import unknown_keys
 from htppower.profiles.strict_yaml import NotRegular, read_regular_file
-from htppower.runtimes.reading import named_extensions, sniff
+from htppower.review.settings_check.check import findings_of
+from htppower.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:
+    from htppower.errors import Finding
     from htppower.extensions.extension_file import ExtensionFile
+    from htppower.extensions.refusals.wrong import Wrong
 
 _MOST_CORES = 2**32 - 1
 
 
 @click.command(name="import", cls=Command, example="htppower import htp_config.json -o profiles")
 @click.argument("file", metavar="FILE", shell_complete=completion.files)
+@option("--strict", is_flag=True, group=WHAT, help="Refuse a file with keys that are ignored, or read as others.")
 @option("--core", type=WholeNumber(0, _MOST_CORES), group=WHAT, help="Only the cores of this id.")
 @option("--name", default="", group=WHAT, help="What the profile is called.  [default: as the file]")
 @option(
@@ -40,17 +46,20 @@ _MOST_CORES = 2**32 - 1
     help="Write the profiles into this folder, their power states into its folder states.",
 )
 @option("--force", is_flag=True, group=OUTPUT, help="With --output: overwrite files that are there and differ.")
-def command(file: str, core: int | None, name: str, folder: Path | None, *, force: bool) -> None:
+def command(file: str, core: int | None, name: str, folder: Path | None, *, strict: bool, force: bool) -> None:
     """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
 
     FILE is the file of the HTP backend, as Genie takes it; the outer one, of --config_file, or a dialog of Genie, which
     name it; or - for the standard input. Each core and each graph whose settings differ is a profile; of several files,
     one for each SoC, each has a folder. What a profile can't say stands in a comment.
 
+    Keys that nothing reads, and those that the vendor's parser reads as others, are told on standard error, too.
+
     FILE may also be a genai_config.json, options of ONNX Runtime, LiteRT, TensorFlow Lite's delegate or AI Hub, or
     SNPE's perf config: each mode in it is a profile that votes as its runtime does.
 
-    Exit code 0: made; 2: it could not be, or without --force would overwrite a file that differs.
+    Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it could not be made, or without
+    --force would overwrite a file that differs.
     """
     if force and folder is None:
         raise click.UsageError("--force is for --output FOLDER; leave it out")
@@ -62,8 +71,12 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, forc
         if core is not None or name:
             raise click.UsageError(f"--core and --name are for extension files, and {printable(path)} has settings")
         texts = {each: content for found in reader(text, path) for each, content in found.texts().items()}
+        unknown = _unread_settings(text, path)
     else:
-        texts = _of_extensions(data, path, core, name)
+        read = _extension_files(data, path)
+        texts = _of_extensions(read, core, name)
+        unknown = [_found(each, wrong) for each in read for _, wrong in unknown_keys(each)]
+    _tell(unknown, strict=strict)
     if folder is None:
         echo(_printed(texts), nl=False)
         return
@@ -94,14 +107,33 @@ def _content(file: str) -> bytes:
         return b""
 
 
-def _of_extensions(data: bytes, path: str, core: int | None, name: str) -> dict[str, str]:
-    """Return the profiles of an extension file, or of those that a dialog of Genie names, by path."""
+def _unread_settings(text: str, path: str) -> list[Finding]:
+    """Return the keys in the settings of a runtime that nobody reads."""
+    return [found for found in findings_of(said(text, path), path) if found.rule == "SET-1"]
+
+
+def _found(file: ExtensionFile, wrong: Wrong) -> Finding:
+    return file.problem(wrong.rule, wrong.at, wrong.message, wrong.hint)
+
+
+def _tell(unknown: list[Finding], *, strict: bool) -> None:
+    """Tell of keys that nothing reads, or that are read as others; with ``strict`` end the command there."""
+    for found in unknown:
+        echo(f"htppower: {'error' if strict else 'warning'}: {found}", err=True)
+    if unknown and strict:
+        click.get_current_context().exit(REFUSED)
+
+
+def _extension_files(data: bytes, path: str) -> tuple[ExtensionFile, ...]:
+    """Return an extension file, or those that it, or a dialog of Genie, names."""
     named = named_extensions(data.decode("utf-8", "replace"), path)
-    if named is None:
-        whole = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
-        files = inner_files(whole)
-    else:
-        files = tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
+    if named is not None:
+        return tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
+    return inner_files(parse_extension_file(data, path) if path == "stdin" else read_extension_file(path))
+
+
+def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str) -> dict[str, str]:
+    """Return the profiles of extension files, by path."""
     several = len(files) > 1
     folders = _folders(files) if several else [""]
     texts: dict[str, str] = {}

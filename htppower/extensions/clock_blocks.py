@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from htppower.extensions.custom_keys import DEFAULT_SLEEP_LATENCY_US, EXPANDED_CORNERS
-from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.remarks import Remark
 from htppower.votes.clock_votes import (
@@ -49,7 +48,7 @@ class Blocks:
 
     def votes(self, holder: Block) -> VoteSet:
         """Return the votes of an item, or of whatever holds such blocks; of both forms of a clock the expanded one."""
-        parts = {block.section: block for block in self._file.blocks if block.at[:-1] == holder.at}
+        parts = {block.section: block for block in self._file.blocks if block.read and block.at[:-1] == holder.at}
         plain, expanded = parts.get(Section.DCVS), parts.get(Section.DCVS_EXP)
         ceng, ceng_exp = parts.get(Section.CENG), parts.get(Section.CENG_EXP)
         hmx = parts.get(Section.HMX)
@@ -72,7 +71,7 @@ class Blocks:
             clocks = {
                 clock: self._ordered(
                     pairs[f"{clock}VoltageCornerMin"].node,
-                    [_PLAIN[_text(pairs[f"{clock}VoltageCorner{limit}"], when)] for limit in _LIMITS],
+                    [_PLAIN[pairs[f"{clock}VoltageCorner{limit}"].word(when)] for limit in _LIMITS],
                 )
                 for clock in ("bus", "core")
             }
@@ -110,7 +109,7 @@ class Blocks:
 
     def _sleep(self, block: Block) -> dict[str, Any]:
         """Return power mode and sleep latency."""
-        mode = _text(block, "powerMode")
+        mode = block.word("powerMode")
         latency_us = _number(block, "sleep_latency_us", DEFAULT_SLEEP_LATENCY_US)
         node = block.get("sleep_latency_us")
         if node is not None and not _SLEEP.hold(latency_us):
@@ -119,7 +118,11 @@ class Blocks:
             latency_us = kept
         return {"power_mode": _MODES.get(mode, PowerMode.POWER_SAVER), "sleep_latency_us": latency_us}
 
-    def _ceng(self, block: Block) -> Ceng:
+    def _ceng(self, block: Block) -> Ceng | None:
+        if block.get("cengVoltageCornerMin") is None:
+            # The object form of custom alone passes without them.
+            self._remark(block.node, "cengControl without corners votes nothing; left out")
+            return None
         low, target, high = self._plain_corners(block, "ceng")
         return Ceng(low, target, high, self._perf_mode(block, "cengPerfMode"))
 
@@ -128,11 +131,11 @@ class Blocks:
         return CengExp(low, target, high, self._perf_mode(block, "cengPerfMode"))
 
     def _plain_corners(self, block: Block, clock: str) -> list[VoltageCorner]:
-        names = (_text(block, f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
+        names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
         return self._ordered(block.node, [_PLAIN[name] for name in names])
 
     def _expanded_corners(self, block: Block, clock: str) -> list[ExpandedCorner]:
-        names = (_text(block, f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
+        names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
         return self._ordered(block.node, [_EXPANDED.get(name, ExpandedCorner.DISABLE) for name in names])
 
     def _ordered(self, node: Node, corners: list[_Corner]) -> list[_Corner]:
@@ -160,10 +163,5 @@ class Blocks:
 
 
 def _number(block: Block, name: str, default: int) -> int:
-    node = block.get(name)
-    return default if node is None or node.kind not in (Kind.INTEGER, Kind.BOOL) else int(node.value)
-
-
-def _text(block: Block, name: str) -> str:
-    node = block.get(name)
-    return "" if node is None or node.kind is not Kind.TEXT else str(node.value)
+    number = block.number(name)
+    return default if number is None else number

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import enum
+import functools
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.errors import Finding, ProfileError
+from htppower.extensions.by_words import by_words
 from htppower.extensions.json_nodes import Kind, Node
 from htppower.extensions.json_text import JsonText, parse_json, read_json
 from htppower.extensions.key_table import KEYS
-from htppower.extensions.keys import Section
+from htppower.extensions.keys import UINT32, Section, Type
 
 if TYPE_CHECKING:
     import os
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.extensions.json_nodes import Member
     from htppower.extensions.keys import Key
+    from htppower.extensions.refusals.leaves import Leaf
 
 _OF_ITEM = {
     "dcvsControl": Section.DCVS,
@@ -60,6 +63,9 @@ _OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
         (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
     }
 )
+# The sections whose plain values are read by words, as was measured.
+_BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
+_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
 
 
 class FileKind(str, enum.Enum):
@@ -76,6 +82,12 @@ class FileKind(str, enum.Enum):
     __str__ = str.__str__
 
 
+def is_by_words(section: Section, name: str) -> bool:
+    """Return whether a key of a section is read by the words in the names of keys."""
+    key = KEYS.get((section, name))
+    return section in _BY_WORDS and key is not None and key.type in _PLAIN
+
+
 @attrs.frozen(repr=False, eq=False)
 class Block:
     """An object of the file.
@@ -84,15 +96,44 @@ class Block:
         section: what it is.
         at: the keys that lead to it, items of lists by number.
         node: it.
+        read: whether its values are read: not behind a key that is given a second time.
     """
 
     section: Section
     at: KeyPath
     node: Node
+    read: bool = True
 
     def get(self, name: str) -> Node | None:
-        """Return the value of a key, the first where it is given twice; None where there is none."""
-        return self.node.get(name)
+        """Return the value that the vendor's parser reads for a key; None where there is none.
+
+        A plain value of a device, core or graph is found by the words in the names of keys, and of several the last
+        counts; of any other key that is given twice the first.
+        """
+        leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
+        return self.node.get(name) if leaf is None else leaf.node
+
+    def member(self, name: str) -> Member | None:
+        """Return the key whose value ``get`` returns."""
+        leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
+        first = next((member for member in self.node.members if member.key == name), None)
+        return first if leaf is None else leaf.key
+
+    def word(self, name: str) -> str:
+        """Return the text of a key, as far as C reads it: up to a NUL. Empty where there is none."""
+        node = self.get(name)
+        return "" if node is None or node.kind is not Kind.TEXT else str(node.value).partition("\0")[0]
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a key, of 32 bits and without a sign; None where there is none. true is 1."""
+        node = self.get(name)
+        if node is None or node.kind not in (Kind.INTEGER, Kind.FRACTION, Kind.BOOL):
+            return None
+        return int(node.value) if UINT32.hold(node.value) else None
+
+    @functools.cached_property
+    def _by_words(self) -> Mapping[str, Leaf]:
+        return by_words(self.at, self.node)
 
     def members(self) -> Iterator[tuple[Member, Key | None]]:
         """Yield its keys in their order, each with what is known of it; None where nothing is."""
@@ -120,8 +161,9 @@ class ExtensionFile:
         return self.text.path
 
     def of(self, section: Section, below: KeyPath = ()) -> tuple[Block, ...]:
-        """Return the objects of a section, or those of them to which the keys ``below`` lead."""
-        return tuple(block for block in self.blocks if block.section is section and block.at[: len(below)] == below)
+        """Return the objects of a section that are read, or those of them to which the keys ``below`` lead."""
+        found = (block for block in self.blocks if block.read and block.section is section)
+        return tuple(block for block in found if block.at[: len(below)] == below)
 
     def place(self, node: Node | Member) -> Place:
         """Return where a value or a key stands."""
@@ -172,11 +214,14 @@ def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
 
 def _walk(block: Block) -> Iterator[Block]:
     yield block
+    seen: set[str] = set()
     for member in block.node.members:
         at = (block.section, member.key)
+        read = block.read and member.key not in seen
+        seen.add(member.key)
         if member.node.kind is Kind.OBJECT and at in _OBJECT_AT:
-            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node))
+            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node, read))
         elif member.node.kind is Kind.LIST and at in _OBJECTS_AT:
             for number, item in enumerate(member.node.items):
                 if item.kind is Kind.OBJECT:
-                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item))
+                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item, read))

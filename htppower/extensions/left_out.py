@@ -49,7 +49,9 @@ def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
     for block in file.blocks:
         if block.section in _OF_VOTES:
             continue
-        for member, _ in block.members():
+        for member, key in block.members():
+            if key is None:
+                continue  # a remark says what becomes of it
             if (
                 member.node.kind in (Kind.OBJECT, Kind.LIST)
                 and member.node.plain()

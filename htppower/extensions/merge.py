@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, ProfileError
-from htppower.extensions.checks import problems
+from htppower.extensions.by_words import read_as
+from htppower.extensions.custom_keys import CUSTOM_KEYS
 from htppower.extensions.extension_file import FileKind, extension_file
 from htppower.extensions.from_profile import CORE_KEYS, device_settings
 from htppower.extensions.json_edits import with_value, without
+from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
+from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.unknown_keys import unknown_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from htppower.errors import KeyPath
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.from_profile import Exported
+    from htppower.extensions.refusals.wrong import Wrong
     from htppower.rules.socs import Soc
+
+_OF_CUSTOM = frozenset(key.name for key in CUSTOM_KEYS)
 
 
 def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, core: int = 0) -> ExtensionFile:
@@ -24,13 +33,16 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     Other settings of the core stay. The SoC, where one is given, becomes that of the device.
 
     Raises:
-        ProfileError: the vendor's parser refuses the file as it is, or it is an outer one.
+        ProfileError: the vendor's parser refuses the file as it is, it is an outer one, or an unknown key in its first
+            device is read as one of the keys that the profile is written in.
     """
     if file.kind is FileKind.OUTER:
         message = "an outer file, which names the file of the settings"
         raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that")])
-    if broken := problems(file):
+    if broken := refusals(file):
         raise ProfileError(broken)
+    if misread := [file.problem(each.rule, each.at, each.message, each.hint) for each in _misread(file)]:
+        raise ProfileError(misread)
     device: KeyPath = ("devices", "0")
     at = _core(file, core)
     text = file.text
@@ -46,11 +58,19 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     return extension_file(text)
 
 
+def _misread(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield the unknown keys of the first device that are read as keys of ours, and may count in their place."""
+    for block, wrong in unknown_keys(file):
+        if block.at[:2] == ("devices", "0") and isinstance(wrong.at, Member):
+            others = read_as(block.at, wrong.at)
+            if any(name in CORE_KEYS or name in _OF_CUSTOM for name in others):
+                yield wrong
+
+
 def _core(file: ExtensionFile, core: int) -> KeyPath:
     """Return what leads to a core of the first device, or to where it is to be added."""
     cores = file.of(Section.CORE, ("devices", "0"))
     for block in cores:
-        node = block.get("core_id")
-        if (0 if node is None else node.value) == core:
+        if (block.number("core_id") or 0) == core:
             return block.at
     return ("devices", "0", "cores", str(len(cores)))

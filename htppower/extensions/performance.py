@@ -65,8 +65,7 @@ def graph_performance(file: ExtensionFile, core: Block | None, graph: Block) -> 
 
 
 def _name(block: Block | None) -> str:
-    node = None if block is None else block.get("perf_profile")
-    return DEFAULT_PROFILE if node is None else str(node.value)
+    return DEFAULT_PROFILE if block is None else block.word("perf_profile") or DEFAULT_PROFILE
 
 
 def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performance:
@@ -77,6 +76,9 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
         votes, relax = _custom(custom_votes(file, core), core, file, remarks)
     else:
         votes, relax = _named(name, place, remarks)
+        unused = None if core is None else core.get("custom")
+        if unused is not None and _name(core) != "custom":
+            remarks.append(Remark(file.place(unused), f"custom beside perf_profile {name} is not voted; left out"))
     votes = with_process_votes(file, core, votes, remarks, named=not is_custom)
     if not votes:
         says = "the vendor's voter votes an RPC control latency of 100 us for system_settings, too; left out"
@@ -98,7 +100,7 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
 def _named(name: str, place: Place, remarks: list[Remark]) -> tuple[VoteSet, Relax | None]:
     """Return the votes of a profile that the vendor names."""
     if name == "custom":
-        remarks.append(Remark(place, "perf_profile custom of a graph whose core has no custom; nothing is voted"))
+        remarks.append(Remark(place, "perf_profile custom, and no custom in its core; nothing is voted"))
         name = "system_settings"
     if name == "default":
         relaxed = load_profile("balanced")

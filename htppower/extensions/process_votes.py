@@ -66,8 +66,11 @@ class _Stated:
         self._remarks = remarks
 
     def number(self, name: str) -> int | None:
+        number = None if self._core is None else self._core.number(name)
         node = self._node(name)
-        return None if node is None else int(node.value)
+        if node is not None and number is None:
+            self.remark(name, f"{name} is {node.value}, which is no number of us; left out")
+        return number
 
     def polling_us(self) -> int | None:
         polling_us = self.number("rpc_polling_time")

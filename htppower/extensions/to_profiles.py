@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError, printable
-from htppower.extensions.checks import problems
 from htppower.extensions.extension_file import FileKind
+from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
+from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.remarks import Remark
+from htppower.extensions.unknown_keys import found_by_get, unknown_keys
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.performance import Performance
-    from htppower.extensions.remarks import Remark
     from htppower.profiles.profile import PowerState, Profile
 
 _WIDTH = 110
@@ -78,9 +80,10 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
     if file.kind is FileKind.OUTER:
         found = Finding.of_file(file.path, "TYPE-1", "an outer file, which names the file of the settings", "read that")
         raise ProfileError([found])
-    if broken := problems(file):
+    if broken := refusals(file):
         raise ProfileError(broken)
     left_out = left_out_settings(file)
+    unread = tuple(_unread(file))
     parts = list(_parts(file, core))
     distinct: dict[tuple[object, ...], tuple[str, str, Performance]] = {}
     for suffix, of, performance in parts:
@@ -92,10 +95,19 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
             distinct[key] = (suffix, of, performance)
     stem = profile_name(name or FilePath(file.path).stem)
     made = []
-    for suffix, of, performance in distinct.values():
+    for suffix, of, voted in distinct.values():
         called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
+        performance = attrs.evolve(voted, remarks=(*voted.remarks, *unread))
         made.append(_imported(called, f"{printable(FilePath(file.path).name)}, {of}", performance, left_out))
     return tuple(made)
+
+
+def _unread(file: ExtensionFile) -> Iterator[Remark]:
+    """Yield a remark for each unknown key: what becomes of it there, and whether the profile says it."""
+    for block, wrong in unknown_keys(file):
+        missing = isinstance(wrong.at, Member) and not found_by_get(block, wrong.at)
+        left_out = "; left out here" if missing else ""
+        yield Remark(file.place(wrong.at), f"{wrong.message}{left_out} ({wrong.rule}: {wrong.hint})")
 
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
@@ -104,11 +116,13 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
     if wanted is not None and not cores:
         known = ", ".join(sorted({str(_core_id(core)) for _, core in _cores(file)})) or "none"
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
+    several = _several_cores(file)
     for device, core in cores:
         where = f"device {device}, core {_core_id(core)}"
         suffix = f"core{_core_id(core)}" if device == 0 else f"device{device}_core{_core_id(core)}"
         ignored = " (the vendor's voter reads the first device alone)" if device else ""
         performance = core_performance(file, core)
+        performance = attrs.evolve(performance, remarks=(*performance.remarks, *(several if device == 0 else ())))
         yield suffix, f"{where}: {performance.perf_profile}{ignored}", performance
     first = cores[0][1] if cores else None
     if not cores:
@@ -120,6 +134,19 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
             yield f"graphs{number}", f"{_graphs(graph)}: {performance.perf_profile}", performance
 
 
+def _several_cores(file: ExtensionFile) -> tuple[Remark, ...]:
+    """Return the remark on the first device where its cores differ: on x86 the last value of a key counts for all."""
+    cores = [core for number, core in _cores(file) if number == 0]
+    said = {
+        tuple((member.key, repr(member.node.plain())) for member in core.node.members if member.key != "core_id")
+        for core in cores
+    }
+    if len(said) <= 1:
+        return ()
+    says = "of several cores the vendor's voter takes what the last of them says, where it was measured, on x86"
+    return (Remark(file.place(cores[-1].node), says),)
+
+
 def _cores(file: ExtensionFile) -> Iterator[tuple[int, Block]]:
     for number, device in enumerate(file.of(Section.DEVICE)):
         for core in file.of(Section.CORE, device.at):
@@ -127,8 +154,7 @@ def _cores(file: ExtensionFile) -> Iterator[tuple[int, Block]]:
 
 
 def _core_id(core: Block) -> int:
-    node = core.get("core_id")
-    return 0 if node is None else int(node.value)
+    return core.number("core_id") or 0
 
 
 def _graphs(graph: Block) -> str:

@@ -1,7 +1,8 @@
 """The rules of the vendor's backend extension files: what its parser refuses, what it ignores, and what does harm.
 
 An error is what makes the vendor's parser refuse the file as a whole: EXT-10 to EXT-18. A warning is of what it ignores
-without a word (EXT-20 to EXT-23), or takes, with harm (EXT-30 and on). ``EXT-1`` is of profiles.
+without a word (EXT-20 to EXT-23), reads as another key (EXT-24), or takes, with harm (EXT-30 and on). ``EXT-1`` is of
+profiles.
 """
 
 from __future__ import annotations
@@ -42,7 +43,12 @@ EXTENSION_RULES = (
         "An outer file names one inner file, or one for each SoC, that is there, and has no settings of its own for "
         "the HTP.",
     ),
-    _warned(30, "ddr_perf_mode is asked for only where the chip has it."),
+    _warned(24, "No unknown key has the name of a known one in its own, or around it: it is read as that key."),
+    _warned(
+        30,
+        "What is voted for is there: on this chip, and for ddr_perf_mode with every bus corner at MAX and polling on.",
+        f'{_MEASURED}; vendor, "QNN HTP Performance Infrastructure API"',
+    ),
     _warned(31, "Each core says its perf_profile: one that is left out is high_performance."),
     _warned(
         32, "Numbers are in the range that the documentation names, even where the parser takes more.", _EXTENSIONS
@@ -67,7 +73,14 @@ EXTENSION_RULES = (
         'vendor, "Multi-SoC DLC with Reference Weight Sharing"',
     ),
     _warned(41, "An item of custom has one form of a vote: of two, the expanded one wins."),
+    _warned(
+        42,
+        "soc_model, soc_id and dsp_arch are in the vendor's lists.",
+        f"{_MEASURED}; vendor, supported Snapdragon devices",
+    ),
+    _warned(43, "device_id and core_id are of a device and core that some chip has: 0 to 3."),
     _rule(50, "An outer file is for qnn-net-run and its like: Genie takes it, and does nothing.", Breach.NOTE),
     _rule(51, "No key is deprecated.", Breach.NOTE, _EXTENSIONS),
     _rule(52, "Every key is known to QAIRT 2.47 and later.", Breach.NOTE),
+    _rule(53, "device_id and core_id are 0, which every chip has.", Breach.NOTE),
 )

@@ -1,4 +1,4 @@
-"""Where lint of extension files and the vendor's parser disagree."""
+"""Where lint and import of extension files disagree with the vendor's parser."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from extension_mutations import extension_text, left_open
 from voter import VoterEndedError
 
+from htppower.errors import ProfileError
+from htppower.extensions.extension_file import FileKind, parse_extension_file
+from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.to_profiles import to_profiles
 from htppower.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
@@ -22,8 +26,21 @@ def accepted(reader: Voter, data: bytes) -> bool:
         return False
 
 
+def is_imported(data: bytes) -> bool:
+    """Return whether import makes profiles of a file, or says that it is an outer one, which has no settings."""
+    try:
+        file = parse_extension_file(data)
+        if file.kind is FileKind.OUTER:
+            return not refusals(file)
+        for each in to_profiles(file):
+            each.texts()
+    except ProfileError:
+        return False
+    return True
+
+
 def disagreements(reader: Voter, seeds: range) -> tuple[list[str], int, int]:
-    """Return the files of which lint and the parser disagree, how many were refused, and how many were left open."""
+    """Return the files of which lint or import disagrees with it, how many it refused, and how many were left open."""
     wrong, refused, odd = [], 0, 0
     for seed in seeds:
         data = extension_text(random.Random(seed))
@@ -32,8 +49,10 @@ def disagreements(reader: Voter, seeds: range) -> tuple[list[str], int, int]:
             continue
         taken = accepted(reader, data)
         refused += not taken
-        if taken is is_refused(data):
-            wrong.append(
-                f"seed {seed}, the vendor {'takes' if taken else 'refuses'}:\n{data.decode('utf-8', 'replace')}"
-            )
+        others = [("lint", not is_refused(data)), ("import", is_imported(data))]
+        wrong += [
+            f"seed {seed}, the vendor {'takes' if taken else 'refuses'}, not {name}:\n{data.decode('utf-8', 'replace')}"
+            for name, agreed in others
+            if agreed is not taken
+        ]
     return wrong, refused, odd

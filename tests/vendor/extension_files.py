@@ -1,8 +1,8 @@
-"""Lint of extension files against the vendor's parser, over as many files as wanted.
+"""Lint and import of extension files against the vendor's parser, over as many files as wanted.
 
 python tests/vendor/extension_files.py [--files N] [--from SEED] [--libraries FOLDER]
 
-Prints each file of which the two disagree, and the counts; the exit code is 1 where there is one. FOLDER is that of
+Prints each file of which one disagrees, and the counts; the exit code is 1 where there is one. FOLDER is that of
 another version's ``onnxruntime_qnn``.
 """
 

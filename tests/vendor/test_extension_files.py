@@ -1,11 +1,14 @@
-"""Lint of extension files against the vendor's parser: a file is refused if and only if lint finds an error in it."""
+"""Lint and import of extension files against the vendor's parser.
+
+A file is refused if and only if lint finds an error in it, and import makes no profile of it.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from extension_disagreements import accepted, disagreements
+from extension_disagreements import accepted, disagreements, is_imported
 from extension_mutations import CHAT_APP
 
 from htppower.review.extension_lint.run import is_refused
@@ -17,8 +20,8 @@ FILES = 700
 OPEN = 0.15
 
 
-def test_refused_by_the_vendor_if_and_only_if_an_error_of_lint(reader: Voter) -> None:
-    """Lint and the parser agree on every file that a seed makes and breaks, and on both answers often."""
+def test_refused_by_the_vendor_if_and_only_if_by_lint_and_import(reader: Voter) -> None:
+    """Lint, import and the parser agree on every file that a seed makes and breaks, and on both answers often."""
     wrong, refused, odd = disagreements(reader, range(FILES))
     assert not wrong, wrong[0]
     assert FILES / 4 < refused < FILES * 3 / 4
@@ -30,3 +33,4 @@ def test_a_real_file_is_taken(reader: Voter) -> None:
     data = json.dumps(CHAT_APP).encode()
     assert accepted(reader, data)
     assert not is_refused(data)
+    assert is_imported(data)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
 from htppower.extensions.json_nodes import Kind
+from htppower.extensions.key_table import KEYS
 from htppower.extensions.power_keys import PERF_PROFILES
 from htppower.extensions.refusals.numbers import is_number, is_uint64_like, is_uint_like
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _LARGEST_VTCM_MB = 4095
 # What joins keys, and what the item of a list adds.
 _JOIN, _ITEM = ".", "[]"
+_NAMES = sorted({name for _, name in KEYS}, key=len, reverse=True)
 
 
 class Leaf(NamedTuple):
@@ -34,13 +36,13 @@ class Leaf(NamedTuple):
         path: the keys that lead to it.
         node: it.
         key: the last of these keys; None where no object is around it.
-        named: whether one of the words leads to it, which then names another type.
+        word: the key whose name leads to it, which takes it where it is of its type; empty where none does.
     """
 
     path: str
     node: Node
     key: Member | None = None
-    named: bool = False
+    word: str = ""
 
 
 def _bool(node: Node) -> bool:
@@ -98,7 +100,7 @@ _GRAPH: _Rules = (
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _any),
     (r"finalize_config", _nothing),
-    (r"dynamic_partitioning[.\[]", is_uint_like),
+    (r"\.dynamic_partitioning[.\[]", is_uint_like),
     *((word, is_uint_like) for word in _GRAPH_NUMBERS),
     (r"vtcm_mb", _vtcm),
     (r"perf_profile", _word(PERF_PROFILES)),
@@ -184,8 +186,8 @@ _AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"custom\.")
 
 
 @functools.lru_cache(maxsize=4096)
-def _word_at(path: str) -> tuple[Callable[[Node], bool] | None, bool]:
-    """Return what a word that leads to a value says of it, None without one; and whether a word must."""
+def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
+    """Return the word that leads to a value and what it says of it, None without one; and whether a word must."""
     must = True
     if "graphs" in path:
         rules = _OF_GRAPH
@@ -195,20 +197,31 @@ def _word_at(path: str) -> tuple[Callable[[Node], bool] | None, bool]:
     else:
         rules = _OF_DEVICE if "devices" in path else _OF_CONTEXT if "context" in path else ()
         must = False
-    return next((allows for word, allows in rules if word.search(path)), None), must
+    for word, allows in rules:
+        if found := word.search(path):
+            return _key_in(found[0].rstrip(_JOIN + _ITEM).rpartition(_JOIN)[2]), allows, must
+    return "", None, must
+
+
+def _key_in(name: str) -> str:
+    """Return the longest name of a known key in another one."""
+    return next((known for known in _NAMES if known in name), name)
 
 
 def refused_leaves(root: Node) -> Iterator[Leaf]:
     """Yield the plain values that refuse the file."""
     for leaf in leaves(root):
-        allows, must = _word_at(leaf.path)
+        word, allows, must = _word_at(leaf.path)
         if (must and allows is None) or (allows is not None and not allows(leaf.node)):
-            yield leaf._replace(named=allows is not None)
+            yield leaf._replace(word=word)
 
 
-def has_named(node: Node, path: str) -> bool:
-    """Return whether a word leads to any value in this one."""
-    return any(_word_at(leaf.path)[0] is not None for leaf in leaves(node, path))
+def named_leaves(node: Node, path: str) -> Iterator[Leaf]:
+    """Yield the plain values in a value to which words lead: so the parser reads them, whatever their key is."""
+    for leaf in leaves(node, path):
+        word, allows, _ = _word_at(leaf.path)
+        if allows is not None:
+            yield leaf._replace(word=word)
 
 
 def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Leaf]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
 from htppower.extensions.extension_file import FileKind, inner_blocks
+from htppower.extensions.json_nodes import Member
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.customs import refused_custom, refused_profile
-from htppower.extensions.refusals.leaves import has_named, leaves, refused_leaves
+from htppower.extensions.refusals.leaves import leaves, named_leaves, refused_leaves
 from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.members import refused_members
 from htppower.extensions.refusals.wrong import Wrong
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.extensions.extension_file import ExtensionFile
-    from htppower.extensions.json_nodes import Member, Node
+    from htppower.extensions.json_nodes import Node
     from htppower.extensions.refusals.leaves import Leaf
 
 # Keys of an outer file: whoever reads them reads no inner file.
@@ -33,7 +34,7 @@ def refused(file: ExtensionFile) -> list[Wrong]:
     for block in inner_blocks(file):
         found += refused_members(block)
         found += refused_custom(block)
-    told = [(wrong.at.start, wrong.at.end) for wrong in found]
+    told = [(wrong.at.start, wrong.at.node.end if isinstance(wrong.at, Member) else wrong.at.end) for wrong in found]
     for leaf in _values(file):
         if not any(start <= leaf.node.start and leaf.node.end <= end for start, end in told):
             found.append(_unknown(leaf))
@@ -52,7 +53,7 @@ def _unknown(leaf: Leaf) -> Wrong:
     """Return what is wrong with such a value: where no word leads to it, the key is what is wrong."""
     where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
     name = leaf.path.rpartition(".")[2]
-    if leaf.named:
+    if leaf.word:
         said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
         key = KEYS.get((where, name))
         return Wrong("EXT-11", leaf.node, said, "" if key is None else meant_by(key, leaf.node))
@@ -67,7 +68,7 @@ def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
     for member in root.members:
         first = root.get(member.key)
         if first is not None and first is not member.node:
-            if len(member.node.items) > len(first.items) and has_named(member.node, member.key):
+            if len(member.node.items) > len(first.items) and any(named_leaves(member.node, member.key)):
                 said = f"{member.key} is given twice, here with more in it: {_WHOLE}"
                 yield Wrong("EXT-14", member.node, said, "keep one")
         else:
@@ -87,7 +88,7 @@ def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
     for item in member.node.items:
         if next(leaves(item), None) is None:
             empty = empty or item
-        elif empty is not None and has_named(item, f"{member.key}[]"):
+        elif empty is not None and any(named_leaves(item, f"{member.key}[]")):
             said = f"an object without values before another one in {member.key}: {_WHOLE}"
             yield Wrong("EXT-18", empty, said, "delete it, or put it last")
             return

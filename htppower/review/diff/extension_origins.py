@@ -14,6 +14,7 @@ from htppower.extensions.custom_votes import (
     INIT_START,
 )
 from htppower.extensions.keys import Section
+from htppower.extensions.vote_keys import BESIDE, BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,20 +35,6 @@ FROM: Mapping[str, tuple[str, ...]] = MappingProxyType(
         DEINIT_DONE: (DEINIT_DONE, DEINIT_START, INFERENCE_DONE, INFERENCE_START, *_BEFORE_INFERENCES),
     }
 )
-_BESIDE = {
-    "rpc_control_latency": "rpc_control_latency_us",
-    "rpc_polling_time": "rpc_polling_time_us",
-    "adaptive_polling_time": "adaptive_polling_time_us",
-    "hmx_timeout_us": "hmx_timeout_us",
-    "ddr_perf_mode": "ddr_perf_mode",
-}
-_BLOCKS = {
-    "dcvsControl": "dcvs_v3",
-    "dcvsExpControl": "dcvs_v3_exp",
-    "hmxControl": "hmx_v2",
-    "cengControl": "ceng",
-    "cengExpControl": "ceng_exp",
-}
 _LIMITS = (("Min", "min"), ("Target", "target"), ("Max", "max"))
 # The fields of a vote by the keys of its block.
 _FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -78,8 +65,8 @@ def origins(file: ExtensionFile, core: Block | None, state: str, *, custom: bool
     if custom:
         found = dict(_of_custom(file, core, state))
     for member in reversed(core.node.members):
-        if member.key in _BESIDE and state in (INIT_START, INFERENCE_START, DEINIT_START):
-            found["votes", _BESIDE[member.key]] = member
+        if member.key in BESIDE and state in (INIT_START, INFERENCE_START, DEINIT_START):
+            found["votes", BESIDE[member.key]] = member
         elif member.key == "hmxControl" and state in (INIT_START, INFERENCE_START, DEINIT_START):
             found.update(_of_block(member, "hmx_v2"))
     return found
@@ -96,8 +83,8 @@ def _of_custom(file: ExtensionFile, core: Block, state: str) -> Iterator[tuple[K
     chain = [item for each in FROM[state] for item in reversed(items) if _names(item, each)]
     for number, item in reversed(list(enumerate(chain))):
         for member in reversed(item.node.members):
-            if member.key in _BLOCKS and (number == 0 or not member.key.startswith("dcvs")):
-                yield from _of_block(member, _BLOCKS[member.key])
+            if member.key in BLOCKS and (number == 0 or not member.key.startswith("dcvs")):
+                yield from _of_block(member, BLOCKS[member.key])
     for member in chain[0].node.members if chain else ():
         if member.key == "graphState":
             yield ("relax", {INFERENCE_DONE: "to", DEINIT_DONE: "after_deinit_to"}.get(state, state)), member
@@ -125,10 +112,10 @@ def _of_block(holder: Member, field: str) -> Iterator[tuple[KeyPath, Member]]:
 def _of_object(block: Block, when: str) -> Iterator[tuple[KeyPath, Member]]:
     """Yield the keys of a custom object: its corners have a value for the starts, and one for the dones."""
     for holder in block.node.members:
-        if holder.key not in _BLOCKS:
+        if holder.key not in BLOCKS:
             continue
-        yield from _of_block(holder, _BLOCKS[holder.key])
+        yield from _of_block(holder, BLOCKS[holder.key])
         for member in holder.node.members:
             for part in member.node.members:
                 if part.key == when and member.key in _FIELDS:
-                    yield ("votes", _BLOCKS[holder.key], *_FIELDS[member.key]), part
+                    yield ("votes", BLOCKS[holder.key], *_FIELDS[member.key]), part

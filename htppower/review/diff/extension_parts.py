@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from htppower.errors import Finding, ProfileError
-from htppower.extensions.checks import problems
+from htppower.errors import ProfileError
 from htppower.extensions.custom_votes import (
     DEINIT_DONE,
     DEINIT_START,
@@ -22,8 +21,7 @@ from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.inner_files import inner_files, named_paths
 from htppower.extensions.keys import Section
 from htppower.extensions.performance import core_performance, graph_performance
-from htppower.extensions.refusals.refused import refused
-from htppower.extensions.refusals.text import refused_text
+from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.loading import Examined
 from htppower.review.diff.extension_origins import origins
 from htppower.review.diff.extension_source import ExtensionSource
@@ -58,7 +56,7 @@ def read_extension_files(path: FilePath, find: Callable[[FilePath, FilePath], Fi
         ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing.
     """
     files = inner_files(read_extension_file(path), find)
-    if found := [finding for file in files for finding in _refusals(file)]:
+    if found := [finding for file in files for finding in refusals(file)]:
         raise ProfileError(found)
     return files
 
@@ -69,16 +67,6 @@ def paths_named_by(path: FilePath) -> tuple[str, ...]:
         return named_paths(read_extension_file(path))
     except ProfileError:
         return ()
-
-
-def _refusals(file: ExtensionFile) -> tuple[Finding, ...]:
-    found = [
-        Finding(each.rule, (), each.message, each.hint, place=file.text.place(each.at.start)) for each in refused(file)
-    ]
-    if (at_text := refused_text(file.text)) is not None:
-        offset, message, hint = at_text
-        found.insert(0, Finding("EXT-10", (), message, hint, place=file.text.place(offset)))
-    return tuple(dict.fromkeys(found)) or problems(file)
 
 
 def parts_of(file: ExtensionFile) -> Iterator[Part]:
@@ -110,8 +98,7 @@ def _numbered(name: str, seen: dict[str, int]) -> str:
 
 
 def _core_id(core: Block) -> int:
-    node = core.get("core_id")
-    return 0 if node is None else int(node.value)
+    return core.number("core_id") or 0
 
 
 def _examined(
@@ -146,9 +133,9 @@ def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
 def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state: str) -> ExtensionSource:
     """Return which keys say what is in force after a state."""
     holder = graph or core
-    members = () if holder is None else holder.node.members
-    named = next((member for member in members if member.key == "perf_profile"), None)
-    custom = named is not None and named.node.value == "custom" and core is not None and core.get("custom") is not None
+    named = None if holder is None else holder.member("perf_profile")
+    is_custom = holder is not None and holder.word("perf_profile") == "custom"
+    custom = is_custom and core is not None and core.get("custom") is not None
     path = FilePath(file.path)
     return ExtensionSource(
         path=path,

@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import OLDEST, Section
-from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.refusals.wrong import Wrong
-from htppower.extensions.target import architecture
-from htppower.rules.socs import SOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Node
-    from htppower.rules.platforms import Platform
 
-_DDR_FROM, _LLM_FROM = 81, 79
-_RPC_KEYS = ("rpc_control_latency", "rpc_polling_time", "adaptive_polling_time")
 _DEPRECATED = {
     (Section.DEVICE, "soc_id"): "write soc_model",
     (Section.GRAPH, "fp16_relaxed_precision"): "delete it: since 2.35 it does nothing",
@@ -27,19 +21,12 @@ _DEPRECATED = {
 }
 
 
-def harmful(file: ExtensionFile, platform: Platform | None = None) -> Iterator[Wrong]:
-    """Yield what is taken, with harm; on a platform, what it does not have, too."""
-    arch = architecture(file)
-    if arch is None and platform is not None:
-        arch = platform.arch
+def harmful(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield what is taken, with harm."""
     for block in file.blocks:
         yield from _of_numbers(block)
-        if block.section is Section.DEVICE:
-            yield from _of_chip(block)
-        elif block.section is Section.CORE:
-            yield from _of_core(block, arch, platform)
-        elif block.section is Section.GRAPH:
-            yield from _llm_decode(block, arch)
+        if block.section is Section.CORE:
+            yield from _of_core(block)
     yield from _no_profile(file)
     yield from _excluding(file)
 
@@ -63,40 +50,10 @@ def _is_number(node: Node) -> bool:
     return node.kind in (Kind.INTEGER, Kind.FRACTION)
 
 
-def _of_chip(block: Block) -> Iterator[Wrong]:
-    model, arch = block.get("soc_model"), block.get("dsp_arch")
-    if model is None or arch is None or arch.kind is not Kind.TEXT:
-        return
-    for soc in SOCS:
-        if soc.model == model.value and arch.value != f"v{soc.arch}":
-            said = f"soc_model {soc.model} ({'/'.join(soc.names)}) is v{soc.arch}, and dsp_arch is {arch.value!r}"
-            yield Wrong("EXT-35", arch, said, f'write "v{soc.arch}"')
-
-
-def _of_core(block: Block, arch: int | None, platform: Platform | None) -> Iterator[Wrong]:
-    ddr = block.get("ddr_perf_mode")
-    if ddr is not None and ddr.value is True and (arch is None or arch < _DDR_FROM):
-        where = "on a chip without it" if arch is None else f"on v{arch}, which has no such mode,"
-        said = f"ddr_perf_mode {where} loses the raised votes with it: burst runs on the relaxed ones"
-        yield Wrong("EXT-30", ddr, said, "leave it out, or name a chip of v81 or later in dsp_arch")
+def _of_core(block: Block) -> Iterator[Wrong]:
     if block.get("perf_profile") is None:
         said = "a core without perf_profile runs high_performance"
         yield Wrong("EXT-31", block.node, said, 'say so: "perf_profile": "high_performance"')
-    if platform is not None and platform.os == "qnx":
-        for name in _RPC_KEYS:
-            node = block.get(name)
-            if node is not None:
-                yield Wrong("EXT-37", node, f"{name} does not exist on QNX", "leave it out")
-    yield from _llm_decode(block, arch)
-
-
-def _llm_decode(block: Block, arch: int | None) -> Iterator[Wrong]:
-    profile = block.get("perf_profile")
-    if profile is None or profile.kind is not Kind.TEXT or not profile.value.startswith(LLM_DECODE):
-        return
-    if arch is not None and arch < _LLM_FROM:
-        said = f"{profile.value} on v{arch}: no raised vote is cast, and the run goes on with the relaxed ones"
-        yield Wrong("EXT-36", profile, said, f"write {profile.value.removeprefix(LLM_DECODE)}")
 
 
 def _no_profile(file: ExtensionFile) -> Iterator[Wrong]:

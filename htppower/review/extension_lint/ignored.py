@@ -9,10 +9,9 @@ from htppower.errors import shortened
 from htppower.extensions.extension_file import FileKind
 from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
-from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.wrong import Wrong
-from htppower.profiles.did_you_mean import nearest
+from htppower.extensions.unknown_keys import OURS, unknown_key
 from htppower.runtimes.json_settings import DIALOGS
 
 if TYPE_CHECKING:
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Member
 
-# The key at the top in which suppressions stand: the vendor's parser ignores it.
-OURS = "htppower"
 _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
-# Objects in which anything may stand: nobody says what they take.
-_FREE = {(Section.GRAPH, "finalize_config")}
 
 
 def ignored(file: ExtensionFile) -> Iterator[Wrong]:
@@ -59,18 +54,14 @@ def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
 
 
 def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
-    where = block.section if block.at else "the file"
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
         said = f"{member.key} in an outer file is ignored without a word"
         return Wrong("EXT-23", member, said, "write it into the inner file")
-    homes = [str(section) for (section, name), _ in KEYS.items() if name == member.key and section is not block.section]
-    said = f"{shortened(member.key)!r} in {where} is ignored without a word"
+    found = unknown_key(block, member)
     if member in dialogs_of(file):
-        return Wrong("EXT-20", member, f"{said}: it is a dialog of Genie", "check it with htppower settings --check")
-    if homes:
-        return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
-    near = nearest(member.key, known(block.section))
-    return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
+        said = f"{found.message}: it is a dialog of Genie"
+        return found._replace(message=said, hint="check it with htppower settings --check")
+    return found
 
 
 def _later_devices(top: Block) -> Iterator[Wrong]:

@@ -13,6 +13,7 @@ from htppower.extensions.json_text import parse_json
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+from htppower.review.extension_lint.chips import of_chip
 from htppower.review.extension_lint.custom_items import odd_items
 from htppower.review.extension_lint.harmful import harmful
 from htppower.review.extension_lint.ignored import dialogs_of, ignored
@@ -100,7 +101,7 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     wrong += (each for each in ignored(file) if not any(map(_within(each), starts)))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
     is_dialog = bool(dialogs_of(file))
-    for each in harmful(file, platform):
+    for each in (*harmful(file), *of_chip(file, platform, taken=not starts)):
         if each.rule != "EXT-31" or not (is_dialog or _has_key(each.at, unknown)):
             wrong.append(each)
     wrong += odd_items(file)

@@ -99,7 +99,7 @@ def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"devices": [{"cores": [\n{"perf_profile": "BURST"}]}]}', ":2:18: VALUE-1: 'BURST' is not known"),
+        ('{"devices": [{"cores": [\n{"perf_profile": "BURST"}]}]}', ":2:18: EXT-12: perf_profile has no word 'BURST'"),
         ("{\n  // no\n}", ":2:3: JSON-1: a comment (JSON has none: delete it)"),
         ('{"backend_extensions": {"config_file_path": "none.json"}}', ":1:45: FILE-1: 'none.json' can't be read:"),
         ('{"backend_extensions": {"config_file_path": "chat.json"}}', ":1:45: TYPE-1: 'chat.json' is an outer file"),

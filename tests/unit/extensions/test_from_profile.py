@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from htppower import Lowering, ProfileError, load_profile
 from htppower.errors import Severity
-from htppower.extensions.checks import problems
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.from_profile import CORE_KEYS, from_profile
 from htppower.extensions.key_table import KEYS
 from htppower.extensions.keys import Section
 from htppower.extensions.merge import merged
+from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.profile import PowerState
 from htppower.rules.platforms import find_soc
 from htppower.votes.vote_set import VoteSet
@@ -108,7 +108,7 @@ def test_every_state_has_one_item(profile: Profile) -> None:
         states = [state for item in items for state in item["graphState"]]
         assert set(states) == ALL_STATES
         assert len(states) == len(ALL_STATES)
-    assert not problems(parse_extension_file(exported.text()))
+    assert not refusals(parse_extension_file(exported.text()))
 
 
 def test_a_profile_is_put_into_a_file() -> None:
@@ -133,7 +133,7 @@ def test_the_same_profile_again_changes_nothing() -> None:
 def test_what_is_missing_is_added(text: str, core: int) -> None:
     """The device, its cores, and the core of that id."""
     done = merged(parse_extension_file(text), from_profile(BURST), core=core)
-    assert not problems(done)
+    assert not refusals(done)
     (device,) = done.text.accepted().plain()["devices"]
     (found,) = [each for each in device["cores"] if each.get("core_id", 0) == core]
     assert {name: found[name] for name in found if name != "core_id"} == from_profile(BURST).settings

@@ -9,9 +9,9 @@ from any_profiles import profiles
 from hypothesis import given, settings
 
 from htppower import load_profile
-from htppower.extensions.checks import problems
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.from_profile import from_profile
+from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.to_profiles import to_profiles
 from htppower.profiles.fields import profile_fields, vote_fields
 from htppower.profiles.loading import load_profile as load
@@ -46,7 +46,7 @@ def differing(one: Profile, other: Profile) -> set[KeyPath]:
 def round_trip(profile: Profile) -> Profile:
     """Return a profile as it comes back; what is written is a file that the vendor's parser takes."""
     file = parse_extension_file(from_profile(profile).text(), "any.json")
-    assert not problems(file)
+    assert not refusals(file)
     (imported,) = to_profiles(file)
     assert not rules.errors(imported.profile.case())
     return imported.profile

@@ -133,10 +133,17 @@ EXTENSION_TEXTS = {
         {**_file({**_OUTER, "devices": [{"cores": [_BURST]}]}), **_INNER},
         _file(_OUTER),
     ),
+    "EXT-24": RuleText(
+        "The vendor's parser looks for the names of keys in all keys that lead to a value, and of several such values "
+        "in a device it takes the last: my_perf_profile behind perf_profile is what is voted.",
+        "Give the key another name, or delete it.",
+        _core(my_perf_profile="power_saver"),
+        _core(),
+    ),
     "EXT-30": RuleText(
-        "Where the chip lacks the mode the library answers 13004, and all raised votes of that call are lost: burst "
-        "runs on the relaxed clocks.",
-        "Leave it out, or name a chip of v81 or later.",
+        "Where the chip lacks a vote the library answers 13004, and the other votes of that call can be lost with it: "
+        "with ddr_perf_mode burst runs on the relaxed clocks.",
+        "Leave it out, or name a chip that has it.",
         _core(ddr_perf_mode=True),
         _core(),
     ),
@@ -219,6 +226,18 @@ EXTENSION_TEXTS = {
         ),
         _custom(*_EVERY),
     ),
+    "EXT-42": RuleText(
+        "For a SoC that it does not know the library makes no device, and then casts no vote (999, on x86).",
+        "Write the chip's model number, such as 69 for SM8750.",
+        _device(soc_model=999),
+        _device(soc_model=69),
+    ),
+    "EXT-43": RuleText(
+        "Without such a core the device can't be created (13001), and nothing is voted.",
+        "Write 0, or a core that the chip has.",
+        _core(core_id=7),
+        _core(core_id=0),
+    ),
     "EXT-50": RuleText(
         "Genie takes the inner file. Of an outer one it finds no key that it knows, and then casts no votes.",
         "For Genie, name the inner file in engine.backend.extensions.",
@@ -238,6 +257,13 @@ EXTENSION_TEXTS = {
         "Leave it out where older SDKs read the file.",
         _file({"graphs": [{**_GRAPH, "fp16_clamp_overflow": True}], "devices": [{"cores": [_BURST]}]}),
         _file({"graphs": [_GRAPH], "devices": [{"cores": [_BURST]}]}),
+        ("--notes",),
+    ),
+    "EXT-53": RuleText(
+        "Most chips have one core on one device: on these the device can't be created (13001), and nothing is voted.",
+        "Write 0 where the chip has no other.",
+        _core(core_id=1),
+        _core(core_id=0),
         ("--notes",),
     ),
 }

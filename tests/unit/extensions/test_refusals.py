@@ -1,4 +1,4 @@
-"""What the vendor's parser refuses a file for, each at its place."""
+"""What the vendor's parser refuses a file for, each at its place: the one reading of every command."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from htppower.extensions.checks import problems
 from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.refusals.findings import refusals
 
 CORNERS = {
     f"{clock}VoltageCorner{limit}": "DCVS_VOLTAGE_VCORNER_SVS"
     for clock in ("bus", "core")
     for limit in ("Min", "Target", "Max")
 }
+WHOLE = ": the vendor's tools refuse the whole file"
 ITEM = {"graphState": ["init_start"], "dcvsControl": CORNERS}
 
 
@@ -32,7 +33,7 @@ def custom(*items: Any, **core: Any) -> dict[str, Any]:
 )
 def test_what_the_parser_refuses_as_a_whole_is_refused_here(text: str, said: str) -> None:
     """What lint finds alone stops an import and an export, too, at its place."""
-    (found,) = problems(parse_extension_file(text, "a.json"))
+    (found,) = refusals(parse_extension_file(text, "a.json"))
     assert found.rule == said
     assert found.line == 1
     assert found.column > 1
@@ -45,8 +46,8 @@ def core(**keys: Any) -> dict[str, Any]:
 
 def said(text: dict[str, Any] | str) -> list[str]:
     """Return what is refused, without places."""
-    found = problems(parse_extension_file(text if isinstance(text, str) else json.dumps(text), "f"))
-    return [f"{each.rule}: {each.message}" for each in found]
+    found = refusals(parse_extension_file(text if isinstance(text, str) else json.dumps(text), "f"))
+    return [f"{each.rule}: {each.message.removesuffix(WHOLE)}" for each in found]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,7 @@ def said(text: dict[str, Any] | str) -> list[str]:
         core(perf_profile="llm_decode_burst", rpc_polling_time=20000, hmx_timeout_us=5),
         core(hmxControl={"unknown": 1}),
         custom(ITEM, ITEM),
+        {"devices": [{"dsp_arch": "v90", "cores": [{"my_core_id": 1, "perf_profile": "burst", "custom": []}]}]},
         core(
             perf_profile="custom",
             custom={"dcvsControl": {name: {"start": c, "done": c} for name, c in CORNERS.items()}},
@@ -73,29 +75,32 @@ def test_what_the_vendor_takes_is_not_refused(text: dict[str, Any] | str) -> Non
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        (core(perf_profile="BURST"), "VALUE-1: 'BURST' is not known as perf_profile"),
-        (core(perf_profile=None), "TYPE-1: perf_profile is null, where one of its words is needed"),
-        (core(_comment="x"), "KEY-1: unknown key '_comment'"),
-        (core(rpc_control_latency=2**32), "VALUE-1: rpc_control_latency is 4294967296"),
-        (core(rpc_control_latency=-1), "VALUE-1: rpc_control_latency is -1"),
-        (core(rpc_control_latency=1.0), "TYPE-1: rpc_control_latency is 1.0, where an integer is needed"),
-        (core(ddr_perf_mode=1), "TYPE-1: ddr_perf_mode is 1, where true or false is needed"),
-        (core(perf_profile="custom"), "KEY-2: perf_profile is custom, and there is no key custom"),
-        (custom(ITEM, perf_profile="burst"), "KEY-1: custom beside another perf_profile"),
-        (custom(), "VALUE-1: custom has no item"),
-        (custom({"graphState": ["init_start"]}), "KEY-2: dcvsControl is missing"),
-        (custom({**ITEM, "graphState": []}), "VALUE-1: graphState is empty"),
-        (custom({**ITEM, "graphState": ["init_done", "init_done"]}), "VALUE-1: 'init_done' is there twice"),
-        (custom({**ITEM, "graphState": ["done"]}), "VALUE-1: 'done' is not known as graphState"),
+        (core(perf_profile="BURST"), "EXT-12: perf_profile has no word 'BURST'"),
+        (core(perf_profile=None), "EXT-11: perf_profile takes one of its words, not null"),
+        (core(_comment="x"), "EXT-14: the unknown key devices[].cores[]._comment"),
+        (core(rpc_control_latency=2**32), "EXT-13: rpc_control_latency 4294967296 is not from 0 to 4294967295"),
+        (core(rpc_control_latency=-1), "EXT-13: rpc_control_latency -1 is not from 0 to 4294967295"),
+        (
+            core(rpc_control_latency=1.0),
+            "EXT-11: rpc_control_latency takes an integer, not a number with a fraction or an exponent",
+        ),
+        (core(ddr_perf_mode=1), "EXT-11: ddr_perf_mode takes true or false, not an integer"),
+        (core(perf_profile="custom"), "EXT-17: perf_profile custom without clock votes in custom"),
+        (custom(ITEM, perf_profile="burst"), "EXT-17: custom, and the last perf_profile of the cores is not custom"),
+        (custom(), "EXT-17: perf_profile custom without clock votes in custom"),
+        (custom({"graphState": ["init_start"]}), "EXT-17: perf_profile custom without clock votes in custom"),
+        (custom({**ITEM, "graphState": []}), "EXT-15: graphState is empty"),
+        (custom({**ITEM, "graphState": ["init_done", "init_done"]}), "EXT-15: init_done is in graphState twice"),
+        (custom({**ITEM, "graphState": ["done"]}), "EXT-12: graphState has no word 'done'"),
         (
             custom({**ITEM, "dcvsControl": {**CORNERS, "sleep_disable": True}}),
-            "KEY-1: unknown key 'sleep_disable'",
+            "EXT-14: sleep_disable in an item of custom",
         ),
-        ({"graphs": {}}, "TYPE-1: graphs is an object, where a list of objects is needed"),
-        ({"devices": [1]}, "TYPE-1: 1 in devices, where an object is needed"),
-        ({"devices": [{"dsp_arch": "V79"}]}, "VALUE-1: 'V79' is not known as dsp_arch"),
-        ({"memory": {"mem_type": "raw"}}, "VALUE-1: 'raw' is not known as mem_type"),
-        ("\ufeff{}", "JSON-1: a byte order mark"),
+        ({"graphs": {}}, "EXT-11: graphs takes a list of objects, not an object"),
+        ({"devices": [1]}, "EXT-11: devices takes a list of objects, and an integer is in it"),
+        ({"devices": [{"dsp_arch": "V79"}]}, "EXT-12: dsp_arch has no word 'V79'"),
+        ({"memory": {"mem_type": "raw"}}, "EXT-12: mem_type has no word 'raw'"),
+        ("\ufeff{}", "EXT-10: a byte order mark"),
     ],
 )
 def test_what_the_vendor_refuses_is_told(text: dict[str, Any] | str, finding: str) -> None:
@@ -106,4 +111,4 @@ def test_what_the_vendor_refuses_is_told(text: dict[str, Any] | str, finding: st
 def test_every_refusal_has_its_place() -> None:
     """In the order of the file."""
     text = '{\n "devices": [{"cores": [\n  {"x": 1,\n   "perf_profile": "b"}]}],\n "graphs": 1}'
-    assert [str(each.place) for each in problems(parse_extension_file(text, "f"))] == ["f:3:4", "f:4:20", "f:5:12"]
+    assert [str(each.place) for each in refusals(parse_extension_file(text, "f"))] == ["f:3:4", "f:4:20", "f:5:12"]

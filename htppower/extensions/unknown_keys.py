@@ -1,0 +1,56 @@
+"""Keys that the vendor's parser does not know and does not refuse: it ignores them, or reads them as another key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.errors import shortened
+from htppower.extensions.by_words import read_as
+from htppower.extensions.extension_file import is_by_words
+from htppower.extensions.key_table import KEYS, known
+from htppower.extensions.keys import Section
+from htppower.extensions.refusals.wrong import Wrong
+from htppower.profiles.did_you_mean import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.extension_file import Block, ExtensionFile
+    from htppower.extensions.json_nodes import Member
+
+# The key at the top in which suppressions stand: the vendor's parser ignores it.
+OURS = "htppower"
+
+
+def unknown_keys(file: ExtensionFile) -> Iterator[tuple[Block, Wrong]]:
+    """Yield the keys that are ignored (EXT-20), and those that are read as others (EXT-24), each with its object.
+
+    Of a key that is given twice only the first is told.
+    """
+    for block in file.blocks:
+        told: set[str] = set()
+        for member, key in block.members():
+            if key is None and member.key not in told and (block.at or member.key != OURS):
+                yield block, unknown_key(block, member)
+            told.add(member.key)
+
+
+def unknown_key(block: Block, member: Member) -> Wrong:
+    """Return what becomes of an unknown key of an object, and the mend."""
+    where = block.section if block.at else "the file"
+    if others := read_as(block.at, member):
+        names = ", ".join(others)
+        said = f"{shortened(member.key)!r} in {where} is read as {names}, by the words in it"
+        return Wrong("EXT-24", member, said, f"write {names}, or delete it")
+    said = f"{shortened(member.key)!r} in {where} is ignored without a word"
+    homes = [str(section) for (section, name), _ in KEYS.items() if name == member.key and section is not block.section]
+    if homes:
+        return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
+    near = nearest(member.key, known(block.section))
+    return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
+
+
+def found_by_get(block: Block, member: Member) -> bool:
+    """Return whether ``Block.get`` finds what an unknown key is read as."""
+    sections = (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
+    return all(any(is_by_words(each, name) for each in sections) for name in read_as(block.at, member))

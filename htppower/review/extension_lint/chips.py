@@ -1,0 +1,166 @@
+"""What an extension file asks of a chip: which one it names, and what that lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.extensions.json_nodes import Kind
+from htppower.extensions.keys import Section
+from htppower.extensions.performance import core_performance
+from htppower.extensions.power_keys import DSP_ARCHS, LLM_DECODE
+from htppower.extensions.refusals.wrong import Wrong
+from htppower.extensions.target import architecture
+from htppower.extensions.vote_keys import BESIDE, BLOCKS
+from htppower.rules.platforms import Platform
+from htppower.rules.socs import SOCS
+from htppower.votes.options import BY_FIELD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.extensions.extension_file import Block, ExtensionFile
+    from htppower.extensions.json_nodes import Member, Node
+
+_LLM_FROM = 79
+_DDR = "ddr_perf_mode"
+# Two NSPs on a chip (SA8775P), and four cores on one (SA8797P), are the most that is known.
+_LAST_KNOWN = 3
+# The objects with votes, whose keys the chip may lack.
+_VOTING = frozenset({Section.CORE, Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT})
+
+
+def of_chip(file: ExtensionFile, platform: Platform | None, *, taken: bool) -> Iterator[Wrong]:
+    """Yield what is wrong with the chip that a file is for, and what that lacks.
+
+    Args:
+        file: the file. The architecture that it names counts before that of ``platform``.
+        platform: where it is to run; None where that is not known.
+        taken: whether the vendor's parser takes the file, so that what it votes is known.
+    """
+    arch = architecture(file)
+    platform = Platform() if platform is None else platform
+    if arch is not None:
+        platform = attrs.evolve(platform, arch=arch)
+    for block in file.blocks:
+        if block.section is Section.DEVICE:
+            yield from _unknown_chip(block)
+            yield from _two_chips(block)
+            yield from _numbered(block, "device_id")
+        elif block.section is Section.CORE:
+            yield from _numbered(block, "core_id")
+            yield from _ddr(file, block, platform, taken=taken)
+        if block.section in _VOTING:
+            yield from _lacking(block, platform)
+        if block.section in (Section.CORE, Section.GRAPH):
+            yield from _llm_decode(block, platform.arch)
+
+
+def _unknown_chip(device: Block) -> Iterator[Wrong]:
+    """Yield SoCs and architectures that the vendor does not list; 0, and an empty text, say none."""
+    models = {soc.model for soc in SOCS}
+    for name in ("soc_model", "soc_id"):
+        node = device.get(name)
+        number = device.number(name)
+        if node is not None and number and number not in models:
+            said = f"{name} {number} is in no list of the vendor's: for a SoC that the library does not know nothing is"
+            hint = "write the chip's model number, such as 69 for SM8750"
+            yield Wrong("EXT-42", node, f"{said} voted", hint)
+    arch = device.get("dsp_arch")
+    word = device.word("dsp_arch")
+    if arch is not None and word and word not in DSP_ARCHS:
+        yield Wrong(
+            "EXT-42", arch, f"dsp_arch {word!r} is in no list of the vendor's", f"known: {', '.join(DSP_ARCHS)}"
+        )
+
+
+def _two_chips(device: Block) -> Iterator[Wrong]:
+    model, arch = device.get("soc_model"), device.get("dsp_arch")
+    if model is None or arch is None or arch.kind is not Kind.TEXT:
+        return
+    for soc in SOCS:
+        if soc.model == model.value and arch.value != f"v{soc.arch}":
+            said = f"soc_model {soc.model} ({'/'.join(soc.names)}) is v{soc.arch}, and dsp_arch is {arch.value!r}"
+            yield Wrong("EXT-35", arch, said, f'write "v{soc.arch}"')
+
+
+def _numbered(block: Block, name: str) -> Iterator[Wrong]:
+    """Yield a device or core that may not be there: it is what a key says, or each in a list."""
+    node = block.get(name)
+    if node is None:
+        return
+    for each in node.items or (node,):
+        if each.kind is not Kind.INTEGER or each.value <= 0:
+            continue
+        if each.value > _LAST_KNOWN:
+            said = f"{name} {each.value}: no chip is known to have one, and without it nothing is voted"
+            yield Wrong("EXT-43", each, said, "write 0, or one that the chip has")
+        else:
+            said = f"{name} {each.value}: on a chip without it the device can't be created, and nothing is voted"
+            yield Wrong("EXT-53", each, said, "write 0 where the chip has no other")
+
+
+def _ddr(file: ExtensionFile, core: Block, platform: Platform, *, taken: bool) -> Iterator[Wrong]:
+    """Yield the DDR performance mode where the chip, the bus or polling does not allow it."""
+    node = core.get(_DDR)
+    if node is None or node.value is not True:
+        return
+    lost = "loses the raised votes with it: burst runs on the relaxed ones"
+    option = BY_FIELD[_DDR].option
+    if not platform.has(option):
+        said = f"{_DDR} on v{platform.arch}, which has no such mode, {lost}"
+        yield Wrong("EXT-30", node, said, "leave it out, or name a chip of v81 or later in dsp_arch")
+        return
+    missing = list(_ddr_needs(file, core)) if taken else []
+    if missing:
+        said = f"{_DDR} needs every bus corner at MAX and polling on, and {' and '.join(missing)}"
+        yield Wrong("EXT-30", node, f"{said}: refused, it {lost}", "leave it out, or write perf_profile burst")
+    elif platform.arch is None:
+        said = f"{_DDR} on a chip without it {lost}"
+        yield Wrong("EXT-30", node, said, "leave it out, or name a chip of v81 or later in dsp_arch")
+
+
+def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
+    """Yield what a core's raised votes lack of what the mode needs (QnnHtpPerfInfrastructure.h, SDK 2.50)."""
+    votes = core_performance(file, core).profile.votes
+    bus = None if votes.hvx is None else votes.hvx.bus
+    corners = [] if bus is None else list(dict.fromkeys(each.name for each in (bus.min, bus.target, bus.max)))
+    if not corners or any(not name.startswith("MAX") for name in corners):
+        yield f"the bus is at {'/'.join(corners)}" if corners else "no bus corner is voted"
+    if not votes.rpc_polling_time_us:
+        yield "polling is off"
+
+
+def _lacking(block: Block, platform: Platform) -> Iterator[Wrong]:
+    """Yield the keys whose votes the platform lacks; what takes such a vote back asks for nothing."""
+    for member in block.node.members:
+        field = BESIDE.get(member.key) if block.section is Section.CORE else BLOCKS.get(member.key)
+        if block.section is Section.CORE and member.key == "hmxControl":
+            field = BLOCKS[member.key]
+        if field is None or member.key == _DDR or platform.has(BY_FIELD[field].option) or _asks_for_nothing(member):
+            continue
+        if platform.os in BY_FIELD[field].not_on_systems:
+            yield Wrong("EXT-37", member.node, f"{member.key} does not exist on QNX", "leave it out")
+            continue
+        needs = platform.needs(BY_FIELD[field].option)
+        said = f"{member.key} on v{platform.arch}, which has no such vote, can lose the other votes of its call with it"
+        yield Wrong("EXT-30", member, said, f"leave it out: it is for {needs}")
+
+
+def _asks_for_nothing(member: Member) -> bool:
+    """Return whether a vote on the matrix unit picks the default, which every chip has."""
+    return member.key == "hmxControl" and bool(_value(member.node.get("hmxPickDefault")))
+
+
+def _value(node: Node | None) -> object:
+    return None if node is None else node.value
+
+
+def _llm_decode(block: Block, arch: int | None) -> Iterator[Wrong]:
+    profile = block.get("perf_profile")
+    if profile is None or profile.kind is not Kind.TEXT or not profile.value.startswith(LLM_DECODE):
+        return
+    if arch is not None and arch < _LLM_FROM:
+        said = f"{profile.value} on v{arch}: no raised vote is cast, and the run goes on with the relaxed ones"
+        yield Wrong("EXT-36", profile, said, f"write {profile.value.removeprefix(LLM_DECODE)}")
