@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _Corner = TypeVar("_Corner", VoltageCorner, ExpandedCorner)
 _LIMITS = ("Min", "Target", "Max")
-_PLAIN: Mapping[str, VoltageCorner] = MappingProxyType({corner.enumerator: corner for corner in VoltageCorner})
-_EXPANDED: Mapping[str, ExpandedCorner] = MappingProxyType(
+PLAIN_BY_NAME: Mapping[str, VoltageCorner] = MappingProxyType({corner.enumerator: corner for corner in VoltageCorner})
+EXPANDED_BY_NAME: Mapping[str, ExpandedCorner] = MappingProxyType(
     dict(zip(EXPANDED_CORNERS, ExpandedCorner.__members__.values(), strict=True))
 )
 _MODES = MappingProxyType({mode.enumerator: mode for mode in PowerMode})
@@ -71,7 +71,7 @@ class Blocks:
             clocks = {
                 clock: self._ordered(
                     pairs[f"{clock}VoltageCornerMin"].node,
-                    [_PLAIN[pairs[f"{clock}VoltageCorner{limit}"].word(when)] for limit in _LIMITS],
+                    [PLAIN_BY_NAME[pairs[f"{clock}VoltageCorner{limit}"].word(when)] for limit in _LIMITS],
                 )
                 for clock in ("bus", "core")
             }
@@ -132,11 +132,11 @@ class Blocks:
 
     def _plain_corners(self, block: Block, clock: str) -> list[VoltageCorner]:
         names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
-        return self._ordered(block.node, [_PLAIN[name] for name in names])
+        return self._ordered(block.node, [PLAIN_BY_NAME[name] for name in names])
 
     def _expanded_corners(self, block: Block, clock: str) -> list[ExpandedCorner]:
         names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
-        return self._ordered(block.node, [_EXPANDED.get(name, ExpandedCorner.DISABLE) for name in names])
+        return self._ordered(block.node, [EXPANDED_BY_NAME.get(name, ExpandedCorner.DISABLE) for name in names])
 
     def _ordered(self, node: Node, corners: list[_Corner]) -> list[_Corner]:
         """Return min, target and max in order, which the vendor's parser does not check; DISABLE stands outside it."""

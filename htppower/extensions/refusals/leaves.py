@@ -100,12 +100,13 @@ _GRAPH: _Rules = (
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _any),
     (r"finalize_config", _nothing),
-    (r"\.dynamic_partitioning[.\[]", is_uint_like),
     *((word, is_uint_like) for word in _GRAPH_NUMBERS),
     (r"vtcm_mb", _vtcm),
     (r"perf_profile", _word(PERF_PROFILES)),
     *((word, _bool) for word in _GRAPH_BOOLS),
-    (r"hmx_op_bounding.*(hmx_frequency|dsp_core_frequency)", is_number),
+    (r"hmx_op_bounding\.(hmx_frequency|dsp_core_frequency)", is_number),
+    (r"hmx_op_bounding", _nothing),
+    (r"\.dynamic_partitioning[.\[]", is_uint_like),
 )
 # An architecture is a v and what C reads of a number behind it, whichever number that is, or nothing at all.
 ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")

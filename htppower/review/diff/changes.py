@@ -11,6 +11,7 @@ from htppower.profiles.profile import NO_VOTES
 from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
 from htppower.review.diff.extension_source import ExtensionSource, extension_cause
+from htppower.review.diff.extension_written import without_effect
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -187,13 +188,18 @@ def _vote_changes(name: str, when: str, old: _Side, new: _Side) -> Iterator[Chan
     # Where a vote has another form now, a field that both forms have is one field.
     moved = _moved(old.votes, new.votes, after)
     called = {at: old_at for old_at, at in moved.items()}
+    spelt = before, after
     before = {moved.get(at, at): value for at, value in before.items()}
+    told = []
     for at in _in_order(before, after):
         for part, values in _parts(at, before.get(at), after.get(at)):
             if values[0] != values[1]:
                 effect = effect_of(part, *values, old.votes, new.votes)
                 old_at = (*called.get(at, at), *part[len(at) :])
+                told.append(part)
                 yield _change(name, when, part, values, effect, (old, new), old_at)
+    for at, one, other in without_effect(old.file, new.file, told, spelt):
+        yield attrs.evolve(_change(name, when, at, (None, None), Effect.WORDING, (old, new)), old=one, new=other)
 
 
 def _moved(old: VoteSet, new: VoteSet, after: Mapping[KeyPath, Any]) -> dict[KeyPath, KeyPath]:

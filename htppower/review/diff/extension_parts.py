@@ -25,10 +25,12 @@ from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.loading import Examined
 from htppower.review.diff.extension_origins import origins
 from htppower.review.diff.extension_source import ExtensionSource
+from htppower.review.diff.extension_written import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.errors import Place
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.performance import Performance
     from htppower.profiles.profile import PowerState, Profile
@@ -107,12 +109,15 @@ def _examined(
     said = f"{performance.perf_profile} as in {FilePath(file.path).name}."
     profile = attrs.evolve(performance.profile, name=FilePath(file.path).stem, summary=said, source=FilePath(file.path))
     relax = profile.relax
+    remarked = frozenset(remark.place for remark in performance.remarks)
     named: dict[tuple[str, ...], Examined[PowerState]] = {}
     if relax is not None:
-        named["relax", "to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE))
+        named["relax", "to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE, remarked))
         if relax.after_deinit_to is not relax.to:
-            named["relax", "after_deinit_to"] = _state(relax.after_deinit_to, _source(file, core, graph, DEINIT_DONE))
-    raised = _source(file, core, graph, INFERENCE_START)
+            last = _source(file, core, graph, DEINIT_DONE, remarked)
+            named["relax", "after_deinit_to"] = _state(relax.after_deinit_to, last)
+    raised = _source(file, core, graph, INFERENCE_START, remarked)
+    profile = attrs.evolve(profile, votes=as_written(profile.votes, raised.origins))
     if graph is None and core is not None and raised.is_custom:
         raised = attrs.evolve(raised, phases=_phases(file, core))
     return Examined(profile, raised, (), readable=True, named=named)
@@ -123,14 +128,22 @@ def _phases(file: ExtensionFile, core: Block) -> dict[str, tuple[VoteSet, Extens
     usual = {INIT_START: INFERENCE_START, INIT_DONE: INFERENCE_DONE, DEINIT_START: INFERENCE_START}
     if all(in_force[state] == in_force[other] for state, other in usual.items()):
         return {}
-    return {state: (in_force[state], _source(file, core, None, state)) for state in usual}
+    sources = {state: _source(file, core, None, state) for state in usual}
+    return {state: (as_written(in_force[state], source.origins), source) for state, source in sources.items()}
 
 
 def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
-    return Examined(state, source, (), readable=True)
+    written = attrs.evolve(state, votes=as_written(state.votes, source.origins))
+    return Examined(written, source, (), readable=True)
 
 
-def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state: str) -> ExtensionSource:
+def _source(
+    file: ExtensionFile,
+    core: Block | None,
+    graph: Block | None,
+    state: str,
+    remarked: frozenset[Place] = frozenset(),
+) -> ExtensionSource:
     """Return which keys say what is in force after a state."""
     holder = graph or core
     named = None if holder is None else holder.member("perf_profile")
@@ -151,5 +164,6 @@ def _source(file: ExtensionFile, core: Block | None, graph: Block | None, state:
         origins=origins(file, core, state, custom=custom),
         named=named,
         is_custom=custom,
+        remarked=remarked,
         holder=file.text.accepted() if holder is None else holder.node,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.extensions.json_nodes import Kind
 from htppower.profiles.extends import ResolvedFile
 from htppower.review.diff.causes import Cause
 
@@ -28,6 +29,7 @@ class ExtensionSource(ResolvedFile):
         named: the key ``perf_profile`` whose profile says the other fields; None where the file has none.
         is_custom: whether that profile is ``custom``, whose votes have keys of their own.
         holder: the core, or what would hold it.
+        remarked: where values stand that a profile can't say.
         phases: of a custom profile, the votes on clocks in init_start, init_done and deinit_start, each with its keys;
             only where one differs from the votes of inferences, or those after them.
     """
@@ -38,6 +40,18 @@ class ExtensionSource(ResolvedFile):
     is_custom: bool
     holder: Node
     phases: Mapping[str, tuple[VoteSet, ExtensionSource]] = attrs.field(factory=dict)
+    remarked: frozenset[Place] = frozenset()
+
+    @property
+    def written(self) -> Mapping[KeyPath, Node]:
+        """The plain values that say fields of votes."""
+        plain = {at: member.node for at, member in self.origins.items() if at[0] == "votes"}
+        return {at: node for at, node in plain.items() if node.kind not in (Kind.OBJECT, Kind.LIST)}
+
+    def is_unsaid(self, at: KeyPath) -> bool:
+        """Return whether a profile can't say what is written for a field."""
+        member = self.origins.get(at)
+        return member is not None and self.extension.place(member.node) in self.remarked
 
     def place(self, at: KeyPath) -> Place:
         """Return the place of the key that says a field."""
