@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from htppower.extensions.refusals.leaves import named_leaves
+from htppower.extensions.refusals.leaves import named_leaves, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,14 +26,10 @@ def by_words(at: KeyPath, node: Node) -> Mapping[str, Leaf]:
         at: the known keys that lead to the object, items of lists by number.
         node: the object.
     """
-    return MappingProxyType({leaf.word: leaf for leaf in named_leaves(node, _path(at))})
+    return MappingProxyType({leaf.word: leaf for leaf in named_leaves(node, path_of(at))})
 
 
 def read_as(at: KeyPath, member: Member) -> tuple[str, ...]:
     """Return the keys that an unknown key of an object is read as, by the words in its name; none if it is ignored."""
-    leaves = named_leaves(member.node, _path((*at, member.key)))
+    leaves = named_leaves(member.node, path_of((*at, member.key)))
     return tuple(dict.fromkeys(leaf.word for leaf in leaves))
-
-
-def _path(at: KeyPath) -> str:
-    return "".join("[]" if key.isdecimal() else f".{key}" for key in at).removeprefix(".")

@@ -21,6 +21,7 @@ from htppower.extensions.refusals.numbers import is_number, is_uint64_like, is_u
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.errors import KeyPath
     from htppower.extensions.json_nodes import Member, Node
 
 _LARGEST_VTCM_MB = 4095
@@ -153,8 +154,8 @@ _CUSTOM_OBJECT: _Rules = (
     *_IN_CORE,
     (r"custom\.dcvsControl\.(start|done)", _nothing),
     (r"custom\.dcvsControl", _any),
-    (r"custom\.hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
-    (r"custom\.hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    (r"custom\..*hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
+    (r"custom\..*hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
 )
 _CUSTOM_ITEMS: _Rules = (
     *_DEVICE,
@@ -170,8 +171,8 @@ _CUSTOM_ITEMS: _Rules = (
     (r"dcvs(Exp)?Control", _nothing),
     (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
     (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
-    (r"cengExpControl.*cengVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
     (r"cengControl.*cengVoltageCorner(Min|Target|Max)", _word(CORNERS)),
+    (r"cengExpControl.*cengVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
     (r"ceng(Exp)?Control.*cengPerfMode", is_uint_like),
 )
 
@@ -223,6 +224,16 @@ def named_leaves(node: Node, path: str) -> Iterator[Leaf]:
         word, allows, _ = _word_at(leaf.path)
         if allows is not None:
             yield leaf._replace(word=word)
+
+
+def holds_values(node: Node, path: str) -> bool:
+    """Return whether there is a plain value in this one that the parser looks up: a word leads to it, or must."""
+    return any(allows is not None or must for _, allows, must in (_word_at(leaf.path) for leaf in leaves(node, path)))
+
+
+def path_of(at: KeyPath) -> str:
+    """Return the keys that lead to an object, joined; known ones, and items of lists by number."""
+    return "".join(_ITEM if key.isdecimal() else f"{_JOIN}{key}" for key in at).removeprefix(_JOIN)
 
 
 def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Leaf]:

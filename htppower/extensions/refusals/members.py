@@ -8,7 +8,7 @@ from htppower.errors import shortened
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section, Type
-from htppower.extensions.refusals.leaves import ARCH
+from htppower.extensions.refusals.leaves import ARCH, holds_values, path_of
 from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.numbers import is_integer, is_number, is_uint_like
 from htppower.extensions.refusals.wrong import Wrong
@@ -58,6 +58,10 @@ def refused_members(block: Block) -> Iterator[Wrong]:
     for member, key in block.members():
         first = seen.setdefault(member.key, member.node)
         if key is None or (block.section, member.key) in _ONLY_LEAVES:
+            path = path_of((*block.at, member.key))
+            if first is not member.node and holds_values(member.node, path) and not holds_values(first, path):
+                said = f"{shortened(member.key)} is given twice, here with a value and before without: {_WHOLE}"
+                yield Wrong("EXT-14", member, said, "keep one")
             continue
         wrong = list(_of_value(key, member.node, first=first is member.node))
         yield from wrong
@@ -73,7 +77,8 @@ def _of_value(key: Key, node: Node, *, first: bool) -> Iterator[Wrong]:
         if not is_uint_like(node):
             yield _type(key, node) if not is_number(node) else _range(key, node)
         return
-    if node.kind not in key.type.kinds or (node.kind is Kind.INTEGER and not is_integer(node)):
+    too_long = node.kind is Kind.INTEGER and not is_integer(node) and key.type is not Type.NUMBER
+    if node.kind not in key.type.kinds or too_long:
         yield _range(key, node) if node.kind is Kind.INTEGER and Kind.INTEGER in key.type.kinds else _type(key, node)
     elif key.type in (Type.INTEGER, Type.INTEGER_OR_WORD) and node.kind is Kind.INTEGER:
         lowest, highest = _limits(key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import LEVELS, Event
+from htppower.review.advice.own_settings import recorded_runtime
 from htppower.review.advice.profiles import USUAL_SUSTAIN_US
 from htppower.review.advice.rules import COLD_START, CONTENTION, HUMPS, POWER_UP, WAKE_UP
 from htppower.review.advice.statistics import FEWEST_FOR_HUMPS, mean, median, present, two_humps
@@ -67,7 +68,9 @@ def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
     evidence += _in_words(numbers, slow, where)
     gain_us = max(0.0, mean(times) - found.fast)
     confidence = Confidence.HIGH if count >= _SURE else Confidence.MEDIUM
-    return Advice(HUMPS, confidence, tuple(evidence), _DO, min(1.0, gain_us / mean(times)), gain_us)
+    # A runtime that votes by itself has no profile whose votes could stay up longer.
+    do = _DO if recorded_runtime(numbers.measurement.profile) is None else _DO[1:]
+    return Advice(HUMPS, confidence, tuple(evidence), do, min(1.0, gain_us / mean(times)), gain_us)
 
 
 def _medians(numbers: Numbers, event: Event, times: Sequence[float], found: Humps) -> tuple[float, float] | None:

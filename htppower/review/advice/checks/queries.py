@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.review.advice.events import Event
+from htppower.review.advice.own_settings import kept_up, lacks, recorded_runtime
 from htppower.review.advice.profiles import USUAL_SUSTAIN_US, sustain_us
 from htppower.review.advice.rules import FIRST_QUERY
 from htppower.review.advice.statistics import median
@@ -49,11 +50,17 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
     )
     lost_us = (ratio - 1) / ratio * first_token_us
     pause_us = median(gap for gap in gaps[1:] if gap is not None and gap > held_us) if often else 0.0
+    profile = numbers.measurement.profile
+    do = _do(pause_us)
+    if pause_us and profile is not None and recorded_runtime(profile) is not None:
+        do = kept_up(profile, pause_us)
+        if not do:
+            return Nothing(FIRST_QUERY, f"{said}; {lacks(profile, f'votes over a pause of {time(pause_us)}')}")
     return Advice(
         FIRST_QUERY,
         numbers.confidence(Confidence.MEDIUM),
         evidence,
-        _do(pause_us),
+        do,
         numbers.share(lost_us) * len(cold) / (len(cold) + len(warm)),
         lost_us if often else 0.0,
         Gain.EVERY_INFERENCE if often else Gain.ONCE,

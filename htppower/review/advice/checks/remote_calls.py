@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import attrs
+
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import Event
+from htppower.review.advice.own_settings import awake, lacks, polled_adaptively, recorded_runtime
 from htppower.review.advice.profiles import LONGEST_POLLING_US, polling_us, polls_adaptively
 from htppower.review.advice.rules import POLLING, WAKE_UP
 from htppower.review.advice.words import percent, time
@@ -33,6 +36,15 @@ _DOUBT = 0.5
 _CPU_WEIGHT = 0.1
 # Adaptive polling is for inferences from about 1 ms on (vendor).
 _ADAPTIVE_US = 1_000
+
+_NOT_IN_FORCE = (
+    "htppower status          # is the session RAISED, is polling in force?",
+    "htppower doctor          # does the library take the votes?",
+)
+_MODE_NOT_SET = (
+    "htppower settings --check FILE   # does the runtime read its mode?",
+    "htppower doctor                  # does the library take the votes?",
+)
 
 
 class _Way(NamedTuple):
@@ -62,7 +74,7 @@ def wake_up(numbers: Numbers) -> Advice | Nothing:
     said = f"{way.said}; an empty call takes about {EMPTY_CALL_US} us"
     if way.time_us < _WAY_LEAST_US or numbers.share(way.time_us) < _WAY_SHARE:
         return Nothing(WAKE_UP, said)
-    if not isinstance(polling(numbers), Nothing):
+    if isinstance(_too_short(numbers), Advice):
         return Nothing(WAKE_UP, f"{way.said}; polling ends before the answer (ADV-2)")
     gain_us = min(way.time_us - EMPTY_CALL_US, numbers.whole_us)
     share = numbers.share(gain_us) * (1 if way.confidence is Confidence.HIGH else _DOUBT)
@@ -74,29 +86,43 @@ def wake_up(numbers: Numbers) -> Advice | Nothing:
     do, sure = _awake(numbers), way.confidence
     if profile is not None and polling_us(profile):
         evidence.append(f"{profile.name} votes polling, so its votes may not be in force.")
-        do = (
-            "htppower status          # is the session RAISED, is polling in force?",
-            "htppower doctor          # does the library take the votes?",
-        )
+        do = _NOT_IN_FORCE if recorded_runtime(profile) is None else _MODE_NOT_SET
         share *= _DOUBT
         sure = max(sure, Confidence.MEDIUM, key=list(Confidence).index)
+    if not do and profile is not None:
+        return Nothing(WAKE_UP, f"{said}; {lacks(profile, 'latency or polling')}")
     return Advice(WAKE_UP, numbers.confidence(sure), tuple(evidence), do, share, gain_us)
 
 
 def _awake(numbers: Numbers) -> tuple[str, ...]:
     """Return the votes that keep the CPU awake; without polling where the inference or the SoC is not for it."""
-    soc = numbers.measurement.soc
+    soc, profile = numbers.measurement.soc, numbers.measurement.profile
+    polls = soc is None or soc.arch >= _POLLING_ARCH
+    too_long = (numbers.typical(Event.RPC) or 0.0) > LONGEST_POLLING_US
+    if profile is not None and recorded_runtime(profile) is not None:
+        return awake(profile, polls=polls, adaptive_us=_ADAPTIVE_US if too_long else None)
     votes = ["rpc_control_latency_us: 100"]
-    if soc is None or soc.arch >= _POLLING_ARCH:
+    if polls:
         votes.append(f"rpc_polling_time_us: {LONGEST_POLLING_US}")
-        rpc_us = numbers.typical(Event.RPC) or 0.0
-        if rpc_us > LONGEST_POLLING_US:
+        if too_long:
             votes.append(f"adaptive_polling_time_us: {_ADAPTIVE_US}")
     return (f"votes: {{{', '.join(votes)}}}",)
 
 
 def polling(numbers: Numbers) -> Advice | Nothing:
     """ADV-2."""
+    found = _too_short(numbers)
+    profile = numbers.measurement.profile
+    if isinstance(found, Nothing) or profile is None or recorded_runtime(profile) is None:
+        return found
+    do = polled_adaptively(profile, _ADAPTIVE_US)
+    if not do:
+        return Nothing(POLLING, f"{found.evidence[0].rstrip('.')}; {lacks(profile, 'adaptive polling')}")
+    return attrs.evolve(found, do=do)
+
+
+def _too_short(numbers: Numbers) -> Advice | Nothing:
+    """Return whether polling ends before the answer, with the votes of a profile that mend it."""
     profile = numbers.measurement.profile
     # What lies within the call is shorter than it: where that is too long for polling, the call is.
     call = next((event for event in (Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR) if numbers.has(event)), None)

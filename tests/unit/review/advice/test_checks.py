@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from measured import Recipe, made, ort_csv, viewer_csv, viewer_text
+from measured import Recipe, genie_json, made, ort_csv, viewer_csv, viewer_text
 
 from htppower.profiles.loading import load_profile
 from htppower.review.advice.advice import Confidence
@@ -17,6 +17,7 @@ from htppower.review.advice.numbers import Numbers
 from htppower.review.advice.readers.recognise import read_measurements
 from htppower.review.advice.run import advise
 from htppower.review.advice.statistics import two_humps
+from htppower.runtimes.expressed import records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,3 +149,81 @@ def test_a_record_is_not_told_to_sustain(tmp_path: Path) -> None:
     assert "for 0 us" not in said["onnxruntime:burst"]
     assert [name for name, words in said.items() if "relax:" in words or "votes:" in words] == ["burst"]
     assert "one power-up serves them all" in said["onnxruntime:burst"]
+
+
+RECORDS = [
+    f"{runtime}:{mode}"
+    for runtime in ("onnxruntime", "vendor", "litert", "litert-auto", "executorch")
+    for mode in records(runtime)
+]
+
+
+def pauses(pause_us: int) -> str:
+    """Return queries of which each third is slower, after a pause."""
+    found, now = [], 0
+    for place in range(15):
+        now += pause_us if place % 3 == 0 else 20_000
+        found.append((now, 90_000.0 if place % 3 == 0 else 60_000.0, 16))
+        now += 120_000
+    return genie_json(found)
+
+
+@pytest.fixture(scope="module")
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measurement]:
+    """Return what gives advice about calls, polling, queries and two groups."""
+    humps = [Recipe(mhz=300.0, compute=8000.0) if each % 2 else Recipe() for each in range(40)]
+    texts = {
+        "a late wake-up": ort_csv(made([Recipe(way=2500.0)] * 20)),
+        "polling ends": ort_csv(made([Recipe(compute=15_000.0, way=3000.0)] * 20)),
+        "a short pause": pauses(200_000),
+        "a long pause": pauses(2_000_000),
+        "two groups": ort_csv(made(humps)),
+    }
+    found = {}
+    for name, text in texts.items():
+        path = tmp_path_factory.mktemp("measured") / "measured"
+        path.write_text(text, encoding="utf-8")
+        (found[name],) = read_measurements(str(path))
+    return found
+
+
+def do(measured: Measurement, name: str) -> dict[str, tuple[str, ...]]:
+    """Return what to do under a profile, by rule."""
+    told = advise([attrs.evolve(measured, profile=load_profile(name))]).told
+    return {each.advice.rule.id: each.advice.do for each in told}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_advice_on_a_record_is_in_the_settings_of_its_runtime(measurements: dict[str, Measurement], name: str) -> None:
+    """A runtime that votes by itself has no votes of a profile, and no power state, to change."""
+    lines = [line for measured in measurements.values() for advised in do(measured, name).values() for line in advised]
+    assert not [line for line in lines if "votes:" in line or "relax:" in line]
+
+
+def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) -> None:
+    """Latency, polling and sustain where the runtime sets them; nothing where it has no such setting."""
+    late, ends = measurements["a late wake-up"], measurements["polling ends"]
+    short, long = measurements["a short pause"], measurements["a long pause"]
+    assert do(late, "balanced")["ADV-1"] == ("votes: {rpc_control_latency_us: 100, rpc_polling_time_us: 9999}",)
+    (of_vendor,) = do(late, "vendor:balanced")["ADV-1"]
+    assert of_vendor.startswith('"rpc_control_latency": 100, "rpc_polling_time": 9999')
+    latency, mode = do(late, "onnxruntime:balanced")["ADV-1"]
+    assert latency.startswith("rpc_control_latency=100")
+    assert mode.startswith("htp_performance_mode=burst")
+    (flag,) = do(late, "litert:balanced")["ADV-1"]
+    assert flag.startswith("--qualcomm_htp_performance_mode=sustained_high_performance")
+    assert "ADV-2" in do(ends, "burst")
+    assert do(ends, "vendor:burst")["ADV-2"][0].startswith('"adaptive_polling_time": 1000')
+    assert not {"ADV-1", "ADV-2"} & set(do(ends, "onnxruntime:burst"))
+    assert do(short, "vendor:high_performance")["ADV-10"][0].startswith('"perf_profile": "sustained_high_performance"')
+    assert "sustainInferencePerfState" in do(short, "vendor:balanced")["ADV-10"][0]
+    assert "ADV-10" not in do(long, "vendor:balanced")
+    assert do(long, "litert-auto:burst")["ADV-10"][0].startswith("--qualcomm_htp_perf_ctrl_mode=manual")
+    assert do(long, "balanced")["ADV-10"][0].startswith("relax: ")
+
+
+def test_a_record_that_polls_in_vain_names_no_session(measurements: dict[str, Measurement]) -> None:
+    """Where a mode polls and the wake-up is late all the same, its setting is what to look at."""
+    said = do(measurements["a late wake-up"], "onnxruntime:burst")["ADV-1"]
+    assert said[0].startswith("htppower settings --check")
+    assert not any("status" in line for line in said)
