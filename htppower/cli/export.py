@@ -22,7 +22,7 @@ from htppower.profiles.loading import load_profile
 
 if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
-    from htppower.extensions.lost import Lost
+    from htppower.profiles.lost import Lost
     from htppower.rules.socs import Soc
 
 _MOST_CORES = 2**32 - 1

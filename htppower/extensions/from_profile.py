@@ -17,11 +17,12 @@ from htppower.extensions.custom_votes import (
 )
 from htppower.extensions.item_blocks import item_blocks
 from htppower.extensions.json_edits import new_text
-from htppower.extensions.lost import Lost, lost_fields, sustains
+from htppower.extensions.lost import lost_fields, sustains
 from htppower.extensions.target import without_missing
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
+    from htppower.profiles.lost import Lost
     from htppower.profiles.profile import Profile
     from htppower.rules.socs import Soc
     from htppower.votes.vote_set import VoteSet
@@ -76,8 +77,8 @@ def from_profile(profile: Profile, arch: int | None = None) -> Exported:
             what is lost. None where it is not known: all votes are written.
     """
     there, missing = without_missing(profile, arch)
-    told = {each.at for each in missing}
-    lost = (*missing, *(each for each in lost_fields(there) if each.at not in told))
+    told = {each.field for each in missing}
+    lost = (*missing, *(each for each in lost_fields(there) if each.field not in told))
     votes, relax = there.votes, there.relax
     sets = [votes] if relax is None else [votes, relax.to.votes, relax.after_deinit_to.votes]
     settings: dict[str, Any] = {"perf_profile": "system_settings"}

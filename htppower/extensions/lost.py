@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
-from htppower.errors import KeyPath, Severity
+from htppower.errors import Severity
+from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Lowering, power_states
 from htppower.profiles.sustain import first_us
 from htppower.votes.clock_votes import DcvsV3
@@ -14,6 +13,7 @@ from htppower.votes.clock_votes import DcvsV3
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile, Relax
     from htppower.votes.vote_set import VoteSet
 
@@ -22,28 +22,6 @@ SUSTAIN_US = 300_000
 # The votes that the vendor's voter casts once, when the device is created.
 _CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
 _BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
-
-
-@attrs.frozen
-class Lost:
-    """A field of a profile that an extension file can't say, or says differently.
-
-    Attributes:
-        at: the keys that lead to it in the profile; those of a power state behind the field that names it.
-        says: what the profile says.
-        instead: what the vendor's voter does with the exported file.
-        severity: a warning where it votes otherwise; a note where that makes no difference on its own id, or is how
-            it treats the vendor's own profiles.
-    """
-
-    at: KeyPath
-    says: str
-    instead: str
-    severity: Severity = Severity.WARNING
-
-    def __str__(self) -> str:
-        """Return it in a line."""
-        return f"{'.'.join(self.at)}: {self.says}; {self.instead}"
 
 
 def sustains(relax: Relax) -> bool:
@@ -63,7 +41,7 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
     found += _taken_back([(("votes",), votes), *((at, state.votes) for at, state in power_states(profile))])
     found += _of_times(relax)
     if not _votes_on_clocks(profile):
-        found = [each for each in found if each.at[-1] in _BESIDE]
+        found = [each for each in found if each.field[-1] in _BESIDE]
         if not any(getattr(votes, name) for name in _CAST_ONCE) and votes.ddr_perf_mode is None:
             asks = "nothing that asks for anything"
             found += [_note(("votes",), asks, "nothing is voted"), _note(("relax",), asks, "nothing is lowered")]

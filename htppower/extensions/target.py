@@ -10,8 +10,8 @@ import attrs
 from htppower.errors import Severity
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
-from htppower.extensions.lost import Lost
 from htppower.profiles.fields import spell
+from htppower.profiles.lost import Lost
 from htppower.profiles.profile import power_states
 from htppower.rules.platforms import Platform
 from htppower.rules.socs import SOCS

@@ -19,6 +19,7 @@ from htppower.extensions.remarks import Remark
 from htppower.extensions.unknown_keys import found_by_get, unknown_keys
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ class Imported:
         comments = [self.of, *map(str, self.remarks), *self.left_out]
         lines = [line for comment in comments for line in _comment(comment)]
         lines += [line for _, line in profile_lines(self.profile, self.base)]
-        texts = {f"{self.profile.name}.yaml": "\n".join(lines) + "\n"}
-        texts.update({f"states/{state.name}.yaml": state_text(state) + "\n" for state in self.states})
-        return texts
+        states = {state.name: state_text(state) + "\n" for state in self.states}
+        return ProfileFiles(self.profile.name, "\n".join(lines) + "\n", states).texts()
 
 
 def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "") -> tuple[Imported, ...]:

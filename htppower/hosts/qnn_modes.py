@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.loading import load_profile
+from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Profile
 from htppower.runtimes.expressed import records
 from htppower.runtimes.onnxruntime import nearest_mode, provider_settings
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from htppower.errors import KeyPath
     from htppower.votes.vote_set import VoteSet
 
 
@@ -25,23 +25,8 @@ def modes() -> Mapping[str, VoteSet]:
     return MappingProxyType({mode: record.votes for mode, record in records("onnxruntime").items()})
 
 
-@attrs.frozen
-class Unexpressed:
-    """A field of a profile that the provider's options can't express.
-
-    Attributes:
-        field: the keys that lead to it in the profile.
-        says: what the profile says, as it is spelt in a file.
-        instead: what the provider does.
-    """
-
-    field: KeyPath
-    says: str
-    instead: str
-
-    def __str__(self) -> str:
-        """Return the field, what the profile says, and what the provider does, as one line."""
-        return f"{'.'.join(self.field)}: {self.says}; the provider: {self.instead}"
+# The name under which the value was public before that of settings and extension files had one.
+Unexpressed = Lost
 
 
 @attrs.frozen
@@ -54,7 +39,7 @@ class ProviderOptions:
     """
 
     options: dict[str, str] = attrs.field(hash=False)
-    unexpressed: tuple[Unexpressed, ...]
+    unexpressed: tuple[Lost, ...]
 
 
 def provider_options(profile: str | os.PathLike[str] | Profile) -> ProviderOptions:
@@ -73,5 +58,5 @@ def provider_options(profile: str | os.PathLike[str] | Profile) -> ProviderOptio
     if not isinstance(profile, Profile):
         profile = load_profile(profile)
     found = nearest_mode(profile)
-    unexpressed = (Unexpressed(each.field, each.says, each.instead) for each in found.lost)
+    unexpressed = (attrs.evolve(each, by="the provider") for each in found.lost)
     return ProviderOptions(provider_settings(found, profile), tuple(unexpressed))

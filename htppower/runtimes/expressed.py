@@ -11,8 +11,8 @@ import attrs
 from htppower.profiles.discovery import own_name
 from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_records
+from htppower.profiles.lost import Lost
 from htppower.profiles.profile import is_held
-from htppower.runtimes.settings import Lost
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 
@@ -109,13 +109,13 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
     wanted, done = profile.relax, expressed.relax
     if wanted is None:
         if done is not None and done.to.votes and not held:
-            yield Lost(("relax",), "unset", f"lowers the core to {_spell_core(done.to.votes)}")
+            yield _lost(("relax",), "unset", f"lowers the core to {_spell_core(done.to.votes)}")
         return
     fields = [(at, value) for at, value in profile_fields(profile) if at[0] == "relax" and at[1:]]
     if held and is_held(profile):
         return
     if done is None or held:
-        yield from (Lost(at, spell(value), _HELD) for at, value in fields)
+        yield from (_lost(at, spell(value), _HELD) for at, value in fields)
         return
     for name, side in _SIDES.items():
         states = getattr(wanted, name), getattr(done, name)
@@ -127,7 +127,11 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
     for at, value in fields:
         instead = getattr(done, at[1])
         if at[1] not in _SIDES and value != getattr(instead, "value", instead):
-            yield Lost(at, spell(value), spell(getattr(instead, "value", instead)))
+            yield _lost(at, spell(value), spell(getattr(instead, "value", instead)))
+
+
+def _lost(at: KeyPath, says: str, instead: str) -> Lost:
+    return Lost(at, says, instead, by="the runtime")
 
 
 def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
@@ -155,7 +159,7 @@ def _votes_lost(side: KeyPath, wanted: VoteSet, done: VoteSet, without: str) -> 
         if value is None and at in _AS_WITHOUT_VOTE and instead == _AS_WITHOUT_VOTE[at]:
             continue
         unvoted = _WITHOUT_VOTE.get(at, without)
-        yield Lost((*side, *at[1:]), spell(value), unvoted if instead is None else spell(instead))
+        yield _lost((*side, *at[1:]), spell(value), unvoted if instead is None else spell(instead))
 
 
 def _distance(profile: Profile, found: Nearest) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from htppower.extensions.from_profile import from_profile
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import LLM_DECODE_PROFILES
 from htppower.runtimes.expressed import Nearest, lost, nearest, records
-from htppower.runtimes.settings import Lost, Part, Settings
+from htppower.runtimes.settings import Part, Settings
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
@@ -55,7 +55,7 @@ def write(profile: Profile) -> Settings:
     named = Part("extension file, by name", _by_name(profile, found), "json", EXTENSION_FILE, note)
     exported = from_profile(profile)
     own_lost = tuple(
-        Lost(each.at, each.says, each.instead) for each in exported.lost if each.severity is not Severity.NOTE
+        attrs.evolve(each, by="the runtime") for each in exported.lost if each.severity is not Severity.NOTE
     )
     note = f"{_CUSTOM} {_DDR}" if exported.settings.get("ddr_perf_mode") else _CUSTOM
     own = Part("extension file, vote by vote", exported.text().rstrip(), "json", EXTENSION_FILE, note)

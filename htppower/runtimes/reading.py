@@ -17,11 +17,12 @@ import attrs
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
+from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
 from htppower.runtimes.json_settings import DIALOG, said_by_json
 from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
-from htppower.runtimes.profile_text import Imported, state_lines
+from htppower.runtimes.profile_text import state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
@@ -31,7 +32,7 @@ from htppower.runtimes.text_settings import said_by_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Reader = Callable[[str, str], "tuple[Imported, ...]"]
+    Reader = Callable[[str, str], "tuple[ProfileFiles, ...]"]
 
 JSON_RULE = "SET-13"
 
@@ -96,7 +97,7 @@ def sniff(text: str, name: str) -> Reader | None:
     return read if readable else None
 
 
-def read(text: str, path: str) -> tuple[Imported, ...]:
+def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     """Return the profiles that the settings in a text are, each as a file.
 
     Raises:
@@ -128,7 +129,7 @@ def _unknown(statement: Statement) -> Finding:
     return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
 
 
-def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[Imported]:
+def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileFiles]:
     """Yield a profile for every mode, with what stands beside it."""
     for statement in statements:
         option = statement.option
@@ -140,7 +141,7 @@ def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[Imported
         yield _profile(statement, beside, path)
 
 
-def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> Imported:
+def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> ProfileFiles:
     mode, runtime = statement.mode, statement.option.runtime if statement.option else ""
     control = next((each.mode for key, each in beside.items() if "_perf_ctrl_" in key), "")
     # Records have no automatic default.
@@ -164,7 +165,7 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> I
     if after is not None and after.mode not in ("", "default") and mode != "default":
         states = {f"{name}_after_run": _state_after_run(f"{name}_after_run", after)}
         lines += ["relax:", f"  to: {name}_after_run"]
-    return Imported(name, "\n".join(lines) + "\n", statement.place, states)
+    return ProfileFiles(name, "\n".join(lines) + "\n", states, statement.place)
 
 
 def _of_no_counterpart(statement: Statement) -> Iterator[str]:
@@ -179,7 +180,7 @@ def _state_after_run(name: str, after: Statement) -> str:
     return state_lines(name, f"As {after.key} {after.value}.", votes, f"{after.place}: {after.key} {after.value}.")
 
 
-def _named_apart(profiles: Iterator[Imported]) -> Iterator[Imported]:
+def _named_apart(profiles: Iterator[ProfileFiles]) -> Iterator[ProfileFiles]:
     """Yield profiles with a number behind each name that is there already."""
     seen: dict[str, int] = {}
     for each in profiles:

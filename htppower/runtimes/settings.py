@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.errors import KeyPath
+    from htppower.profiles.lost import Lost
     from htppower.profiles.profile import Profile
 
 
@@ -28,26 +28,6 @@ class Part:
     language: str
     file: str = ""
     note: str = ""
-
-
-@attrs.frozen
-class Lost:
-    """A field of a profile that a runtime can't express.
-
-    Attributes:
-        field: the keys that lead to it in the profile; a field of its power state begins with ``lowered``, one of that
-            in which DE-INIT ends with ``after_deinit``.
-        says: what the profile says, as it is spelt in a file.
-        instead: what the runtime does.
-    """
-
-    field: KeyPath
-    says: str
-    instead: str
-
-    def __str__(self) -> str:
-        """Return the field, what the profile says, and what the runtime does, as one line."""
-        return f"{'.'.join(self.field)}: {self.says}; the runtime: {self.instead}"
 
 
 @attrs.frozen

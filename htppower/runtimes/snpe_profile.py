@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError, printable
+from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import comment, profile_name, quoted
-from htppower.runtimes.profile_text import Imported, state_lines, vote_lines
+from htppower.runtimes.profile_text import state_lines, vote_lines
 
 if TYPE_CHECKING:
     from htppower.runtimes.snpe_reading import PerfConfig
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _NO_COUNTERPART = ("DSP_SLEEP_DISABLE_MS", "HIGH_PERFORMANCE_MODE", "FAST_INIT_ENABLE")
 
 
-def imported(config: PerfConfig, path: str) -> Imported:
+def imported(config: PerfConfig, path: str) -> ProfileFiles:
     """Return a perf config as a profile and its power state.
 
     Raises:
@@ -59,4 +60,4 @@ def imported(config: PerfConfig, path: str) -> Imported:
         last = f"{name}_deinit_done"
         lines.append(f"  after_deinit_to: {last}")
         states[last] = state_lines(last, f"In which DE-INIT of {name} ends.", config.ends_in)
-    return Imported(name, "\n".join(lines) + "\n", place, states)
+    return ProfileFiles(name, "\n".join(lines) + "\n", states, place)

@@ -1,7 +1,7 @@
 """Values of an extension file as they are written, where a profile made of it can't say them.
 
-The vendor's voter casts polling times and sleep latencies beyond the documented ranges, and corners out of order, as they
-are (measured). Others, such as an HMX timeout out of its range, change nothing.
+The vendor's voter casts polling times and sleep latencies beyond the documented ranges, and corners out of order, as
+they are (measured). Others, such as an HMX timeout out of its range, change nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def without_effect(
     """Yield the vote fields that two sides write differently, and that have the same effect, each with both values.
 
     Args:
-        old, new: what the sides are read from.
+        old: what the one side is read from.
+        new: what the other is read from.
         told: the fields that have another effect.
         spelt: the values of the votes, by field, of a side that is no extension file.
     """

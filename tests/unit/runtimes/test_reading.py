@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from htppower import Profile
-    from htppower.runtimes.profile_text import Imported
+    from htppower.profiles.profile_files import ProfileFiles
 
 GENAI = """{
   "model": {
@@ -36,7 +36,7 @@ GENAI = """{
 """
 
 
-def loaded(found: Imported, folder: Path) -> Profile:
+def loaded(found: ProfileFiles, folder: Path) -> Profile:
     """Return what is imported, loaded from files."""
     (folder / "states").mkdir(exist_ok=True)
     for path, text in found.texts().items():

@@ -14,6 +14,7 @@ from htppower.review.advice.described import notes
 from htppower.review.advice.events import Event
 from htppower.review.advice.measurement import Measurement
 from htppower.review.advice.numbers import Numbers
+from htppower.review.advice.own_settings import kept_up
 from htppower.review.advice.readers.recognise import read_measurements
 from htppower.review.advice.run import advise
 from htppower.review.advice.statistics import two_humps
@@ -203,7 +204,7 @@ def test_advice_on_a_record_is_in_the_settings_of_its_runtime(measurements: dict
 def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) -> None:
     """Latency, polling and sustain where the runtime sets them; nothing where it has no such setting."""
     late, ends = measurements["a late wake-up"], measurements["polling ends"]
-    short, long = measurements["a short pause"], measurements["a long pause"]
+    long = measurements["a long pause"]
     assert do(late, "balanced")["ADV-1"] == ("votes: {rpc_control_latency_us: 100, rpc_polling_time_us: 9999}",)
     (of_vendor,) = do(late, "vendor:balanced")["ADV-1"]
     assert of_vendor.startswith('"rpc_control_latency": 100, "rpc_polling_time": 9999')
@@ -215,11 +216,18 @@ def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) ->
     assert "ADV-2" in do(ends, "burst")
     assert do(ends, "vendor:burst")["ADV-2"][0].startswith('"adaptive_polling_time": 1000')
     assert not {"ADV-1", "ADV-2"} & set(do(ends, "onnxruntime:burst"))
-    assert do(short, "vendor:high_performance")["ADV-10"][0].startswith('"perf_profile": "sustained_high_performance"')
-    assert "sustainInferencePerfState" in do(short, "vendor:balanced")["ADV-10"][0]
-    assert "ADV-10" not in do(long, "vendor:balanced")
+    assert "ADV-10" not in do(long, "vendor:burst")
     assert do(long, "litert-auto:burst")["ADV-10"][0].startswith("--qualcomm_htp_perf_ctrl_mode=manual")
-    assert do(long, "balanced")["ADV-10"][0].startswith("relax: ")
+    assert do(long, "burst")["ADV-10"][0].startswith("relax: ")
+
+
+def test_the_vendors_voter_sustains_for_300_ms_at_most() -> None:
+    """By the mode of the same clocks that does, else by custom; a longer pause has no setting."""
+    (of_mode,) = kept_up(load_profile("vendor:high_performance"), 200_000)
+    assert of_mode.startswith('"perf_profile": "sustained_high_performance"')
+    (of_custom,) = kept_up(load_profile("vendor:balanced"), 200_000)
+    assert "sustainInferencePerfState" in of_custom
+    assert kept_up(load_profile("vendor:balanced"), 300_000) == ()
 
 
 def test_a_record_that_polls_in_vain_names_no_session(measurements: dict[str, Measurement]) -> None:
