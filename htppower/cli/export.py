@@ -19,6 +19,7 @@ from htppower.extensions.from_profile import from_profile
 from htppower.extensions.merge import merged
 from htppower.extensions.target import architecture
 from htppower.profiles.loading import load_profile
+from htppower.review.layout import terminal_width, wrapped
 
 if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
@@ -114,7 +115,9 @@ def _soc(name: str) -> Soc:
 
 def _tell(profile: str, lost: tuple[Lost, ...], *, strict: bool, notes: bool) -> None:
     for each in lost:
-        if each.severity is not Severity.NOTE:
-            echo(f"htppower: {profile}: {'error' if strict else each.severity}: {each}", err=True)
-        elif notes:
-            echo(f"htppower: {profile}: {each.severity}: {each}", err=True)
+        is_note = each.severity is Severity.NOTE
+        if is_note and not notes:
+            continue
+        weighs = "error" if strict and not is_note else each.severity
+        for line in wrapped(f"htppower: {profile}: {weighs}: {each}", terminal_width(), "  "):
+            echo(line, err=True)

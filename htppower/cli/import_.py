@@ -20,6 +20,7 @@ from htppower.extensions.inner_files import inner_files
 from htppower.extensions.to_profiles import to_profiles
 from htppower.extensions.unknown_keys import unknown_keys
 from htppower.profiles.strict_yaml import NotRegular, read_regular_file
+from htppower.review.layout import terminal_width, wrapped
 from htppower.review.settings_check.check import findings_of
 from htppower.runtimes.reading import named_extensions, said, sniff
 
@@ -119,7 +120,8 @@ def _found(file: ExtensionFile, wrong: Wrong) -> Finding:
 def _tell(unknown: list[Finding], *, strict: bool) -> None:
     """Tell of keys that nothing reads, or that are read as others; with ``strict`` end the command there."""
     for found in unknown:
-        echo(f"htppower: {'error' if strict else 'warning'}: {found}", err=True)
+        for line in wrapped(f"htppower: {'error' if strict else 'warning'}: {found}", terminal_width(), "  "):
+            echo(line, err=True)
     if unknown and strict:
         click.get_current_context().exit(REFUSED)
 

@@ -15,7 +15,7 @@ from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import standard_input
 from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
-from htppower.cli.terminal import echo, is_terminal
+from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
 from htppower.review.lint.formats import NAMES, render
@@ -111,7 +111,6 @@ def command(
     platform = _platform(soc, arch, system)
     _refuse_no_uri(help_uri)
     io_memory = None if prepared is None else _prepared(prepared)
-    terminal = is_terminal()
     files = _files((path for path in paths if path != str(STDIN)), folders)
     texts = {STDIN: standard_input()} if str(STDIN) in paths else {}
 
@@ -132,7 +131,7 @@ def command(
             raise click.UsageError("--fix mends files, and the standard input is none")
         _mend(run)
     report = run(texts)._replace(strict=strict, help_uri=help_uri or "")
-    text = write_outputs(outputs, form, lambda name, width: render(report, name, width if terminal else None))
+    text = write_outputs(outputs, form, lambda name, width: render(report, name, width))
     if text:
         print_document(text, form)
     if any(map(report.counts, report.findings)):

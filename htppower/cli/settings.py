@@ -11,7 +11,7 @@ from htppower.cli.exit_codes import INVALID, REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.options import folders_option, format_option, refuse_given
 from htppower.cli.outputs import FormAndFile, print_document, write_outputs
-from htppower.cli.terminal import echo, is_terminal
+from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.loading import load_profile
 from htppower.review.layout import labelled, wrapped
@@ -107,8 +107,7 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, Path], .
 
     checked = check(paths)
     report = checked.report._replace(strict=strict)
-    terminal = is_terminal()
-    text = write_outputs(outputs, form, lambda name, width: render(report, name or "text", width if terminal else None))
+    text = write_outputs(outputs, form, lambda name, width: render(report, name or "text", width))
     if text:
         print_document(text, form)
     for path, known in checked.forms.items():

@@ -6,11 +6,15 @@ A file is refused if and only if lint finds an error in it, and import makes no 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from extension_disagreements import accepted, disagreements, is_imported
 from extension_mutations import CHAT_APP
 
+from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.to_profiles import to_profiles
+from htppower.review.diff.extension_parts import parts_of
 from htppower.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
@@ -34,3 +38,58 @@ def test_a_real_file_is_taken(reader: Voter) -> None:
     assert accepted(reader, data)
     assert not is_refused(data)
     assert is_imported(data)
+
+
+def cores(*each: dict[str, Any], **device: Any) -> dict[str, Any]:
+    """Return a file with cores."""
+    return {"devices": [{**device, "cores": list(each)}]}
+
+
+def clocks(corner: str, **more: Any) -> dict[str, Any]:
+    """Return a dcvsControl."""
+    corners = {f"{clock}VoltageCorner{end}" for clock in ("bus", "core") for end in ("Min", "Target", "Max")}
+    return {**dict.fromkeys(corners, f"DCVS_VOLTAGE_VCORNER_{corner}"), **more}
+
+
+BURST = {"perf_profile": "burst"}
+START = ["init_start", "inference_start"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        cores({**BURST, "my_perf_profile": "balanced"}),
+        cores({"my_perf_profile": "balanced", **BURST}),
+        cores({**BURST, "zzz": {"perf_profile": "power_saver"}}),
+        cores({**BURST, "x_perf_profiles": ["balanced", "low_balanced"]}),
+        cores({**BURST, "my_rpc_control_latency": 55, "rpc_polling_timex": 77.0}),
+        cores({**BURST, "custom": []}, dsp_arch="v90"),
+        cores({**BURST, "custom": [{"graphState": ["init_start"]}]}),
+        cores({**BURST, "rpc_polling_time": 20_000}),
+        cores({"perf_profile": "balanced\0x"}),
+        cores(
+            {
+                "perf_profile": "custom",
+                "custom": [{"graphState": START, "dcvsControl": clocks("NOM"), "my_rpc_polling_time": 77}],
+            }
+        ),
+    ],
+    ids=json.dumps,
+)
+def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str, Any]) -> None:
+    """Keys are read by the words in their names, and of several the last counts; numbers are cast as written."""
+    data = json.dumps(file).encode()
+    cast: dict[str, int] = {}
+    for call in voter.dialog(data).at("create"):
+        for name, fields in call.votes:
+            cast.setdefault(
+                *(("core", fields["coreVoltageCornerTarget"]) if name == "DCVS_V3" else (name, *fields.values()))
+            )
+    (part,) = parts_of(parse_extension_file(data, "a.json"))
+    votes = part.profile.value.votes
+    assert votes.dcvs_v3 is not None
+    assert cast["core"] == votes.dcvs_v3.core.target
+    assert cast["rpc_control_latency"] == votes.rpc_control_latency_us
+    assert cast.get("rpc_polling_time", 0) == (votes.rpc_polling_time_us or 0)
+    (made,) = to_profiles(parse_extension_file(data, "a.json"))
+    assert made.profile.votes.dcvs_v3 == votes.dcvs_v3

@@ -184,7 +184,7 @@ def _compiled(rules: _Rules) -> tuple[tuple[re.Pattern[str], Callable[[Node], bo
 _OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
 _OF_DEVICE, _OF_CONTEXT = _compiled(_DEVICE), _compiled(_CONTEXT)
 _OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
-_AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"custom\.")
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"\.custom\.")
 
 
 @functools.lru_cache(maxsize=4096)

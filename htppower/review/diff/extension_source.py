@@ -43,7 +43,7 @@ class ExtensionSource(ResolvedFile):
     remarked: frozenset[Place] = frozenset()
 
     @property
-    def written(self) -> Mapping[KeyPath, Node]:
+    def plain_values(self) -> Mapping[KeyPath, Node]:
         """The plain values that say fields of votes."""
         plain = {at: member.node for at, member in self.origins.items() if at[0] == "votes"}
         return {at: node for at, node in plain.items() if node.kind not in (Kind.OBJECT, Kind.LIST)}

@@ -69,7 +69,7 @@ def without_effect(
         told: the fields that have another effect.
         spelt: the values of the votes, by field, of a side that is no extension file.
     """
-    sides = [each.written if isinstance(each, ExtensionSource) else None for each in (old, new)]
+    sides = [each.plain_values if isinstance(each, ExtensionSource) else None for each in (old, new)]
     for at in dict.fromkeys(at for side in sides if side is not None for at in side):
         if any(at[: len(each)] == each or each[: len(at)] == at for each in told):
             continue

@@ -48,6 +48,7 @@ def of_chip(file: ExtensionFile, platform: Platform | None, *, taken: bool) -> I
             yield from _unknown_chip(block)
             yield from _two_chips(block)
             yield from _numbered(block, "device_id")
+            yield from _numbered(block, "core_id")
         elif block.section is Section.CORE:
             yield from _numbered(block, "core_id")
             yield from _ddr(file, block, platform, taken=taken)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
-from htppower.review.extension_lint.ignored import OURS
+from htppower.extensions.unknown_keys import OURS
 from htppower.review.lint.suppressions import Found, from_words
 
 if TYPE_CHECKING:

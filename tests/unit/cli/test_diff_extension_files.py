@@ -165,3 +165,42 @@ def test_every_form_tells_it(command: Command) -> None:
         assert "new.json core 0" in said
         assert "new.json:2:28" in said
     assert "native calls:" in command.output("diff", old, new, "--timeline", exit_code=1)
+
+
+def test_values_beyond_the_limits_are_shown_as_they_are_written(command: Command) -> None:
+    """Polling is cast as it is written; an HMX timeout out of its range is not, so that two of them do the same."""
+    usual = write("usual.json", cores({"perf_profile": "burst"}))
+    long = write("long.json", cores({"perf_profile": "burst", "rpc_polling_time": 20_000}))
+    assert [change[2:6] for change in told(command, usual, long)] == [
+        ("rpc_polling_time_us", "9999", "20000", "raises power")
+    ]
+    assert [change[2:6] for change in told(command, "burst", long)] == [
+        ("rpc_polling_time_us", "9999", "20000", "raises power")
+    ]
+    one, other = (write(f"{us}.json", cores({"perf_profile": "burst", "hmx_timeout_us": us})) for us in (50, 60))
+    assert [change[2:6] for change in told(command, one, other)] == [("hmx_timeout_us", "50", "60", "wording only")]
+    assert [change[2:6] for change in told(command, one, usual)] == [("hmx_timeout_us", "50", "unset", "wording only")]
+    assert told(command, one, one, exit_code=0) == []
+
+
+def test_a_custom_vote_beyond_the_limits_is_shown_as_it_is_written(command: Command) -> None:
+    """A sleep latency and corners out of order, which import sorts, are cast so; a perf mode without meaning is not."""
+    sides = []
+    for name, latency, lowest, mode in (("a", 5, "NOM", 100), ("b", 9, "TURBO", 101)):
+        made = item([*START, *DONE], "NOM", hmxControl={"hmxPickDefault": 0, "hmxPerfMode": mode})
+        made["dcvsControl"] |= {"sleep_latency_us": latency, "busVoltageCornerMin": f"DCVS_VOLTAGE_VCORNER_{lowest}"}
+        sides.append(write(f"{name}.json", cores({"perf_profile": "custom", "custom": [made]})))
+    changes = {change[2]: change[3:6] for change in told(command, *sides) if change[1] == "inference"}
+    assert changes == {
+        "dcvs_v3.sleep_latency_us": ("5", "9", "changes latency"),
+        "dcvs_v3.bus.min": ("NOM", "TURBO", "raises power"),
+        "hmx_v2.perf_mode": ("100", "101", "wording only"),
+    }
+
+
+def test_a_profile_under_another_key_is_the_place_of_its_changes(command: Command) -> None:
+    """The key that is read as perf_profile has done it."""
+    old = write("old.json", cores({"perf_profile": "burst"}))
+    new = write("new.json", '{"devices": [{"cores": [{"perf_profile": "burst",\n "my_perf_profile": "balanced"}]}]}')
+    causes = {(change[6]["line"], change[6]["column"]) for change in told(command, old, new) if "dcvs" in change[2]}
+    assert causes == {(2, 2)}

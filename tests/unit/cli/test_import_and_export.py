@@ -27,7 +27,8 @@ AS_BURST = 'profile: chat\nextends: burst\nsummary: "burst as in chat.json."\n'
 
 @pytest.fixture(name="command")
 def _command() -> Command:
-    return Command()
+    """Return the command, wide enough for what is told in one line."""
+    return Command(columns=500)
 
 
 @pytest.fixture(name="chat")
@@ -171,6 +172,60 @@ def test_what_is_lost_is_told(command: Command, tmp_path: Path) -> None:
     assert (strict.exit_code, strict.stdout, strict.stderr) == (1, "", f"htppower: {mine}: error: {lost}\n")
     assert not file.exists()
     assert "note: relax.to.rpc_polling_time_us" in command.run("export", str(mine), "--notes").stderr
+
+
+MISSPELT = {
+    "devices": [{"soc_modle": 69, "cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}],
+    "devics": [],
+}
+
+
+def test_keys_that_nothing_reads_are_told(command: Command, chat: Path) -> None:
+    """On standard error and in the profile; with --strict they are errors, and nothing is made."""
+    chat.write_text(json.dumps(MISSPELT))
+    told = command.run("import", str(chat))
+    assert told.exit_code == 0
+    assert [line.split(": ")[1:4:2] for line in told.stderr.splitlines()] == [
+        ["warning", "EXT-20"],
+        ["warning", "EXT-20"],
+        ["warning", "EXT-24"],
+    ]
+    assert "did you mean soc_model?" in told.stderr
+    comments = " ".join(line.removeprefix("#").strip() for line in told.stdout.splitlines() if line.startswith("#"))
+    assert "'devics' in the file is ignored without a word" in comments
+    assert "'my_perf_profile' in devices[].cores[] is read as perf_profile" in comments
+    assert "extends: balanced" in told.stdout
+    strict = command.run("import", str(chat), "--strict", "-o", str(chat.parent / "out"))
+    assert (strict.exit_code, strict.stdout) == (1, "")
+    assert strict.stderr.count("error:") == 3
+    assert not (chat.parent / "out").exists()
+
+
+def test_settings_that_nobody_reads_are_told(command: Command, tmp_path: Path) -> None:
+    """Of the settings of a runtime, too: a misspelt option beside one that votes."""
+    file = tmp_path / "genai_config.json"
+    options = {"htp_performance_mode": "burst", "htp_performance_mod": "balanced"}
+    provider = {"provider_options": [{"qnn": options}]}
+    file.write_text(json.dumps({"model": {"decoder": {"session_options": provider}}}))
+    told = command.run("import", str(file))
+    assert (told.exit_code, told.stderr.count("SET-1")) == (0, 1)
+    assert command.run("import", str(file), "--strict").exit_code == 1
+
+
+def test_a_clean_file_is_taken_strictly(command: Command, chat: Path) -> None:
+    """Settings that are not about votes are known keys."""
+    done = command.run("import", str(chat), "--strict")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_a_profile_is_not_put_beside_a_key_that_would_count_instead(command: Command, chat: Path) -> None:
+    """An unknown key of the first device that is read as perf_profile stands behind it, and would be voted."""
+    text = json.dumps({"devices": [{"cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}]})
+    chat.write_text(text)
+    done = command.run("export", "burst", "--into", str(chat))
+    assert done.exit_code == 2
+    assert "EXT-24" in done.stderr
+    assert chat.read_text() == text
 
 
 def test_an_unknown_soc_is_refused(command: Command) -> None:

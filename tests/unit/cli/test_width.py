@@ -53,6 +53,22 @@ def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, 
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_about_a_vendors_file_is_wider(command: Command, tmp_path: Path, width: int) -> None:
+    """What an export loses, what an import does not read, and what lint finds, all in full words."""
+    file = tmp_path / "m.json"
+    file.write_text(
+        '{"devices": [{"soc_modle": 69, "cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}]}'
+    )
+    for arguments in (("export", "burst", "--notes"), ("import", str(file)), ("lint", str(file))):
+        done = command.run(*arguments, columns=width)
+        told = done.output if arguments[0] == "lint" else done.stderr
+        # A place is never broken, so that it can be followed.
+        lines = [line for line in told.splitlines() if str(file) not in line]
+        assert lines
+        assert [line for line in lines if shown_width(line) > width] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("arguments", HELP, ids=" ".join)
 def test_no_line_of_help_is_wider(command: Command, arguments: tuple[str, ...], width: int) -> None:
     """The help of every command keeps the width, too, breaks no option, and ends with an example."""

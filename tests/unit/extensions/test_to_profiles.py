@@ -309,3 +309,58 @@ def test_hostile_names_stay_in_their_comment() -> None:
     text = {"graphs": [{"graph_names": ["a\nvotes: unset"], "perf_profile": "burst"}]}
     found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert all(line.startswith("#") for line in found[-1].texts()["camera_graphs0.yaml"].splitlines()[:2])
+
+
+@pytest.mark.parametrize(
+    ("core", "votes_as", "said"),
+    [
+        ({"perf_profile": "burst", "my_perf_profile": "balanced"}, "balanced", "read as perf_profile, by the words"),
+        ({"my_perf_profile": "balanced", "perf_profile": "burst"}, "burst", "read as perf_profile"),
+        (
+            {"perf_profile": "burst", "zzz": {"perf_profile": "balanced"}},
+            "balanced",
+            "'zzz' in devices[].cores[] is read",
+        ),
+        ({"perf_profile": "burst", "zzz": {}}, "burst", "'zzz' in devices[].cores[] is ignored without a word"),
+        ({"perf_profile": "burst", "custom": []}, "burst", "custom beside perf_profile burst is not voted"),
+        ({"perf_profile": "burst", "core_id": [0]}, "burst", ""),
+        ({"perf_profile": "burst", "core_id": {}}, "burst", ""),
+        ({"perf_profile": "balanced\0x"}, "balanced", ""),
+        (
+            {"perf_profile": "custom", "my_custom": [item(START, "NOM")]},
+            "system_settings",
+            "read as graphState, busVoltageCornerMin",
+        ),
+    ],
+)
+def test_what_the_vendor_takes_is_read_as_it_reads_it(core: dict[str, Any], votes_as: str, said: str) -> None:
+    """Keys by the words in their names, of several the last; what is not read, or not taken over, is a remark."""
+    found = imported(core)
+    assert found.profile.votes.hvx == load_profile(votes_as).votes.hvx
+    assert said in remarks(found)
+    assert ("left out here" in remarks(found)) is ("my_custom" in core)
+
+
+def test_a_number_too_long_for_the_vendors_field_is_left_out() -> None:
+    """A double under an unknown key passes the parser; what becomes of it there is not known."""
+    found = imported({"perf_profile": "burst", "my_rpc_control_latency": 1e20})
+    assert found.profile.votes.rpc_control_latency_us == 100
+    assert "no number of us; left out" in remarks(found)
+
+
+def test_cores_that_differ_are_said_to_be_one_to_the_vendor() -> None:
+    """On x86, where it was measured, the last core of a device says what is voted."""
+    text = {"devices": [{"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}]}]}
+    found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert all("what the last of them says" in remarks(each) for each in found)
+
+
+def test_objects_behind_a_key_that_is_given_twice_are_not_read() -> None:
+    """The first counts, of a block of votes, too."""
+    first, second = (json.dumps(clocks(corner)) for corner in ("NOM", "SVS"))
+    states = json.dumps([*START, *DONE, "deinit_done"])
+    items = f'[{{"graphState": {states}, "dcvsControl": {first}, "dcvsControl": {second}}}]'
+    text = f'{{"devices": [{{"cores": [{{"perf_profile": "custom", "custom": {items}}}]}}]}}'
+    (found,) = to_profiles(parse_extension_file(text, "camera.json"))
+    assert found.profile.votes.dcvs_v3 is not None
+    assert found.profile.votes.dcvs_v3.core == VoltageRange.at(VoltageCorner.NOM)

@@ -221,3 +221,85 @@ def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path
     before = file.read_bytes()
     command.run("lint", str(file), "--fix")
     assert file.read_bytes() == before
+
+
+def corners(name: str) -> dict[str, Any]:
+    """Return an item that raises the clocks to a corner."""
+    keys = [f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max")]
+    states = ["init_start", "inference_start", "deinit_start", "init_done", "inference_done", "deinit_done"]
+    return {"graphState": states, "dcvsControl": dict.fromkeys(keys, f"DCVS_VOLTAGE_VCORNER_{name}")}
+
+
+@pytest.mark.parametrize(
+    ("arch", "core", "said"),
+    [
+        ("v81", {"perf_profile": "burst", "ddr_perf_mode": True}, []),
+        ("v81", {"perf_profile": "burst", "ddr_perf_mode": False}, []),
+        ("v79", {"perf_profile": "burst", "ddr_perf_mode": True}, ["v79, which has no such mode"]),
+        ("v81", {"perf_profile": "high_performance", "ddr_perf_mode": True}, ["and the bus is at TURBO:"]),
+        (
+            "v81",
+            {"perf_profile": "balanced", "ddr_perf_mode": True},
+            ["and the bus is at NOM_PLUS and polling is off:"],
+        ),
+        ("v81", {"perf_profile": "burst", "rpc_polling_time": 0, "ddr_perf_mode": True}, ["and polling is off:"]),
+        ("v81", {"perf_profile": "system_settings", "ddr_perf_mode": True}, ["no bus corner is voted and polling"]),
+        (
+            "v81",
+            {"perf_profile": "custom", "ddr_perf_mode": True, "custom": [corners("TURBO")]},
+            ["and the bus is at TURBO and polling is off:"],
+        ),
+        ("v73", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, ["hmxControl on v73"]),
+        ("v73", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 1}}, []),
+        ("v75", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, []),
+        ("v89", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, ["hmxControl on v89"]),
+        (
+            "v69",
+            {
+                "perf_profile": "custom",
+                "custom": [
+                    {
+                        **corners("SVS"),
+                        "cengControl": dict.fromkeys(
+                            ("cengVoltageCornerMin", "cengVoltageCornerTarget", "cengVoltageCornerMax"),
+                            "DCVS_VOLTAGE_VCORNER_SVS",
+                        ),
+                    }
+                ],
+            },
+            ["cengControl on v69"],
+        ),
+    ],
+)
+def test_what_the_chip_lacks_is_told(
+    command: Command, tmp_path: Path, arch: str, core: dict[str, Any], said: list[str]
+) -> None:
+    """By the table of the platform's votes, and of the DDR mode by the bus and polling that it needs."""
+    file = written(tmp_path / "htp.json", {"devices": [{"dsp_arch": arch, "cores": [core]}]})
+    found = [each["message"] for each in linted(command, file) if each["rule"] == "EXT-30"]
+    assert len(found) == len(said)
+    assert all(words in message for words, message in zip(said, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("device", "core", "rules"),
+    [
+        ({"soc_model": 999}, {}, ["EXT-42"]),
+        ({"soc_id": 999}, {}, ["EXT-42", "EXT-51"]),
+        ({"soc_model": 0}, {}, []),
+        ({"my_soc_model": 999}, {}, ["EXT-24", "EXT-42"]),
+        ({"dsp_arch": "v90"}, {}, ["EXT-42"]),
+        ({"core_id": [0, 1, 7]}, {}, ["EXT-53", "EXT-43"]),
+        ({"device_id": 9}, {"core_id": 3}, ["EXT-43", "EXT-53"]),
+        ({}, {"core_id": 4294967295}, ["EXT-43"]),
+        ({}, {"my_core_id": 7}, ["EXT-24", "EXT-43"]),
+    ],
+)
+def test_chips_and_cores_that_nobody_has_are_told(
+    command: Command, tmp_path: Path, device: dict[str, Any], core: dict[str, Any], rules: list[str]
+) -> None:
+    """As warnings, since the parser takes them; a core that some chips have is a note. 0 is every chip's."""
+    data = {"devices": [{**device, "cores": [{"perf_profile": "burst", **core}]}]}
+    found = linted(command, written(tmp_path / "htp.json", data), "--notes")
+    assert sorted(each["rule"] for each in found) == sorted(rules)
+    assert all(each["severity"] in ("warning", "note") for each in found)

@@ -31,7 +31,8 @@ def render(report: Report) -> str:
     sections = [("Advice", "\n".join(_told(number, each) for number, each in enumerate(report.told, start=1)))]
     if report.looked_at:
         sections.append(("Looked at, too", _looked_at(report)))
-    sections.append(("What was measured", "\n".join(map(_measured, report.measurements[:_MOST_DRAWN]))))
+    shown = report.measurements[:_MOST_DRAWN]
+    sections.append(("What was measured", "\n".join((*map(_measured, shown), *_notes(shown)))))
     body = "\n".join(
         (
             f"<h1>{_TITLE}</h1>",
@@ -90,5 +91,18 @@ def _looked_at(report: Report) -> str:
 
 
 def _measured(measured: Measurement) -> str:
-    said = [("is", about(measured)), *(("note", note) for note in dict.fromkeys(notes(measured)))]
-    return f"<h3>{cell(measured.name)}</h3>\n{label_list(said)}"
+    return f"<h3>{cell(measured.name)}</h3>\n{label_list([('is', about(measured))])}"
+
+
+def _notes(measurements: Sequence[Measurement]) -> Iterator[str]:
+    """Yield what the numbers are and are not: each note once, with what it is about where that is not all."""
+    about_which: dict[str, list[str]] = {}
+    for measured in measurements:
+        for note in dict.fromkeys(notes(measured)):
+            about_which.setdefault(note, []).append(measured.name)
+    said = [
+        ("note", note if len(names) == len(measurements) else f"{note}\nOf {'; '.join(names)}.")
+        for note, names in about_which.items()
+    ]
+    if said:
+        yield f"<h3>Of these numbers</h3>\n{label_list(said)}"

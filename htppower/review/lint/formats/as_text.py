@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity, printable
-from htppower.review.layout import shown_width, wrapped
+from htppower.review.layout import wrapped
 from htppower.review.lint.catalogue import CATALOGUE, expected
 from htppower.review.styled import plain, styled
 
@@ -36,11 +36,7 @@ def _block(report: LintReport, finding: Finding, width: int | None) -> Iterator[
     severity = styled(finding.severity.value, _COLOURS[finding.severity], "bold")
     place, message = printable(str(finding.place)), printable(finding.message)
     head = f"{styled(place, 'bold')}: {severity} {finding.rule}"
-    if width is None or shown_width(f"{plain(head)} {message}") <= width:
-        yield f"{head} {message}"
-    else:
-        yield head
-        yield from _wrapped(f"  {message}", width)
+    yield from _head(head, message, width)
     number = str(finding.line)
     text, column = report.excerpt(finding)
     if text.strip():
@@ -53,6 +49,18 @@ def _block(report: LintReport, finding: Finding, width: int | None) -> Iterator[
     if finding.hint:
         yield from _wrapped(f"  hint: {printable(finding.hint)}", width)
     yield f"  why: {CATALOGUE[finding.rule].pointer}"
+
+
+def _head(head: str, message: str, width: int | None) -> Iterator[str]:
+    """Yield place, severity, rule and message; what does not fit stands below, and a place is never broken."""
+    bare = plain(head)
+    first, *rest = _wrapped(f"{bare} {message}", width)
+    if first.startswith(bare):
+        yield f"{head}{first[len(bare) :]}"
+        yield from rest
+    else:
+        yield head
+        yield from _wrapped(f"  {message}", width)
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
