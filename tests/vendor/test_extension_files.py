@@ -82,13 +82,12 @@ def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str,
     cast: dict[str, int] = {}
     for call in voter.dialog(data).at("create"):
         for name, fields in call.votes:
-            cast.setdefault(
-                *(("core", fields["coreVoltageCornerTarget"]) if name == "DCVS_V3" else (name, *fields.values()))
-            )
+            (field,) = ("coreVoltageCornerTarget",) if name == "DCVS_V3" else fields
+            cast.setdefault(name, fields[field])
     (part,) = parts_of(parse_extension_file(data, "a.json"))
     votes = part.profile.value.votes
     assert votes.dcvs_v3 is not None
-    assert cast["core"] == votes.dcvs_v3.core.target
+    assert cast["DCVS_V3"] == votes.dcvs_v3.core.target
     assert cast["rpc_control_latency"] == votes.rpc_control_latency_us
     assert cast.get("rpc_polling_time", 0) == (votes.rpc_polling_time_us or 0)
     (made,) = to_profiles(parse_extension_file(data, "a.json"))

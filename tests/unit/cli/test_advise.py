@@ -146,6 +146,22 @@ def test_the_page_is_whole_and_asks_for_nothing(command: Command, tmp_path: Path
     assert "\x1b" not in command.output("advise", named[1])
 
 
+def test_the_page_says_each_note_once(command: Command, tmp_path: Path) -> None:
+    """Of several files, too: with the names of those that it is about where it is not about all."""
+    inferences = made([LATE] * 9)
+    without_cycles = [{event: each for event, each in one.items() if event is not Event.CYCLES} for one in inferences]
+    paths = [
+        write(tmp_path, f"{number}.csv", viewer_csv(each, graph=f"g{number}"))
+        for number, each in enumerate((inferences, inferences, without_cycles))
+    ]
+    page = command.output("advise", *paths, "--format", "html")
+    for_all, for_two = "lies within QNN accelerator (3002) is device time.", "Cycles are no wall time"
+    assert (page.count(for_all), page.count(for_two)) == (1, 1)
+    told = page.partition(for_two)[2].partition("</d")[0]
+    assert ["0.csv" in told, "1.csv" in told, "2.csv" in told] == [True, True, False]
+    assert "Of " not in page.partition(for_all)[2].partition("</d")[0]
+
+
 def test_files_are_written_besides(command: Command, tmp_path: Path, late: str) -> None:
     """--output writes a form, too, as with the other commands."""
     outputs = [f"{form}={tmp_path / form}" for form in ("html", "json", "text")]
