@@ -11,7 +11,7 @@ from htppower.profiles.profile import NO_VOTES
 from htppower.review.diff.causes import cause_of, stated
 from htppower.review.diff.effects import Effect, effect_of
 from htppower.review.diff.extension_source import ExtensionSource, extension_cause
-from htppower.review.diff.extension_written import without_effect
+from htppower.review.diff.same_effect import without_effect
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.extensions.json_nodes import Kind
 from htppower.profiles.extends import ResolvedFile
 from htppower.review.diff.causes import Cause
 
@@ -45,8 +44,8 @@ class ExtensionSource(ResolvedFile):
     @property
     def plain_values(self) -> Mapping[KeyPath, Node]:
         """The plain values that say fields of votes."""
-        plain = {at: member.node for at, member in self.origins.items() if at[0] == "votes"}
-        return {at: node for at, node in plain.items() if node.kind not in (Kind.OBJECT, Kind.LIST)}
+        nodes = {at: member.node for at, member in self.origins.items() if at[0] == "votes"}
+        return {at: node for at, node in nodes.items() if node.value is not None}
 
     def is_unsaid(self, at: KeyPath) -> bool:
         """Return whether a profile can't say what is written for a field."""

@@ -152,7 +152,7 @@ def test_the_page_says_each_note_once(command: Command, tmp_path: Path) -> None:
     without_cycles = [{event: each for event, each in one.items() if event is not Event.CYCLES} for one in inferences]
     paths = [
         write(tmp_path, f"{number}.csv", viewer_csv(each, graph=f"g{number}"))
-        for number, each in enumerate((inferences, inferences, without_cycles))
+        for number, each in enumerate([inferences, inferences, without_cycles])
     ]
     page = command.output("advise", *paths, "--format", "html")
     for_all, for_two = "lies within QNN accelerator (3002) is device time.", "Cycles are no wall time"

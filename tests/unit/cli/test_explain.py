@@ -229,7 +229,7 @@ def test_a_corner_is_explained(command: Command, tmp_path: Path) -> None:
             for each in told:
                 for files, found in ((each["breaks"], True), (each["mended"], False)):
                     (tmp_path / "mine.yaml").write_text(files["mine.yaml"], encoding="utf-8")
-                    rules = command.run("lint", str(tmp_path)).stdout
+                    rules = command.run("lint", str(tmp_path), columns=500).stdout
                     assert (f"error {each['rule'].split()[0]} " in rules) is found, (name, files)
     turbo = command.output("explain", "TURBO")
     assert "128 DCVS_VOLTAGE_VCORNER_TURBO" in turbo

@@ -140,7 +140,7 @@ def test_lint_tells_what_a_power_state_leaves_up(command: Command, tmp_path: Pat
     state = f"state: busy\nextends: relaxed\nsummary: Busy.\nvotes:\n{CENG}"
     (tmp_path / "states" / "busy.yaml").write_text(state, encoding="utf-8")
     path = write(tmp_path, f"{CENG}relax: {{to: busy}}\n")
-    found = command.run("lint", str(path)).stdout
+    found = command.run("lint", str(path), columns=500).stdout
     assert "REV-3 busy does not lower the CENG clock" in found
 
 
