@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from extension_disagreements import accepted, disagreements, is_imported
 from extension_mutations import CHAT_APP
+from extension_verdicts import REFUSED, TAKEN
 
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.to_profiles import to_profiles
@@ -38,6 +39,12 @@ def test_a_real_file_is_taken(reader: Voter) -> None:
     assert accepted(reader, data)
     assert not is_refused(data)
     assert is_imported(data)
+
+
+def test_the_files_that_mended_the_model_are_judged_alike(reader: Voter) -> None:
+    """By the parser, as the unit tests hold lint and import to it."""
+    assert [text for text in TAKEN if not accepted(reader, text.encode())] == []
+    assert [text for text in REFUSED if accepted(reader, text.encode())] == []
 
 
 def cores(*each: dict[str, Any], **device: Any) -> dict[str, Any]:

@@ -149,10 +149,12 @@ def test_the_page_is_whole_and_asks_for_nothing(command: Command, tmp_path: Path
 def test_the_page_says_each_note_once(command: Command, tmp_path: Path) -> None:
     """Of several files, too: with the names of those that it is about where it is not about all."""
     inferences = made([LATE] * 9)
-    without_cycles = [{event: each for event, each in one.items() if event is not Event.CYCLES} for one in inferences]
+    without_cycles: list[dict[Event, float]] = [
+        {event: each for event, each in one.items() if event is not Event.CYCLES} for one in inferences
+    ]
+    cases: list[list[dict[Event, float]]] = [inferences, inferences, without_cycles]
     paths = [
-        write(tmp_path, f"{number}.csv", viewer_csv(each, graph=f"g{number}"))
-        for number, each in enumerate([inferences, inferences, without_cycles])
+        write(tmp_path, f"{number}.csv", viewer_csv(each, graph=f"g{number}")) for number, each in enumerate(cases)
     ]
     page = command.output("advise", *paths, "--format", "html")
     for_all, for_two = "lies within QNN accelerator (3002) is device time.", "Cycles are no wall time"

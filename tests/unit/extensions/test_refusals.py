@@ -6,9 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from extension_verdicts import REFUSED, TAKEN
 
+from htppower.errors import ProfileError
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.to_profiles import to_profiles
 
 CORNERS = {
     f"{clock}VoltageCorner{limit}": "DCVS_VOLTAGE_VCORNER_SVS"
@@ -112,3 +115,21 @@ def test_every_refusal_has_its_place() -> None:
     """In the order of the file."""
     text = '{\n "devices": [{"cores": [\n  {"x": 1,\n   "perf_profile": "b"}]}],\n "graphs": 1}'
     assert [str(each.place) for each in refusals(parse_extension_file(text, "f"))] == ["f:3:4", "f:4:20", "f:5:12"]
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_a_file_that_the_parser_was_seen_to_take_is_imported(text: str) -> None:
+    """Without a refusal, and as profiles with their files."""
+    file = parse_extension_file(text)
+    assert refusals(file) == ()
+    assert all(made.texts() for made in to_profiles(file))
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_file_that_the_parser_was_seen_to_refuse_is_not(text: str) -> None:
+    """By the same findings as lint's."""
+    file = parse_extension_file(text)
+    assert refusals(file)
+    with pytest.raises(ProfileError) as caught:
+        to_profiles(file)
+    assert tuple(caught.value.problems) == refusals(file)

@@ -1,0 +1,49 @@
+"""Files by which the model of the vendor's parser was mended, each with what the parser does with it."""
+
+from __future__ import annotations
+
+_BOUNDING = '"hmx_frequency": 2, "dsp_core_frequency": 2'
+
+
+def _graph(text: str) -> str:
+    return f'{{"graphs": [{{{text}}}]}}'
+
+
+def _core(text: str) -> str:
+    return f'{{"devices": [{{"cores": [{{{text}}}]}}]}}'
+
+
+TAKEN = (
+    _graph('"dynamic_partitioning": [0, 1]'),
+    _graph('"x": {"dynamic_partitioning": {"a": 0}}'),
+    _graph('"x": {"vtcm_mb": {"dynamic_partitioning": [0]}}'),
+    _graph(f'"xhmx_op_bounding": {{{_BOUNDING}}}'),
+    _graph(f'"x": {{"hmx_op_bounding": {{{_BOUNDING}}}}}'),
+    _graph(f'"hmx_op_bounding": {{{_BOUNDING}, "hmx_frequencyx": 1}}'),
+    _graph(f'"hmx_op_bounding": {{{_BOUNDING}, "vtcm_mb": 1}}'),
+    _graph('"hmx_op_bounding": {"hmx_frequency": 3, "dsp_core_frequency": 18446744073709551616}'),
+    _core('"core_id": 5, "core_id": "x"'),
+    _core('"core_id": null, "core_id": null'),
+    _core('"my_core_id": 1'),
+    _core('"perf_profile": "burst", "custom": []'),
+    '{"devices": [{"dsp_arch": "v90"}]}',
+    '{"devices": [{"zz": null, "zz": 1, "cores": []}]}',
+    '{"zz": null, "zz": 1}',
+    '{"memory": {"zz": null, "zz": 1}}',
+)
+REFUSED = (
+    _graph('"xdynamic_partitioning": [0, 1]'),
+    _graph('"xdynamic_partitioning": {"a": 1}'),
+    _graph('"weights_packingx": {"dynamic_partitioning": [0]}'),
+    _graph('"zz": {"vtcm_mbx": {"dynamic_partitioning": [5000]}}'),
+    _graph(f'"hmx_op_boundingx": {{{_BOUNDING}}}'),
+    _graph(f'"hmx_op_bounding": {{{_BOUNDING}, "x": {{"hmx_frequency": 1}}}}'),
+    _graph(f'"hmx_op_bounding": {{{_BOUNDING}, "dynamic_partitioning": [0]}}'),
+    _graph('"zz": null, "zz": 1'),
+    _core('"core_id": null, "core_id": 5'),
+    _core('"core_id": [], "core_id": 5'),
+    _core('"_x": null, "_x": "y"'),
+    _core('"perf_profile": "burst", "custom": {}'),
+    '{"devices": [{"zz": {}, "zz": {"device_id": 3}, "cores": []}]}',
+    '{"context": {"zz": null, "zz": {"group_id": 1}}}',
+)
