@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.errors.close_timed_out import CallUnderWay as CallUnderWay
     from htppower.errors.close_timed_out import CloseTimedOut as CloseTimedOut
+    from htppower.errors.trace_error import TraceError as TraceError
     from htppower.errors.unavailable import BackendUnavailable as BackendUnavailable
     from htppower.errors.unavailable import Step as Step
     from htppower.errors.unavailable import Unavailable as Unavailable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # What only a host and a few commands need is imported when it is first used.
 _EXPORTS = {
     "htppower.errors.close_timed_out": ("CallUnderWay", "CloseTimedOut"),
+    "htppower.errors.trace_error": ("TraceError",),
     "htppower.errors.unavailable": ("BackendUnavailable", "Step", "Unavailable"),
 }
 

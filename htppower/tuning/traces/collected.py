@@ -1,0 +1,119 @@
+"""Inferences as a reader meets them, until they are a session's."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from htppower.tuning.traces.trace import SessionTrace
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.readers.source import Source
+
+# 285 years: up to here a float tells every us.
+LONGEST_US = 2**53
+_UNKNOWN = 2
+
+
+class Inferences:
+    """The inferences of one session, in any order.
+
+    Attributes:
+        name: what the session is called.
+        profiles: how many used which profile.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.profiles: Counter[str] = Counter()
+        self._begins = array("q")
+        self._ends = array("q")
+        self._cold = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    @property
+    def total_us(self) -> int:
+        """How long they took in all."""
+        return sum(self._ends) - sum(self._begins)
+
+    def add(self, begin_us: int, end_us: int, *, cold: bool | None = None) -> None:
+        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that."""
+        self._begins.append(begin_us)
+        self._ends.append(end_us)
+        self._cold.append(_UNKNOWN if cold is None else cold)
+
+    def session(self, name: str | None = None) -> SessionTrace:
+        """Return them in the order in which they began."""
+        begins_us = np.array(self._begins, dtype=np.int64)
+        ends_us = np.array(self._ends, dtype=np.int64)
+        order = np.lexsort((ends_us, begins_us))
+        cold = np.frombuffer(bytes(self._cold), dtype=np.uint8)[order]
+        told = bool(cold.size) and not (cold == _UNKNOWN).any()
+        return SessionTrace(
+            self.name if name is None else name,
+            self.profiles.most_common(1)[0][0] if self.profiles else None,
+            begins_us[order],
+            ends_us[order],
+            cold.astype(np.bool_) if told else None,
+        )
+
+    def notes(self) -> list[str]:
+        """Return what the session does not show."""
+        said = []
+        if len(self.profiles) > 1:
+            used = ", ".join(f"{name} ({count})" for name, count in self.profiles.most_common())
+            said.append(f"{self.name} used several profiles, {used}; the first stands for all")
+        known = len(self._cold) - self._cold.count(_UNKNOWN)
+        if 0 < known < len(self._cold):
+            said.append(f"{self.name}: only {known} of {len(self)} inferences say whether they waited for a raise")
+        return said
+
+
+def whole_us(value: object, what: str, source: Source) -> int:
+    """Return a time as whole microseconds, rounded to the nearest.
+
+    Raises:
+        TraceError: it is no number, is negative, or is longer than 285 years.
+    """
+    if type(value) is int:
+        if 0 <= value <= LONGEST_US:
+            return value
+    elif type(value) is float:
+        if 0 <= value <= LONGEST_US:
+            return int(value + 0.5)
+    elif value is None:
+        raise source.wrong(f"{what} is missing", "every inference needs its times")
+    raise source.wrong(f"{what} is {str(value)[:40]!r}", "a time is a number of us from a beginning: 0 or more")
+
+
+def span_us(begin: object, duration: object, what: tuple[str, str], source: Source) -> tuple[int, int]:
+    """Return begin and end as whole microseconds, each rounded for itself, so that what touches goes on touching.
+
+    Raises:
+        TraceError: one of them is no time, or the duration is negative.
+    """
+    begin_us = whole_us(begin, what[0], source)
+    whole_us(duration, what[1], source)
+    return begin_us, whole_us(begin + duration, what[1], source)  # type: ignore[operator] # both are numbers
+
+
+def named_apart(sessions: list[Inferences]) -> list[str]:
+    """Return the names of sessions, with a number behind those that several share."""
+    names = Counter(each.name for each in sessions)
+    taken = set(names)
+    told = []
+    for each in sessions:
+        name = each.name
+        if names[name] > 1:
+            number = 1
+            while f"{each.name} ({number})" in taken:
+                number += 1
+            name = f"{each.name} ({number})"
+        taken.add(name)
+        told.append(name)
+    return told

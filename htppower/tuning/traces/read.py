@@ -1,0 +1,115 @@
+"""Reads a trace file of any kind that is known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from htppower.errors.trace_error import TraceError
+from htppower.tuning.traces.collected import named_apart
+from htppower.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own
+from htppower.tuning.traces.readers.source import opened
+from htppower.tuning.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.collected import Inferences
+    from htppower.tuning.traces.readers.source import Source
+
+# The kinds of files, as ``--format`` names them.
+FORMATS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
+UNITS = tuple(csv_rows.UNITS)
+# In this order: each is recognised by less than the one before.
+_RECOGNISED = {
+    "htppower": own.is_own,
+    "loadgen": loadgen.is_loadgen,
+    "onnxruntime": onnxruntime.is_onnxruntime,
+    "chrome": chrome.is_chrome,
+}
+_HINT = "htppower trace --help lists what is read"
+
+
+def read_trace(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - as the option is called
+    name: str | None = None,
+    unit: str | None = None,
+    stream: IO[bytes] | None = None,
+) -> Trace:
+    """Return what a trace file says.
+
+    The kind of file is recognised by its content. It may be packed with gzip, or be split into parts (``.jsonaa``,
+    ``.jsonab``), of which any one names all. With a recording of htppower the older parts beside it (``.1``, ``.2``)
+    are read.
+
+    Args:
+        path: the file.
+        format: ``htppower``, ``loadgen``, ``onnxruntime``, ``chrome`` or ``csv``, where the content does not tell.
+        name: of Chrome's trace events, the name or category of those that are inferences.
+        unit: of CSV, the unit of a time whose column says none: ``s``, ``ms``, ``us`` or ``ns``.
+        stream: is read in place of the file, which then only names it.
+
+    Raises:
+        TraceError: it can't be read, is none of these, is wrong, or holds no inference.
+        ValueError: there is no such format or unit.
+    """
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"no such format: {format!r}; one of {', '.join(FORMATS)}")
+    if unit is not None and unit not in UNITS:
+        raise ValueError(f"no such unit: {unit!r}; one of {', '.join(UNITS)}")
+    with opened(os.fspath(path), stream) as source:
+        kind = format or _recognised(source)
+        if kind == "htppower":
+            found = _read_own(source, beside=stream is None)
+        elif kind == "csv":
+            found = csv_rows.read(source, unit)
+        elif kind == "chrome" or name is not None:
+            kind = "chrome"
+            found = chrome.read(source, name)
+        else:
+            found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
+    found = [each for each in found if len(each)]
+    if not found:
+        raise TraceError(source.path, 0, "holds no inference", "record at least one")
+    sessions = tuple(each.session(said) for each, said in zip(found, named_apart(found), strict=True))
+    notes = (*source.notes, *(note for each in found for note in each.notes()))
+    return Trace(source.path, kind, sessions, notes)
+
+
+def _recognised(source: Source) -> str:
+    """Return the kind of a file by its first bytes.
+
+    Raises:
+        TraceError: it is none that is known.
+    """
+    kind = next((kind for kind, fits in _RECOGNISED.items() if fits(source.head)), None)
+    if kind is not None:
+        return kind
+    if b"\0" in source.head:
+        raise TraceError(source.path, 0, "is no text", _HINT)
+    if source.head.lstrip()[:1] in (b"{", b"["):
+        raise TraceError(source.path, 0, "is JSON, but holds no trace events", _HINT)
+    return "csv"
+
+
+def _read_own(source: Source, *, beside: bool) -> list[Inferences]:
+    """Return the inferences of a recording, with those of its older files where there are any."""
+    recording = own.Recording()
+    older = _older_files(source.path) if beside else []
+    for path in reversed(older):
+        with opened(str(path)) as each:
+            recording.add(each)
+        source.notes.extend(f"{path.name}: {note}" for note in each.notes)
+    recording.add(source)
+    if older:
+        source.notes.append(f"{len(older)} older {'file' if len(older) == 1 else 'files'} of it were read, too")
+    return recording.finish(source)
+
+
+def _older_files(path: str) -> list[Path]:
+    """Return the files that a recording was rotated into, from the youngest."""
+    found: list[Path] = []
+    while (each := Path(f"{path}.{len(found) + 1}")).is_file():
+        found.append(each)
+    return found

@@ -1,0 +1,211 @@
+"""Any other trace of Chrome's format: which events stand for inferences is named, or is the most plausible.
+
+Whole events (``X``), pairs (``B`` and ``E``, which nest on a thread) and asynchronous pairs (``b`` and ``e``, the old
+``S`` and ``F``, which belong together by category, id and name) are inferences alike. The session is what an event's
+``args`` say (``session``, else ``model``), else its thread, and of asynchronous events the process.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from htppower.tuning.traces.collected import Inferences, span_us, whole_us
+from htppower.tuning.traces.readers.chrome_events import events
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.readers.source import Source
+
+    # The keys of a name: the event's, and its session's.
+    Key = tuple[str, str, str]
+
+# What hosts call one inference; the first that some event is called, or is called after, wins.
+_WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
+_BEGINS = {"b": "e", "S": "F"}
+_ENDS = {"e", "F"}
+# So many names of events are told, and so many are kept apart at most.
+_MOST_TOLD = 8
+_MOST_NAMES = 100_000
+_LONGEST_NAME = 200
+
+
+def is_chrome(head: bytes) -> bool:
+    """Return whether a file begins so."""
+    return head.lstrip()[:1] in (b"{", b"[") and re.search(rb'"(?:ph|traceEvents)"\s*:', head) is not None
+
+
+def read(source: Source, name: str | None = None) -> list[Inferences]:
+    """Return the inferences of each session.
+
+    Args:
+        source: the file.
+        name: the name of the events that are inferences, or their category.
+
+    Raises:
+        TraceError: an event is wrong, or none is called so.
+    """
+    collector = _Collector(source, name)
+    for event in events(source):
+        collector.take(event)
+    collector.finish()
+    chosen = collector.chosen()
+    return [] if chosen is None else collector.sessions(chosen)
+
+
+class _Collector:
+    """Collects the spans of every name, since which of them are inferences shows at the end."""
+
+    def __init__(self, source: Source, name: str | None) -> None:
+        self._source = source
+        self._name = name
+        self._found: dict[str, dict[str, Inferences]] = {}
+        self._open: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
+        self._pending: dict[tuple[str, str, str, str], tuple[Any, str]] = {}
+        self._threads: dict[str, str] = {}
+        self._without_end = 0
+        self._without_begin = 0
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take an event."""
+        kind = event.get("ph")
+        if kind == "X":
+            name = self._wanted(event)
+            if name:
+                begin_us, end_us = span_us(event.get("ts"), event.get("dur", 0), ("ts", "dur"), self._source)
+                self._of(name, self._session(event)).add(begin_us, end_us)
+        elif kind == "B":
+            self._open.setdefault(_thread(event), []).append(
+                (self._wanted(event), event.get("ts"), self._session(event))
+            )
+        elif kind == "E":
+            self._end(event)
+        elif kind in _BEGINS:
+            name = self._wanted(event)
+            if name:
+                self._pending[_async_key(event, _BEGINS[kind])] = (event.get("ts"), self._session(event, "process"))
+        elif kind in _ENDS:
+            self._end_async(event, kind)
+        elif kind == "M" and event.get("name") == "thread_name":
+            args = event.get("args")
+            if isinstance(args, dict) and isinstance(args.get("name"), str):
+                self._threads["\0".join(_thread(event))] = args["name"][:_LONGEST_NAME]
+
+    def _end(self, event: dict[str, Any]) -> None:
+        stack = self._open.get(_thread(event))
+        if not stack:
+            self._without_begin += 1
+            return
+        name, begin, session = stack.pop()
+        if name:
+            self._add(name, session, begin, event.get("ts"))
+
+    def _end_async(self, event: dict[str, Any], kind: str) -> None:
+        begun = self._pending.pop(_async_key(event, kind), None)
+        if begun is not None:
+            self._add(self._wanted(event), begun[1], begun[0], event.get("ts"))
+        elif self._wanted(event):
+            self._without_begin += 1
+
+    def _add(self, name: str, session: str, begin: object, end: object) -> None:
+        begin_us, end_us = whole_us(begin, "ts", self._source), whole_us(end, "ts", self._source)
+        if end_us < begin_us:
+            raise self._source.wrong(f"{name!r} ends {begin_us - end_us} us before it begins", "record it again")
+        self._of(name, session).add(begin_us, end_us)
+
+    def _wanted(self, event: dict[str, Any]) -> str:
+        """Return the name of an event that may be an inference; empty of one that is none."""
+        said = event.get("name")
+        name = said[:_LONGEST_NAME] if isinstance(said, str) else ""
+        if self._name is None:
+            return name
+        of_category = self._name in str(event.get("cat", "")).split(",")
+        return self._name if name == self._name or of_category else ""
+
+    def _session(self, event: dict[str, Any], of: str = "thread") -> str:
+        """Return the key of the session that an event belongs to."""
+        args = event.get("args")
+        if isinstance(args, dict):
+            for key in ("session", "model"):
+                if isinstance(args.get(key), str | int):
+                    return f"={str(args[key])[:_LONGEST_NAME]}"
+        process, thread = _thread(event)
+        return f"{process}\0{thread}" if of == "thread" else f"process {process}"
+
+    def _of(self, name: str, session: str) -> Inferences:
+        sessions = self._found.get(name)
+        if sessions is None:
+            if len(self._found) >= _MOST_NAMES:
+                raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "say which by --name", line=0)
+            sessions = self._found[name] = {}
+        found = sessions.get(session)
+        if found is None:
+            found = sessions[session] = Inferences(session)
+        return found
+
+    def finish(self) -> None:
+        """Note what has no beginning or no end."""
+        self._without_end += len(self._pending) + sum(bool(each[0]) for stack in self._open.values() for each in stack)
+        for count, lacks in ((self._without_end, "end"), (self._without_begin, "beginning")):
+            if count:
+                self._source.notes.append(f"{count} events have no {lacks}, and were left out")
+
+    def chosen(self) -> str | None:
+        """Return the name of the events that are inferences; None where there are none.
+
+        Raises:
+            TraceError: no event has the name that was asked for.
+        """
+        if self._name is not None:
+            if self._name not in self._found:
+                raise self._source.wrong(
+                    f"no event and no category is called {self._name!r}", "see them without --name", line=0
+                )
+            return self._name
+        counted = {name: sum(map(len, each.values())) for name, each in self._found.items()}
+        if not counted:
+            return None
+        chosen = max(counted, key=lambda name: (_likeness(name), *self._repeated_us(name)))
+        others = sorted((name for name in counted if name != chosen), key=lambda name: -counted[name])[:_MOST_TOLD]
+        if others:
+            told = ", ".join(f"{name!r} ({counted[name]})" for name in others)
+            more = len(counted) - 1 - len(others)
+            self._source.notes.append(
+                f"{chosen!r} ({counted[chosen]}) stands for the inferences; --name picks others: {told}"
+                f"{f' and {more} more' if more else ''}"
+            )
+        return chosen
+
+    def _repeated_us(self, name: str) -> tuple[bool, int]:
+        """Return whether there are several, and how long they take in all: what encloses others takes longer."""
+        sessions = self._found[name].values()
+        return sum(map(len, sessions)) > 1, sum(each.total_us for each in sessions)
+
+    def sessions(self, name: str) -> list[Inferences]:
+        """Return the sessions of a name, each called as its thread is, where it has a name."""
+        found = list(self._found[name].values())
+        by_thread = [each for each in found if "\0" in each.name]
+        for each in found:
+            key = each.name
+            process, _, thread = key.partition("\0")
+            each.name = key[1:] if key[0] == "=" else self._threads.get(key, f"thread {thread}") if thread else process
+        if len(by_thread) > 1:
+            self._source.notes.append(f"each of {len(by_thread)} threads counts as a session")
+        return found
+
+
+def _likeness(name: str) -> int:
+    """Return how much a name sounds like that of an inference."""
+    said = name.lower()
+    places = [place for place, word in enumerate(_WORDS) if re.search(rf"(?<![a-z]){word}", said)]
+    exact = [place for place, word in enumerate(_WORDS) if word == said]
+    return max((2 * (len(_WORDS) - place) for place in (exact or places)), default=0) + bool(exact)
+
+
+def _thread(event: dict[str, Any]) -> tuple[str, str]:
+    return str(event.get("pid", "")), str(event.get("tid", ""))
+
+
+def _async_key(event: dict[str, Any], end: str) -> tuple[str, str, str, str]:
+    number = event.get("id", event.get("id2", ""))
+    name = event.get("name", "")
+    return f"{end}{event.get('cat', '')}", str(number), str(event.get("pid", "")), str(name)

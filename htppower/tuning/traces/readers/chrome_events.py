@@ -1,0 +1,206 @@
+"""Reads events of Chrome's trace format one at a time, in the memory of one event.
+
+Source: "Trace Event Format", a document of the Chromium project. A file is an array of events, or an object whose
+``traceEvents`` is that array; the array need not be closed. Most writers put an event on a line, which is read fast;
+events over several lines, and many on one line, are read, too.
+
+LoadGen's lines about its log are not valid JSON (``"key":""loadgen_version""``). So a reader names the texts that its
+events hold, and a line without any of them is not parsed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower.tuning.traces.readers.source import Source
+
+# An event that is longer is none.
+_LONGEST_EVENT = 2**24
+# So many characters are looked at together.
+_BATCH = 2**18
+_KEY = re.compile(r'"traceEvents"\s*:\s*')
+# So much of a piece may hold the beginning of the key.
+_KEY_ROOM = 64
+_BETWEEN = re.compile(r"[\s,\[\x00]*")
+# How a recording of htppower begins.
+_RESTART = re.compile(r'[\s,]*(?:\[|\{\s*"name"\s*:\s*"htppower")')
+# A word or a number that is cut off is noticed at most so many characters before the end.
+_LONGEST_WORD = 16
+_SPACE = b" \t\r\n,"
+_decode = json.JSONDecoder().raw_decode
+
+
+def events(source: Source, needles: Sequence[bytes] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the events of a file in their order; those on a line without any of the needles are left out.
+
+    An event that is cut off at the end of the file, or where another recording begins, is left out with a note.
+
+    Raises:
+        TraceError: something in the array is no JSON, or is no event.
+    """
+    scanner = _Scanner(source)
+    for piece in source.pieces():
+        line = piece.strip(_SPACE)
+        if not line:
+            continue
+        if scanner.between_events and line[:1] == b"{" and line[-1:] == b"}":
+            if needles and not any(needle in line for needle in needles) and line.count(b"{") == line.count(b"}"):
+                continue
+            event = _whole(line)
+            if event is not None:
+                yield event
+                continue
+        yield from scanner.take(piece)
+        if scanner.ended:
+            return
+    yield from scanner.finish()
+
+
+def _whole(line: bytes) -> dict[str, Any] | None:
+    """Return the event that a line is; None where it is not exactly one."""
+    try:
+        text = line.decode()
+        event, end = _decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return event if end == len(text) and isinstance(event, dict) else None
+
+
+class _Scanner:
+    """Reads what is not simply an event on a line, in batches.
+
+    Attributes:
+        between_events: whether the next character is between two events of the array.
+        ended: whether the array has ended, and nothing after it matters.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.between_events = False
+        self.ended = False
+        self._source = source
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pending: list[str] = []
+        self._size = 0
+        self._due = _BATCH
+        self._line = 0
+        self._begun = False
+        self._in_object = False
+
+    def take(self, piece: bytes) -> Iterator[dict[str, Any]]:
+        """Yield events that have ended, once enough is there to be looked at."""
+        text = self._text.decode(piece)
+        if not self._begun:
+            text = self._within(text)
+            if not self._begun or _between(text, 0) == len(text):
+                self.between_events = self._begun
+                return
+        if not self._pending:
+            self._line = self._source.line
+        self._pending.append(text)
+        self._size += len(text)
+        if self._size >= self._due:
+            yield from self._drain()
+        self.between_events = not self._pending
+
+    def finish(self) -> Iterator[dict[str, Any]]:
+        """Yield the events that are left, and note what is no whole event."""
+        if not self._begun:
+            raise self._source.wrong("holds no trace events", "name a trace, or say what it is by --format", line=0)
+        if self._pending:
+            yield from self._drain()
+        if self._pending:
+            self._leave_out()
+
+    def _within(self, text: str) -> str:
+        """Return what of a text is in the array; until that has begun, what to look at again."""
+        text = "".join((*self._pending, text))
+        said = text.lstrip()
+        if not self._in_object and said.startswith("{") and '"ph"' in said and '"traceEvents"' not in said:
+            self._begun = True  # lines of events without an array around them
+        elif self._in_object or said.startswith("{"):
+            self._in_object = True
+            found = _KEY.search(text)
+            self._begun = found is not None
+            text = text[-_KEY_ROOM:] if found is None else text[found.end() :]
+        elif said:
+            self._begun = True
+        self._pending = [] if self._begun else [text]
+        return text
+
+    def _drain(self) -> Iterator[dict[str, Any]]:
+        """Yield the whole events that are pending; the source is in their lines meanwhile."""
+        text = "".join(self._pending)
+        read_to = self._source.line
+        place = 0
+        while not self.ended:
+            place = self._on(text, place, _between(text, place))
+            if text[place : place + 1] == "]":
+                # Of recordings that were put together the next array follows.
+                self.ended = self._in_object
+                place += 1
+                continue
+            if place == len(text):
+                break
+            event, end = self._next(text, place)
+            if end == place:
+                break
+            self._source.line = self._line
+            if event is not None:
+                yield event
+            place = self._on(text, place, end)
+        self._source.line = read_to
+        left = "" if self.ended else text[place:]
+        self._pending = [left] if left else []
+        self._size = len(left)
+        self._due = max(_BATCH, 2 * self._size)
+        if self._size > _LONGEST_EVENT:
+            raise self._source.wrong(f"an event has more than {_LONGEST_EVENT} characters", _HINT, line=self._line)
+
+    def _on(self, text: str, place: int, to: int) -> int:
+        """Go on to another place, and count the lines between."""
+        self._line += text.count("\n", place, to)
+        return to
+
+    def _next(self, text: str, place: int) -> tuple[dict[str, Any] | None, int]:
+        """Return an event and its end; no event and where to go on, which is its begin where it is not whole yet.
+
+        Raises:
+            TraceError: it is no JSON, and no other recording begins behind it.
+        """
+        try:
+            if text[place] != "{":
+                raise json.JSONDecodeError("Expecting an event", text, place)  # noqa: TRY301 - one place for all
+            event, end = _decode(text, place)
+        except json.JSONDecodeError as error:
+            unfinished = error.msg.startswith("Unterminated") or error.pos > len(text.rstrip()) - _LONGEST_WORD
+            why = f"is no event of a trace: {error.msg}"
+        except RecursionError:
+            unfinished, why = False, "is nested too deeply"
+        except ValueError:
+            unfinished, why = False, "has a number that is too long"
+        else:
+            return event, end
+        line_end = text.find("\n", place) + 1
+        if line_end and _RESTART.match(text, line_end):
+            self._leave_out()
+            return None, line_end
+        if unfinished or (line_end and not text[line_end:].strip()):
+            return None, place
+        raise self._source.wrong(why, _HINT, line=self._line)
+
+    def _leave_out(self) -> None:
+        self._source.notes.append(f"line {self._line} is cut off, and was left out")
+
+
+_HINT = "name a trace that is whole, or say what the file is by --format"
+
+
+def _between(text: str, place: int) -> int:
+    found = _BETWEEN.match(text, place)
+    return place if found is None else found.end()

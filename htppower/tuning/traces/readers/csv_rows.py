@@ -1,0 +1,222 @@
+"""A table of inferences: begin and end, or begin and duration, or arrivals alone, a row each.
+
+The names of the columns say what they hold, and their unit: ``begin_us,end_us``, ``start [ms];duration [ms]``. Further
+columns may name the session, the profile, and whether the inference waited for a raise.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.tuning.traces.collected import LONGEST_US, Inferences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower.tuning.traces.readers.source import Source
+
+# ns a unit.
+UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_LONG_UNITS = {"sec": "s", "second": "s", "seconds": "s", "millis": "ms", "milliseconds": "ms", "\u00b5s": "us"}
+_LONG_UNITS |= {"\u03bcs": "us", "micros": "us", "microseconds": "us", "nanos": "ns", "nanoseconds": "ns"}
+_MEANINGS = {
+    "begin": "begin begins began start started arrival arrived arrival_time arrival_timestamp begin_time start_time"
+    " timestamp time ts t",
+    "end": "end ends ended stop finish finished complete completed end_time finish_time",
+    "duration": "duration dur latency elapsed inference_time length took",
+    "session": "session owner model name user stream",
+    "profile": "profile",
+    "cold": "cold cold_start waited",
+}
+_MEANS = {name: meaning for meaning, names in _MEANINGS.items() for name in names.split()}
+_TIMES = ("begin", "end", "duration")
+_HEADING = re.compile(r"(?P<name>.*?)[\s_]*(?:[\[(]\s*(?P<in>[^\])]*?)\s*[\])]|(?:(?<=[\s_])(?P<unit>[^\W_]+)))?")
+_TRUE = frozenset({"true", "1", "yes", "t", "y"})
+_FALSE = frozenset({"false", "0", "no", "f", "n"})
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d:?\d\d)?")
+_PLAIN = re.compile(r"\d{1,19}")
+_HINT = "begin_us,end_us in the first line"
+_LONGEST_ROW = 2**16
+
+
+@attrs.frozen
+class _Columns:
+    """Where a row has what; -1 where it has none. ``ns`` of begin, end and duration; 0 for a date."""
+
+    begin: int
+    end: int
+    duration: int
+    session: int
+    profile: int
+    cold: int
+    ns: dict[str, int]
+    most: int
+
+
+def read(source: Source, unit: str | None = None) -> list[Inferences]:
+    """Return the inferences of each session.
+
+    Args:
+        source: the file.
+        unit: the unit of times whose column says none: s, ms, us or ns.
+
+    Raises:
+        TraceError: it has no column for the begin, or a row is wrong.
+    """
+    rows = _rows(source)
+    first = next(rows, None)
+    if first is None:
+        raise source.wrong("is empty", "a row for each inference", line=0)
+    columns = _columns(first, unit, source)
+    sessions: dict[str, Inferences] = {}
+    if columns is None:
+        columns = _Columns(0, -1, -1, -1, -1, -1, {"begin": _ns_of("", unit, "the only column", source)}, 1)
+        _add(first, columns, sessions, source)
+    for row in rows:
+        _add(row, columns, sessions, source)
+    if columns.end < 0 and columns.duration < 0:
+        source.notes.append("it says when inferences began, not how long they took: each lasts 0 us here")
+    return list(sessions.values())
+
+
+def _rows(source: Source) -> Iterator[list[str]]:
+    """Yield the rows that are neither empty nor a comment."""
+    separator = ""
+    for piece in source.pieces():
+        if len(piece) > _LONGEST_ROW:
+            raise source.wrong(f"a row is longer than {_LONGEST_ROW} bytes", "is it a table, a row a line?")
+        try:
+            line = piece.decode().strip("\r\n")
+        except UnicodeDecodeError:
+            raise source.wrong("is no UTF-8", "save it as UTF-8 text") from None
+        if "\0" in line:
+            raise source.wrong("is no text", "name a trace")
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        separator = separator or max(",;\t", key=line.count)
+        if '"' not in line:
+            yield line.split(separator)
+            continue
+        try:
+            yield next(csv.reader((line,), delimiter=separator, skipinitialspace=True, strict=True))
+        except csv.Error as error:
+            raise source.wrong(f"is no CSV: {error}", "a quote is closed in its line") from None
+
+
+def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns | None:
+    """Return where the columns are; None where the first row is no heading but the only column's first number."""
+    places: dict[str, int] = {}
+    ns: dict[str, int] = {}
+    for place, head in enumerate(heads):
+        name, said = _heading(head)
+        meaning = _MEANS.get(name)
+        if meaning is None or meaning in places:
+            continue
+        places[meaning] = place
+        if meaning in _TIMES:
+            ns[meaning] = -1 if not said and unit is None else _ns_of(said, unit, head.strip(), source)
+    if "begin" not in places:
+        if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
+            return None
+        told = ", ".join(repr(head.strip()[:40]) for head in heads[:8])
+        raise source.wrong(f"no column is the begin of an inference: {told}", _HINT)
+    where = {meaning: places.get(meaning, -1) for meaning in _MEANINGS}
+    return _Columns(**where, ns=ns, most=1 + max(places.values()))
+
+
+def _heading(head: str) -> tuple[str, str]:
+    """Return name and unit of a column; ``start [ms]``, ``start_ms`` and ``Start (ms)`` are the same."""
+    said = head.strip().strip('"').strip().lower()
+    found = _HEADING.fullmatch(said)
+    if found is not None:
+        unit = found["in"] or found["unit"] or ""
+        unit = _LONG_UNITS.get(unit, unit)
+        if unit in UNITS:
+            return re.sub(r"\s+", "_", found["name"]), unit
+    return re.sub(r"\s+", "_", said), ""
+
+
+def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:
+    """Return how many ns one in a column is."""
+    named = said or unit
+    if named is None:
+        raise source.wrong(f"the unit of {head!r} is not said", "say it in the first line, begin_ms, or by --unit")
+    if named not in UNITS:
+        raise source.wrong(f"{named!r} is no unit of time", f"use {', '.join(UNITS)}")
+    return UNITS[named]
+
+
+def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences], source: Source) -> None:
+    if len(row) < columns.most:
+        raise source.wrong(f"has {len(row)} columns, not {columns.most}", "the file may be cut off")
+    begin_ns = _time_ns(row[columns.begin], columns.ns["begin"], "begin", source)
+    end_ns = begin_ns
+    if columns.end >= 0:
+        end_ns = _time_ns(row[columns.end], columns.ns["end"], "end", source)
+    elif columns.duration >= 0:
+        end_ns = begin_ns + _time_ns(row[columns.duration], columns.ns["duration"], "duration", source)
+    if end_ns < begin_ns:
+        raise source.wrong(f"ends {(begin_ns - end_ns) / 1000:g} us before it begins", "begin first, then end")
+    name = row[columns.session].strip() if columns.session >= 0 else ""
+    found = sessions.get(name)
+    if found is None:
+        found = sessions[name] = Inferences(name or "inferences")
+    if columns.profile >= 0 and row[columns.profile].strip():
+        found.profiles[row[columns.profile].strip()] += 1
+    cold = _truth(row[columns.cold], source) if columns.cold >= 0 else None
+    found.add((begin_ns + 500) // 1000, (end_ns + 500) // 1000, cold=cold)
+
+
+def _time_ns(said: str, ns: int, what: str, source: Source) -> int:
+    """Return a time in ns: a number in its unit, or a date."""
+    said = said.strip()
+    if _PLAIN.fullmatch(said) and ns > 0:
+        time_ns = int(said) * ns
+    elif (stamp := _STAMP.fullmatch(said)) is not None and what != "duration":
+        return _since_1970_ns(stamp, source)
+    elif not _is_number(said):
+        raise source.wrong(f"{what} is {said[:40]!r}", "a number, or a date as 2026-01-31 12:00:00.000")
+    elif ns < 0:
+        raise source.wrong(f"the unit of {what} is not said", "say it in the first line, begin_ms, or by --unit")
+    else:
+        time_ns = int((Decimal(said) * ns).to_integral_value())
+    if not 0 <= time_ns <= LONGEST_US * 1000:
+        raise source.wrong(f"{what} is {said[:40]}", "a time is 0 or more, and less than 285 years; is its unit right?")
+    return time_ns
+
+
+def _is_number(said: str) -> bool:
+    """Return whether a text is a finite number of a size that a time may have."""
+    try:
+        number = Decimal(said.strip())
+    except InvalidOperation:
+        return False
+    return len(said) <= 40 and number.is_finite() and number.adjusted() < 40  # noqa: PLR2004 - far beyond any time
+
+
+def _since_1970_ns(stamp: re.Match[str], source: Source) -> int:
+    """Return a date as ns since 1970; one without a zone is taken as UTC."""
+    zone = (stamp[3] or "+00:00").replace("Z", "+00:00").replace("UTC", "+00:00")
+    zone = zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
+    try:
+        moment = datetime.datetime.fromisoformat(f"{stamp[1].replace(' ', 'T')}{zone}")
+    except ValueError as error:
+        raise source.wrong(f"{stamp[0]!r} is no date: {error}", "write it as 2026-01-31 12:00:00.000") from None
+    since = moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    whole_ns = (since.days * 86_400 + since.seconds) * UNITS["s"]
+    if whole_ns < 0:
+        raise source.wrong(f"{stamp[0]!r} is before 1970", "a time is 0 or more")
+    return whole_ns + int((stamp[2] or "0")[:9].ljust(9, "0"))
+
+
+def _truth(said: str, source: Source) -> bool:
+    word = said.strip().lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise source.wrong(f"cold is {said.strip()[:40]!r}", "true or false")

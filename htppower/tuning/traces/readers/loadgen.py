@@ -1,0 +1,58 @@
+"""The trace of MLPerf's LoadGen, ``mlperf_log_trace.json``.
+
+Each sample is a pair of asynchronous events, ``"name":"Sample","ph":"b"`` and ``"ph":"e"``. The first tells all: ``ts``
+is when the query was due, in us; ``issue_start_ns`` how much later the host was handed it, and ``complete_ns`` how much
+later than due it was done (loadgen/loadgen.cc and loadgen/logging.cc of mlcommons/inference).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.tuning.traces.collected import Inferences, whole_us
+from htppower.tuning.traces.readers.chrome_events import events
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.readers.source import Source
+
+_NEEDLES = (b'"Sample"',)
+_OF_LOADGEN = (b"QuerySamplesComplete", b"GenerateLoadableSets", b"loadgen_version", b"complete_ns")
+
+
+def is_loadgen(head: bytes) -> bool:
+    """Return whether a file begins so."""
+    return head.lstrip()[:1] in (b"{", b"[") and any(each in head for each in _OF_LOADGEN)
+
+
+def read(source: Source) -> list[Inferences]:
+    """Return the samples as the inferences of one session, each from when the host was handed it until it was done.
+
+    Raises:
+        TraceError: an event is wrong.
+    """
+    found = Inferences("LoadGen")
+    queries: set[int] = set()
+    unfinished = 0
+    for event in events(source, _NEEDLES):
+        if event.get("name") != "Sample" or event.get("ph") != "b":
+            continue
+        args = event.get("args")
+        if not isinstance(args, dict) or "complete_ns" not in args:
+            unfinished += 1
+            continue
+        due, issued, done = event.get("ts"), args.get("issue_start_ns", 0), args["complete_ns"]
+        for value, what in ((due, "ts"), (issued, "issue_start_ns"), (done, "complete_ns")):
+            whole_us(value, what, source)
+        begin_us = whole_us(due + issued / 1000, "ts", source)
+        end_us = whole_us(due + done / 1000, "ts", source)
+        if end_us < begin_us:
+            raise source.wrong(f"is done {begin_us - end_us} us before it is issued", "record the run again")
+        found.add(begin_us, end_us)
+        if isinstance(args.get("query_seq"), int):
+            queries.add(args["query_seq"])
+    if unfinished:
+        source.notes.append(f"{unfinished} samples were never done, and were left out")
+    if 0 < len(queries) < len(found):
+        several = "a query" if len(queries) == 1 else f"{len(queries)} queries"
+        source.notes.append(f"{several} of several samples: each sample counts from when its query was issued")
+    return [found]

@@ -1,0 +1,51 @@
+"""The profile that ONNX Runtime writes (``SessionOptions.enable_profiling``): a file for each session.
+
+``model_run`` of the category ``Session`` is one call of ``run``, from its begin to its end, in us from the session's
+beginning. Every op has an event of its own, so most lines are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from htppower.tuning.traces.collected import Inferences, span_us
+from htppower.tuning.traces.readers.chrome_events import events
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.readers.source import Source
+
+_RUN = "model_run"
+# Where a run is none of InferenceSession, its executor stands for it.
+_EXECUTE = ("SequentialExecutor::Execute", "ParallelExecutor::Execute")
+_OF_ONNXRUNTIME = re.compile(rb'"cat"\s*:\s*"Session"|"(?:session_initialization|model_loading_\w+|model_run)"')
+# ``max_num_events_`` in onnxruntime/core/common/profiler.cc: what comes later is not recorded.
+_MOST_EVENTS = 1_000_000
+# What ONNX Runtime appends to the prefix that the host chose.
+_STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d[-:]\d\d[-:]\d\d(?:[._]\d+)?$")
+
+
+def is_onnxruntime(head: bytes) -> bool:
+    """Return whether a file begins so."""
+    return head.lstrip()[:1] in (b"{", b"[") and _OF_ONNXRUNTIME.search(head) is not None
+
+
+def read(source: Source) -> list[Inferences]:
+    """Return the runs as the inferences of one session, which bears the file's name.
+
+    Raises:
+        TraceError: an event is wrong.
+    """
+    name = _STAMP.sub("", PurePath(source.path.removesuffix(".gz")).stem) or "ONNX Runtime"
+    runs, executions = Inferences(name), Inferences(name)
+    for event in events(source, (b"model_run", b"Executor::Execute")):
+        said = event.get("name")
+        of = runs if said == _RUN else executions if said in _EXECUTE else None
+        if of is not None and event.get("ph") == "X":
+            of.add(*span_us(event.get("ts"), event.get("dur"), ("ts", "dur"), source))
+    if source.line >= _MOST_EVENTS:
+        source.notes.append(f"ONNX Runtime records {_MOST_EVENTS} events at most: later runs may be lacking")
+    if not len(runs) and len(executions):
+        source.notes.append("there is no model_run: the executor's Execute stands for it")
+    return [runs if len(runs) else executions]

@@ -1,0 +1,180 @@
+"""A trace file as pieces of bytes, a line each: packed with gzip or not, whole or split into parts."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import itertools
+import re
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from htppower.errors.trace_error import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HEAD_BYTES = 65_536
+_BUFFER_BYTES = 2**20
+# A longer line comes in several pieces, so that a file of one line does not fill the memory.
+LONGEST_PIECE = 2**20
+# RFC 1952.
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+# What ``split`` appends to a name: letters (aa, ab, ...) or, with -d, digits (00, 01, ...).
+_PART = re.compile(r"(?P<whole>.+\.(?:json|csv|txt|gz))(?P<part>[a-z]{2,4}|[0-9]{2,4})", re.DOTALL)
+
+
+class Source:
+    """A trace file that is open for reading.
+
+    Attributes:
+        path: as the user named it.
+        head: its first bytes.
+        line: the line that was read last, from 1; over parts of a file it goes on.
+        notes: what was left out so far, and why.
+    """
+
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
+        self.path = path
+        self.line = 0
+        self.notes: list[str] = []
+        self._stream = stream
+        self.head = stream.read(_HEAD_BYTES).removeprefix(_BOM)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the lines with their ends, and of a line beyond ``LONGEST_PIECE`` bytes the parts."""
+        reader = io.BufferedReader(_Joined(self.head, self._stream), _BUFFER_BYTES)
+        read = reader.readline
+        begins_line = True
+        while piece := read(LONGEST_PIECE):
+            if begins_line:
+                self.line += 1
+            begins_line = piece.endswith(b"\n")
+            yield piece
+
+    def wrong(self, message: str, hint: str = "", *, line: int | None = None) -> TraceError:
+        """Return the error of something in the line that was read last, or in another."""
+        return TraceError(self.path, self.line if line is None else line, message, hint)
+
+
+class _Joined(io.RawIOBase):
+    """First some bytes, then a stream."""
+
+    def __init__(self, first: bytes, then: IO[bytes]) -> None:
+        self._first = memoryview(first)
+        self._then = then
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
+        part = self._first[: len(buffer)] or self._then.read(len(buffer))
+        self._first = self._first[len(part) :] if self._first else self._first
+        buffer[: len(part)] = part
+        return len(part)
+
+
+class _Chained(io.RawIOBase):
+    """The bytes of several files, one after the other."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._left = list(paths)
+        self._file: IO[bytes] | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # as above
+        while self._file is not None or self._left:
+            if self._file is None:
+                self._file = self._left.pop(0).open("rb")
+            part = self._file.read(len(buffer))
+            if part:
+                buffer[: len(part)] = part
+                return len(part)
+            self._file.close()
+            self._file = None
+        return 0
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        super().close()
+
+
+@contextlib.contextmanager
+def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
+    """Yield a trace file; ``stream`` is read in its place where there is one.
+
+    Of a file that was split, any part names all of them.
+
+    Raises:
+        TraceError: it can't be read, is empty, or one of its parts is missing.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            raw = stream or stack.enter_context(contextlib.closing(_stream_of(parts_of(path))))
+            first = raw.read(len(_GZIP)) or b""
+            buffered = io.BufferedReader(_Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
+            unpacked = stack.enter_context(gzip.open(buffered)) if first == _GZIP else buffered
+            source = Source(path, unpacked)  # type: ignore[arg-type] # gzip's file is one of bytes
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(path, error) from None
+        except ValueError as error:
+            if isinstance(error, TraceError):
+                raise
+            raise TraceError(path, 0, f"is no path: {error}", "check the path") from None
+        if not source.head.strip():
+            raise TraceError(path, 0, "is empty", "record at least one inference")
+        try:
+            yield source
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> TraceError:
+    said = getattr(error, "strerror", None) or str(error)
+    hint = "check the path" if isinstance(error, FileNotFoundError) else "copy it again"
+    return TraceError(path, 0, f"can't be read: {said}", hint)
+
+
+def _stream_of(paths: Sequence[Path]) -> io.RawIOBase:
+    return _Chained(paths) if len(paths) > 1 else io.FileIO(paths[0])
+
+
+def parts_of(path: str) -> list[Path]:
+    """Return the files that make up a trace: itself, or all the parts where it is, or was split into, parts.
+
+    Raises:
+        TraceError: a part before or between others is missing.
+    """
+    named = Path(path)
+    of_part = _PART.fullmatch(named.name)
+    if of_part is None and named.exists():
+        return [named]
+    whole = named.name if of_part is None else of_part["whole"]
+    beside = {each.name: each for each in (named.parent.iterdir() if named.parent.is_dir() else ())}
+    found = {name: part["part"] for name in beside if (part := _PART.fullmatch(name)) and part["whole"] == whole}
+    pattern = of_part["part"] if of_part is not None else min(found.values(), default="")
+    parts = sorted(name for name, part in found.items() if _alike(part, pattern))
+    if len(parts) < 2 and pattern[:1] not in ("a", "0"):  # noqa: PLR2004 - a part has others beside it
+        return [named]  # its name only ends as that of a part does
+    for suffix, name in zip(_suffixes(pattern), parts, strict=False):
+        if name != f"{whole}{suffix}":
+            missing = str(named.parent / f"{whole}{suffix}")
+            raise TraceError(missing, 0, "is missing", "a trace in parts needs all of them")
+    return [beside[name] for name in parts] or [named]
+
+
+def _alike(part: str, other: str) -> bool:
+    """Return whether two parts are numbered in the same way."""
+    return len(part) == len(other) and part.isdigit() == other.isdigit()
+
+
+def _suffixes(like: str) -> Iterator[str]:
+    """Yield what ``split`` appends, in order, as long and of the kind that one part has."""
+    characters = "0123456789" if like.isdigit() else "abcdefghijklmnopqrstuvwxyz"
+    return ("".join(each) for each in itertools.product(characters, repeat=len(like)))
