@@ -195,10 +195,9 @@ class _Collector:
 
 def _likeness(name: str) -> int:
     """Return how much a name sounds like that of an inference."""
-    said = name.lower()
-    places = [place for place, word in enumerate(_WORDS) if re.search(rf"(?<![a-z]){word}", said)]
-    exact = [place for place, word in enumerate(_WORDS) if word == said]
-    return max((2 * (len(_WORDS) - place) for place in (exact or places)), default=0) + bool(exact)
+    said = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    ranks = (len(_WORDS) - place for place, word in enumerate(_WORDS) if re.search(rf"(?<![a-z]){word}", said))
+    return 2 * max(ranks, default=0) + (said in _WORDS)
 
 
 def _thread(event: dict[str, Any]) -> tuple[str, str]:

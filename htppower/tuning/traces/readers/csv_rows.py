@@ -43,6 +43,8 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(
 _PLAIN = re.compile(r"\d{1,19}")
 _HINT = "begin_us,end_us in the first line"
 _LONGEST_ROW = 2**16
+# Far beyond any time.
+_MOST_DIGITS = 40
 
 
 @attrs.frozen
@@ -72,7 +74,7 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
     rows = _rows(source)
     first = next(rows, None)
     if first is None:
-        raise source.wrong("is empty", "a row for each inference", line=0)
+        raise source.wrong("holds no row", "write one for each inference", line=0)
     columns = _columns(first, unit, source)
     sessions: dict[str, Inferences] = {}
     if columns is None:
@@ -197,7 +199,7 @@ def _is_number(said: str) -> bool:
         number = Decimal(said.strip())
     except InvalidOperation:
         return False
-    return len(said) <= 40 and number.is_finite() and number.adjusted() < 40  # noqa: PLR2004 - far beyond any time
+    return "_" not in said and number.is_finite() and max(len(said), number.adjusted()) < _MOST_DIGITS
 
 
 def _since_1970_ns(stamp: re.Match[str], source: Source) -> int:

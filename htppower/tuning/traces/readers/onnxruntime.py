@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _RUN = "model_run"
 # Where a run is none of InferenceSession, its executor stands for it.
 _EXECUTE = ("SequentialExecutor::Execute", "ParallelExecutor::Execute")
-_OF_ONNXRUNTIME = re.compile(rb'"cat"\s*:\s*"Session"|"(?:session_initialization|model_loading_\w+|model_run)"')
+_OF_ONNXRUNTIME = re.compile(rb'"cat"\s*:\s*"Session"|"session_initialization"|"model_loading_|_kernel_time"')
 # ``max_num_events_`` in onnxruntime/core/common/profiler.cc: what comes later is not recorded.
 _MOST_EVENTS = 1_000_000
 # What ONNX Runtime appends to the prefix that the host chose.

@@ -1,0 +1,187 @@
+"""Chrome trace events of any tool: which of them are inferences, of whom, and how an array may be written."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from trace_files import compact
+
+from htppower.errors import TraceError
+from htppower.tuning.traces.read import read_trace
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.trace import Trace
+
+
+def event(kind: str, name: str, ts: float, tid: int = 1, **more: Any) -> dict[str, Any]:
+    """Return an event."""
+    return {"ph": kind, "name": name, "ts": ts, "pid": 1, "tid": tid, **more}
+
+
+def read(events: list[dict[str, Any]] | str, **how: str) -> Trace:
+    """Return the trace in some events."""
+    text = events if isinstance(events, str) else json.dumps(events)
+    return read_trace("trace", stream=io.BytesIO(text.encode()), **how)
+
+
+def told(trace: Trace) -> dict[str, list[tuple[int, int]]]:
+    """Return begin and end of the inferences of each session."""
+    return {
+        each.name: list(zip(each.begins_us.tolist(), each.ends_us.tolist(), strict=True)) for each in trace.sessions
+    }
+
+
+def test_pairs_nest_on_their_thread() -> None:
+    """An end belongs to the youngest begin of its thread, whatever others do meanwhile; fractions are rounded."""
+    events = [
+        event("B", "infer", 10.4),
+        event("B", "infer", 15, tid=2),
+        event("B", "op", 11),
+        event("E", "", 12),
+        event("E", "", 20.6),
+        event("E", "", 25, tid=2),
+        event("M", "thread_name", 0, tid=2, args={"name": "camera"}),
+    ]
+    trace = read(events, name="infer")
+    assert told(trace) == {"thread 1": [(10, 21)], "camera": [(15, 25)]}
+    assert trace.notes == ("each of 2 threads counts as a session",)
+
+
+@pytest.mark.parametrize(("begins", "ends"), [("b", "e"), ("S", "F")])
+def test_asynchronous_pairs_belong_together_by_their_id(begins: str, ends: str) -> None:
+    """They may overlap, and end on another thread than they began on."""
+    events = [
+        event(begins, "infer", 10, id=1),
+        event(begins, "infer", 12, id=2),
+        event(ends, "infer", 30, tid=5, id=1),
+        event(ends, "infer", 20, tid=6, id=2),
+    ]
+    assert told(read(events)) == {"process 1": [(10, 30), (12, 20)]}
+
+
+def test_what_an_event_says_of_its_session_counts() -> None:
+    """A session or a model in ``args`` is the session, on whatever thread."""
+    events = [
+        event("X", "infer", 10, tid=1, dur=5, args={"session": "camera"}),
+        event("X", "infer", 20, tid=2, dur=5, args={"session": "camera"}),
+        event("X", "infer", 30, tid=2, dur=5, args={"model": "detector"}),
+    ]
+    assert told(read(events)) == {"camera": [(10, 15), (20, 25)], "detector": [(30, 35)]}
+
+
+def test_a_name_or_a_category_picks_the_inferences() -> None:
+    """``name`` is that of the events or one of their categories; another is refused."""
+    events = [
+        event("X", "a", 10, dur=5, cat="npu,graph"),
+        event("X", "b", 20, dur=5, cat="npu"),
+        event("X", "c", 30, dur=5, cat="cpu"),
+    ]
+    assert told(read(events, name="b")) == {"thread 1": [(20, 25)]}
+    assert told(read(events, name="npu")) == {"thread 1": [(10, 15), (20, 25)]}
+    with pytest.raises(TraceError, match="no event and no category is called 'gpu'"):
+        read(events, name="gpu")
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["load", "QnnGraphExecute", "op", "QnnGraphExecute", "op"], "QnnGraphExecute"),
+        (["model_run", "runtime", "runtime"], "model_run"),
+        (["INFERENCE", "infer_later", "execute"], "INFERENCE"),
+        (["frame", "frame", "op", "op"], "frame"),
+        (["main", "op", "op"], "op"),
+    ],
+)
+def test_the_most_plausible_name_is_taken_and_said(names: list[str], chosen: str) -> None:
+    """What sounds like an inference comes first, else what takes longest of what repeats; a note names the others."""
+    long = {"main": 10_000, "frame": 50}
+    trace = read([event("X", name, 100 * place, dur=long.get(name, 5)) for place, name in enumerate(names)])
+    assert sum(map(len, told(trace).values())) == names.count(chosen)
+    assert trace.notes[0].startswith(
+        f"'{chosen}' ({names.count(chosen)}) stands for the inferences; --name picks others:"
+    )
+
+
+def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
+    """A trace begins and ends in the middle of things."""
+    events = [
+        event("E", "", 1),
+        event("e", "infer", 2, id=1),
+        event("X", "infer", 10, dur=5),
+        event("B", "infer", 20),
+        event("b", "infer", 30, id=2),
+    ]
+    trace = read(events)
+    assert told(trace) == {"thread 1": [(10, 15)]}
+    assert trace.notes == ("2 events have no end, and were left out", "2 events have no beginning, and were left out")
+
+
+def test_an_end_before_its_begin_is_refused() -> None:
+    """The error says by how much, and where."""
+    with pytest.raises(TraceError, match="trace:1: 'infer' ends 5 us before it begins"):
+        read([event("B", "infer", 10), event("E", "", 5)])
+
+
+WHOLE = [event("X", "infer", 1000 * place, dur=10, args={"text": 'a "]}[{" b'}) for place in range(50)]
+LINES = "\n".join(map(compact, WHOLE))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(WHOLE),
+        json.dumps(WHOLE, indent=4),
+        f"[\n{LINES.replace(chr(10), f',{chr(10)}')}",
+        f"[\r\n{LINES.replace(chr(10), f',{chr(13)}{chr(10)}')}\r\n]",
+        LINES,
+        json.dumps(WHOLE[:20]) + json.dumps(WHOLE[20:], indent=1),
+        json.dumps({"samples": list(range(500)), "traceEvents": WHOLE, "otherData": {"traceEvents": [1]}}),
+        json.dumps({"deviceProperties": [{"id": 0}], "traceEvents": WHOLE, "z": 1}, indent=2),
+        '{"traceEvents":\n[' + LINES.replace("\n", "\n,") + "]}",
+        "\ufeff" + json.dumps(WHOLE),
+    ],
+    ids=["line", "indented", "open", "crlf", "lines", "two arrays", "key first", "indented object", "comma", "mark"],
+)
+def test_an_array_is_read_however_it_is_written(text: str) -> None:
+    """On one line or many, in an object or not, closed or not."""
+    assert told(read(text, format="chrome")) == {"thread 1": [(1000 * place, 1000 * place + 10) for place in range(50)]}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_wrong_event_is_named_by_its_line(indent: int | None) -> None:
+    """Of an event over several lines the first counts, however many are looked at together."""
+    events = [event("X", "infer", 1000 * place, dur=10) for place in range(9000)]
+    events[4000]["ts"] = None
+    line = 1 if indent is None else 2 + 8 * 4000
+    with pytest.raises(TraceError, match=f"trace:{line}: ts is missing"):
+        read(json.dumps(events, indent=indent))
+
+
+def test_a_large_file_takes_little_memory() -> None:
+    """Of 20 MB of ops on one line, and a few inferences, no more than a few batches are held."""
+
+    class Ops(io.RawIOBase):
+        left = 60_000
+        op = compact(event("X", "op", 5, dur=1, args={"x": "y" * 256})).encode() + b","
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
+            part = (b"[" if self.left == 60_000 else b"") + self.op * min(100, self.left)
+            self.left -= min(100, self.left)
+            buffer[: len(part)] = part
+            return len(part)
+
+    tracemalloc.start()
+    try:
+        trace = read_trace("trace", stream=io.BufferedReader(Ops(), 2**18), name="op")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(trace.sessions[0].begins_us) == 60_000
+    assert most < 16 * 2**20

@@ -1,0 +1,115 @@
+"""Tables of inferences: what a column is by its name, in which unit, and what is refused."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.errors import TraceError
+from htppower.tuning.traces.read import read_trace
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.trace import Trace
+
+
+def read(text: str, unit: str | None = None) -> Trace:
+    """Return the trace in a table."""
+    return read_trace("table.csv", stream=io.BytesIO(text.encode()), unit=unit)
+
+
+def spans(trace: Trace) -> list[tuple[int, int]]:
+    """Return begin and end of each inference of the first session."""
+    session = trace.sessions[0]
+    return list(zip(session.begins_us.tolist(), session.ends_us.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("begin_us,end_us", "1500000,1502500"),
+        ("begin_s,duration_ms", "1.5,2.5"),
+        ("Start (ms);End (ms)", "1500;1502.5"),
+        ("start [s]\tlatency [us]", "1.5\t2500"),
+        ("duration_ns,extra,begin_ns", "2500000,x,1500000000"),
+        ('"begin_ms","session","end_ms"', '"1500","a, b","1502.5"'),
+        ("timestamp ms,elapsed ms", "15e2,2.5"),
+        ("begin_seconds,took_milliseconds", "1.5,2.5"),
+        ("begin_us,end_us", " 1500000.4 , 1502500.4 "),
+    ],
+)
+def test_columns_are_known_by_their_names(head: str, row: str) -> None:
+    """Begin and end, or begin and duration, in any order, with the unit of each behind its name."""
+    assert spans(read(f"# a comment\n{head}\n\n{row}\n")) == [(1_500_000, 1_502_500)]
+
+
+def test_a_unit_may_be_said_for_all() -> None:
+    """``unit`` is that of the columns whose name says none; without one the error says where to put it."""
+    assert spans(read("begin,end,duration_s\n1,2,9\n", "ms")) == [(1000, 2000)]
+    with pytest.raises(TraceError, match=r"table\.csv:2: the unit of begin is not said"):
+        read("begin,end\n1,2\n")
+
+
+def test_arrivals_alone_are_allowed() -> None:
+    """They last 0 us, and a note says so; a column without a name is one of arrivals."""
+    trace = read("arrival_ms\n10\n30\n20\n")
+    assert spans(trace) == [(10_000, 10_000), (20_000, 20_000), (30_000, 30_000)]
+    assert trace.notes == ("it says when inferences began, not how long they took: each lasts 0 us here",)
+    assert spans(read("0.5\n2\n", "s")) == [(500_000, 500_000), (2_000_000, 2_000_000)]
+    with pytest.raises(TraceError, match="the unit of 'the only column' is not said"):
+        read("0.5\n2\n")
+
+
+def test_dates_are_times() -> None:
+    """With any number of decimals and any zone; without a zone they are UTC."""
+    said = ["2023-11-16 18:17:03.9799600", "2023-11-16T19:17:04+01:00", "2023-11-16 18:17:05Z", "2023-11-16 18:17:06"]
+    (session,) = read("TIMESTAMP,ContextTokens\n" + "".join(f"{each},5\n" for each in said)).sessions
+    assert (session.begins_us - 1_700_158_623_000_000).tolist() == [979_960, 1_000_000, 2_000_000, 3_000_000]
+
+
+def test_a_large_number_is_exact() -> None:
+    """Times since 1970 in ns have more digits than a float."""
+    rows = "1700158623979960123,1700158623979961623\n1700158623.5,1700158624\n"
+    assert spans(read(f"begin_ns,end_ns\n{rows.partition(chr(10))[0]}\n")) == [(1700158623979960, 1700158623979962)]
+
+
+def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
+    """Further columns are taken where they are named; a cell without a name is the session of the rest."""
+    trace = read("begin_us,end_us,session,profile,cold\n5,6,b,burst,no\n1,2,a,,TRUE\n7,8,b,balanced,1\n9,9,,,0\n")
+    assert [each.name for each in trace.sessions] == ["b", "a", "inferences"]
+    assert [each.profile for each in trace.sessions] == ["burst", None, None]
+    cold = [None if each.cold is None else each.cold.tolist() for each in trace.sessions]
+    assert cold == [[False, True], [True], [False]]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("hello\n", r"table\.csv:1: no column is the begin of an inference: 'hello'"),
+        ("a,b\n1,2\n", r"table\.csv:1: no column is the begin"),
+        ("1,2\n3,4\n", r"table\.csv:1: no column is the begin"),
+        ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 columns, not 2"),
+        ("begin_us,end_us\n1,2\n5,3\n", r"table\.csv:3: ends 2 us before it begins"),
+        ("begin_us,duration_us\n1,-2\n", r"table\.csv:2: duration is -2"),
+        ("begin_us\n-1\n", r"table\.csv:2: begin is -1"),
+        ("begin_us\n1e300\n", r"table\.csv:2: begin is '1e300'"),
+        ("begin_us\n1700158623979960123\n", r"is its unit right"),
+        ("begin_us\nnan\n", r"table\.csv:2: begin is 'nan'"),
+        ("begin_us\ninf\n", r"table\.csv:2: begin is 'inf'"),
+        ("begin_us\n1_000\n", r"table\.csv:2: begin is '1_000'"),
+        ("begin_us\n\n\nx\n", r"table\.csv:4: begin is 'x'"),
+        ("begin\n2023-13-16 18:17:03\n", r"is no date"),
+        ("begin\n1823-11-16 18:17:03\n", r"is before 1970"),
+        ("begin_us,cold\n1,maybe\n", r"table\.csv:2: cold is 'maybe'"),
+        ('begin_us,session\n1,"a\n', r"table\.csv:2: is no CSV"),
+        ("begin_us\n" + "1" * 100_000, r"table\.csv:2: a row is longer"),
+        ("begin_us\n", r"table\.csv: holds no inference"),
+        ("# nothing\n", r"table\.csv: holds no row"),
+    ],
+)
+def test_a_table_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> None:
+    """The error says what is wrong in which line, and what to write."""
+    with pytest.raises(TraceError, match=says) as caught:
+        read(text)
+    assert caught.value.hint
