@@ -111,7 +111,7 @@ class _Scanner:
     def finish(self) -> Iterator[dict[str, Any]]:
         """Yield the events that are left, and note what is no whole event."""
         if not self._begun:
-            raise self._source.wrong("holds no trace events", "name a trace, or say what it is by --format", line=0)
+            raise self._source.wrong("holds no trace events", "name a trace, or say what it is by --from", line=0)
         if self._pending:
             yield from self._drain()
         if self._pending:
@@ -198,7 +198,7 @@ class _Scanner:
         self._source.notes.append(f"line {self._line} is cut off, and was left out")
 
 
-_HINT = "name a trace that is whole, or say what the file is by --format"
+_HINT = "name a trace that is whole, or say what the file is by --from"
 
 
 def _between(text: str, place: int) -> int:

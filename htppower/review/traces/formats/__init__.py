@@ -1,0 +1,24 @@
+"""The output formats of what a trace holds. Each is a module ``as_NAME`` with a function ``render``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from htppower.review.layout import WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.tuning.traces.describe import TraceDescription
+    from htppower.tuning.traces.trace import Trace
+
+NAMES = ("text", "json", "html", "svg")
+
+
+def render(trace: Trace, described: TraceDescription, name: str, width: int = WIDTH) -> str:
+    """Return a trace in one of the formats ``NAMES``, which is imported only now. ``width`` is that of text."""
+    make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
+    if name in ("html", "svg"):
+        return make(trace, described)
+    return make(described, width) if name == "text" else make(described)

@@ -1,0 +1,16 @@
+"""What a trace holds as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.traces.picture import as_svg
+
+if TYPE_CHECKING:
+    from htppower.tuning.traces.describe import TraceDescription
+    from htppower.tuning.traces.trace import Trace
+
+
+def render(trace: Trace, described: TraceDescription) -> str:
+    """Return the picture: self-contained, without a script, light or dark as the reader's system is."""
+    return as_svg(trace, described)
