@@ -19,7 +19,7 @@ class Ran(NamedTuple):
     cold: bool = False
 
 
-HEADER = {"version": 1, "clock": "us of the controller's clock", "wall_ns": 1_764_000_000_000_000_000}
+WALL_NS = 1_764_000_000_000_000_000
 
 
 def compact(event: object) -> str:
@@ -34,17 +34,19 @@ def own_line(ran: Ran, number: int = 1, pid: int = 4711) -> str:
     return f"{compact({'name': 'inference', 'ph': 'X', 'pid': pid, 'tid': number, **times, 'args': args})},\n"
 
 
-def own_header(pid: int = 4711, version: int = 1) -> str:
+def own_header(pid: int = 4711, version: int = 1, clock_us: int = 0) -> str:
     """Return how a recording begins."""
-    args = {**HEADER, "version": version, "controller": None}
-    return f"[\n{compact({'name': 'htppower', 'ph': 'M', 'pid': pid, 'tid': 0, 'args': args})},\n"
+    wall_ns = WALL_NS + 1000 * clock_us
+    args = {"version": version, "clock": "us of the controller's clock", "wall_ns": wall_ns, "clock_us": clock_us}
+    header = {"name": "htppower", "ph": "M", "pid": pid, "tid": 0, "args": {**args, "controller": None}}
+    return f"[\n{compact(header)},\n"
 
 
-def own(ran: Sequence[Ran], pid: int = 4711) -> str:
-    """Return a recording; each inference is written when it ends."""
+def own(ran: Sequence[Ran], pid: int = 4711, clock_us: int = 0) -> str:
+    """Return a recording that began then; each inference is written when it ends."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(each.session for each in ran), start=1)}
     ended = sorted(ran, key=lambda each: each.end_us)
-    return own_header(pid) + "".join(own_line(each, numbers[each.session], pid) for each in ended)
+    return own_header(pid, clock_us=clock_us) + "".join(own_line(each, numbers[each.session], pid) for each in ended)
 
 
 def loadgen(ran: Sequence[Ran]) -> str:

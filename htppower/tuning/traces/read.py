@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -94,16 +95,27 @@ def _recognised(source: Source) -> str:
 
 
 def _read_own(source: Source, *, beside: bool) -> list[Inferences]:
-    """Return the inferences of a recording, with those of its older files where there are any."""
+    """Return the inferences of a recording, with those of its older files where there are any of the same run."""
     recording = own.Recording()
-    older = _older_files(source.path) if beside else []
-    for path in reversed(older):
-        with opened(str(path)) as each:
+    newer = own.run_of(source.head) if beside else None
+    with contextlib.ExitStack() as stack:
+        older: list[Source] = []
+        for path in _older_files(source.path) if newer is not None else ():
+            each = stack.enter_context(opened(str(path)))
+            run = own.run_of(each.head)
+            if run is None or newer is None or not run.goes_on_as(newer):
+                source.notes.append(f"{path.name} is of another run, and was left out")
+                break
+            older.append(each)
+            newer = run
+        for each in reversed(older):
             recording.add(each)
-        source.notes.extend(f"{path.name}: {note}" for note in each.notes)
-    recording.add(source)
+            source.notes.extend(f"{Path(each.path).name}: {note}" for note in each.notes)
+        recording.add(source)
     if older:
-        source.notes.append(f"{len(older)} older {'file' if len(older) == 1 else 'files'} of it were read, too")
+        source.notes.append(
+            f"{len(older)} older {'file of it was' if len(older) == 1 else 'files of it were'} read, too"
+        )
     return recording.finish(source)
 
 

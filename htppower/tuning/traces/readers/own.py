@@ -6,8 +6,11 @@ the inference waited for a call when it began.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from htppower.tuning.traces.collected import Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from htppower.tuning.traces.readers.source import Source
 
 VERSION = 1
+# How far somebody may set the wall clock forward while a recording goes on.
+_SET_FORWARD_US = 60_000_000
+_HEAD_LINES = 4
 _HEADER = re.compile(rb'^\s*\[?\s*\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\s*:\s*"M"')
 
 
@@ -24,40 +30,94 @@ def is_own(head: bytes) -> bool:
     return _HEADER.search(head) is not None
 
 
+@attrs.frozen
+class Run:
+    """What the head of a file says of the process that wrote it.
+
+    Attributes:
+        pid: the process.
+        wall_us, clock_us: when the file was begun, by the wall clock and by the controller's; 0 where it does not say.
+    """
+
+    pid: int
+    wall_us: int
+    clock_us: int
+
+    def goes_on_as(self, later: Run) -> bool:
+        """Return whether a later file is of the same run, and so has the same clock.
+
+        After a restart of the system the clock is back, or behind the wall clock. In virtual time it is ahead of that.
+        """
+        on_us = later.clock_us - self.clock_us
+        return self.pid == later.pid and on_us >= 0 and later.wall_us - self.wall_us <= on_us + _SET_FORWARD_US
+
+
+def run_of(head: bytes) -> Run | None:
+    """Return whose a file is; None where its head does not tell."""
+    for line in head.split(b"\n")[:_HEAD_LINES]:
+        try:
+            event = json.loads(line.strip(b" \t\r,[]"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict) and event.get("name") == "htppower":
+            return _run(event)
+    return None
+
+
+def _run(event: dict[str, Any]) -> Run:
+    args = event.get("args")
+    told = args if isinstance(args, dict) else {}
+    pid, wall_ns, clock_us = event.get("pid"), told.get("wall_ns"), told.get("clock_us")
+    return Run(
+        pid if isinstance(pid, int) else 0,
+        wall_ns // 1000 if isinstance(wall_ns, int) and isinstance(clock_us, int) else 0,
+        clock_us if isinstance(clock_us, int) else 0,
+    )
+
+
 class Recording:
     """What the files of one recording hold; the older ones are added first."""
 
     def __init__(self) -> None:
-        self._sessions: dict[tuple[str, str, str, int], Inferences] = {}
+        self._runs: list[Run] = []
+        self._sessions: dict[tuple[int, str, str], Inferences] = {}
         self._lost = 0
 
     def add(self, source: Source) -> None:
         """Add a file.
 
         Raises:
-            TraceError: an event is wrong, or the recording is of a newer version.
+            TraceError: an event is wrong, or the recording is of another version.
         """
-        begun = 0
+        run = -1
         for event in events(source):
             name = event.get("name")
             args = event.get("args")
             told = args if isinstance(args, dict) else {}
             if name == "inference" and event.get("ph") == "X":
-                self._inference(event, told, begun, source)
+                self._inference(event, told, run, source)
             elif name == "htppower" and event.get("ph") == "M":
-                begun += 1
                 _check_version(told, source)
+                run = self._run_number(_run(event))
             elif name == "lost":
                 self._lost += _lost(told)
 
-    def _inference(self, event: dict[str, Any], told: dict[str, Any], begun: int, source: Source) -> None:
+    def _run_number(self, run: Run) -> int:
+        """Return which run a file is of: the last, where it goes on."""
+        if self._runs and self._runs[-1].goes_on_as(run):
+            self._runs[-1] = run
+        else:
+            self._runs.append(run)
+        return len(self._runs) - 1
+
+    def _inference(self, event: dict[str, Any], told: dict[str, Any], run: int, source: Source) -> None:
         begin_us, end_us = span_us(event.get("ts"), event.get("dur"), ("ts", "dur"), source)
-        number, owner = event.get("tid"), told.get("session")
-        # Each recording in a file has a clock of its own, and so has each process.
-        key = (str(event.get("pid")), str(number), str(owner), max(begun, 1))
+        number, owner = str(event.get("tid")), told.get("session")
+        key = (run, number, str(owner))
         found = self._sessions.get(key)
         if found is None:
-            name = owner if isinstance(owner, str) and owner else f"session {number}"
+            # A session without an owner is told by its number.
+            name = f"session {number}" if not isinstance(owner, str) or owner in ("", number) else owner
             found = self._sessions[key] = Inferences(name)
         profile, cold = told.get("profile"), told.get("cold")
         if isinstance(profile, str):
@@ -67,7 +127,9 @@ class Recording:
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order in which they first ended an inference."""
         if self._lost:
-            source.notes.append(f"{self._lost} inferences were lost while it was recorded: the writer lagged behind")
+            source.notes.append(f"{self._lost} inferences were lost while it was recorded: too many waited")
+        if len(self._runs) > 1:
+            source.notes.append(f"it holds {len(self._runs)} runs: the clock of each is its own")
         return list(self._sessions.values())
 
 
@@ -78,5 +140,5 @@ def _check_version(told: dict[str, Any], source: Source) -> None:
 
 
 def _lost(told: dict[str, Any]) -> int:
-    counts = (told.get(key) for key in ("inferences", "count", "lost"))
-    return next((count for count in counts if isinstance(count, int) and count > 0), 1)
+    count = told.get("inferences")
+    return count if isinstance(count, int) and count > 0 else 0

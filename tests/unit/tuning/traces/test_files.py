@@ -71,18 +71,32 @@ def test_a_name_may_end_as_a_part_does(tmp_path: Path) -> None:
 def test_older_files_of_a_recording_are_read_with_it(tmp_path: Path) -> None:
     """``trace.json.1`` is older than ``trace.json``: a session goes on over both; by its own name it is read alone."""
     for name, ran in (("trace.json.2", SOME[:10]), ("trace.json.1", SOME[10:20]), ("trace.json", SOME[20:])):
-        (tmp_path / name).write_text(trace_files.own(ran))
+        (tmp_path / name).write_text(trace_files.own(ran, clock_us=ran[0].begin_us))
     trace = read_trace(tmp_path / "trace.json")
     assert spans(tmp_path / "trace.json") == [each[:2] for each in SOME]
     assert trace.notes == ("2 older files of it were read, too",)
     assert spans(tmp_path / "trace.json.1") == [each[:2] for each in SOME[10:20]]
 
 
-def test_another_process_has_sessions_of_its_own(tmp_path: Path) -> None:
-    """The clock of a process that ran before is not that of this one, so no gap is between their inferences."""
-    (tmp_path / "trace.json.1").write_text(trace_files.own(SOME[:10], pid=1))
-    (tmp_path / "trace.json").write_text(trace_files.own(SOME[10:], pid=2))
-    assert [len(each.begins_us) for each in read_trace(tmp_path / "trace.json").sessions] == [10, 29]
+@pytest.mark.parametrize(
+    ("older", "newer"), [((1, 0), (2, 500_000)), ((1, 900_000), (1, 100_000))], ids=["another process", "a restart"]
+)
+def test_a_file_of_another_run_is_left_out(tmp_path: Path, older: tuple[int, int], newer: tuple[int, int]) -> None:
+    """The recorder keeps the file of an earlier run as an older one; its clock is another, so it is no part of this."""
+    (tmp_path / "trace.json.1").write_text(trace_files.own(SOME[:10], *older))
+    (tmp_path / "trace.json").write_text(trace_files.own(SOME[10:], *newer))
+    trace = read_trace(tmp_path / "trace.json")
+    assert spans(tmp_path / "trace.json") == [each[:2] for each in SOME[10:]]
+    assert trace.notes == ("trace.json.1 is of another run, and was left out",)
+
+
+def test_recordings_that_were_put_together_are_read(tmp_path: Path) -> None:
+    """Files of one run make sessions that go on; those of another run have sessions of their own."""
+    parts = [trace_files.own(SOME[:10]), trace_files.own(SOME[10:20], clock_us=100_000), trace_files.own(SOME[20:], 9)]
+    (tmp_path / "all.json").write_text("".join(parts))
+    trace = read_trace(tmp_path / "all.json")
+    assert [len(each.begins_us) for each in trace.sessions] == [20, 19]
+    assert trace.notes == ("it holds 2 runs: the clock of each is its own",)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 100])
@@ -100,10 +114,10 @@ def test_a_recording_that_was_cut_off_is_read_up_to_its_last_whole_line(tmp_path
 def test_a_recording_after_one_that_was_cut_off_is_read(tmp_path: Path, between: str) -> None:
     """A second recording in the same file begins anew, even right behind a line that was cut off."""
     path = tmp_path / "trace.json"
-    path.write_text(trace_files.own(SOME)[:-30] + between + trace_files.own(SOME))
+    path.write_text(trace_files.own(SOME)[:-30] + between + trace_files.own(SOME, 9))
     trace = read_trace(path)
     assert [len(each.begins_us) for each in trace.sessions] == [len(SOME) - 1, len(SOME)]
-    assert trace.notes == (f"line {len(SOME) + 2} is cut off, and was left out",)
+    assert trace.notes[0] == f"line {len(SOME) + 2} is cut off, and was left out"
 
 
 def test_what_was_lost_while_recording_is_told(tmp_path: Path) -> None:
@@ -111,4 +125,4 @@ def test_what_was_lost_while_recording_is_told(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     lost = '{"name":"lost","ph":"i","pid":4711,"tid":0,"ts":5,"args":{"inferences":17}},\n'
     path.write_text(trace_files.own(SOME) + lost)
-    assert read_trace(path).notes == ("17 inferences were lost while it was recorded: the writer lagged behind",)
+    assert read_trace(path).notes == ("17 inferences were lost while it was recorded: too many waited",)
