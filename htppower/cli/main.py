@@ -39,6 +39,7 @@ _SECTIONS = {
     },
     "Measure": {
         "advise": "htppower.cli.advise",
+        "trace": "htppower.cli.trace",
     },
     "Exchange with other tools": {
         "import": "htppower.cli.import_",

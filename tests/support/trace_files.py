@@ -129,3 +129,29 @@ WRITERS: dict[str, Callable[[Sequence[Ran]], str]] = {
     "csv-ends": csv_ends,
     "csv-durations": csv_durations,
 }
+
+
+def camera(bursts: int = 6, frames: int = 40) -> list[Ran]:
+    """Return a camera at 30 Hz: bursts of frames, the first of each cold, with seconds between."""
+    ran = []
+    begin_us = 1_000_000
+    for burst in range(bursts):
+        for frame in range(frames + 5 * burst):
+            jitter_us = (frame * 7919 + burst * 104_729) % 201 - 100
+            took_us = 2_000 + (frame * 31) % 300
+            begun_us = begin_us + jitter_us
+            ran.append(Ran(begun_us, begun_us + took_us, "camera", "burst", frame == 0))
+            begin_us += 33_333
+        begin_us += 2_000_000 + 700_000 * burst
+    return ran
+
+
+def assistant(turns: int = 30) -> list[Ran]:
+    """Return an assistant that is asked now and then: gaps of all lengths from 50 ms to 1.6 s."""
+    ran = []
+    begin_us = 1_500_000
+    for turn in range(turns):
+        took_us = 20_000 + (turn * 7919) % 15_000
+        ran.append(Ran(begin_us, begin_us + took_us, "assistant", "sustained_high_performance", True))
+        begin_us += took_us + 50_000 * 2 ** (turn * 5 % 6) + (turn * 4801) % 40_000
+    return ran

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FORMAT_NAMES = {
     "htppower": "recorded by htppower",
-    "loadgen": "of LoadGen",
+    "loadgen": "a run of LoadGen",
     "onnxruntime": "a profile of ONNX Runtime",
     "chrome": "trace events",
     "csv": "a table",
@@ -47,7 +47,7 @@ def percent(share: float) -> str:
     for digits in range(0 if _FEW <= said <= 100 - _FEW else 1, 4):
         told = f"{said:.{digits}f}"
         if 0 < float(told) < 100:  # noqa: PLR2004 - percent
-            return f"{told} %"
+            return f"{float(told):g} %"
     return "less than 0.001 %" if said < _FEW else "more than 99.999 %"
 
 
@@ -85,7 +85,7 @@ def facts(session: SessionDescription) -> Iterator[tuple[str, str]]:
         within = f"{percent(bursts.share)} of the gaps are within one, below {time(bursts.below_us)}"
         yield "bursts", f"{said}, {time(bursts.pause_us)} apart; {within}"
     elif session.gaps is not None:
-        yield "bursts", "none: the lengths of the gaps make one hill"
+        yield "bursts", "none: gaps are not either short or long"
     yield "period", _period(session)
     if session.cold is not None:
         yield "cold", f"{session.cold:,} waited for a raise, {percent(session.cold / session.inferences)}"

@@ -17,6 +17,7 @@ REGULAR_SHARE = 0.05
 # So large a share of the intervals must be regular for a period.
 _PERIODIC = 0.5
 _FEWEST_INTERVALS = 8
+_FEWEST_OF_A_BURST = 2
 # Gaps are counted in windows of four half octaves, so that few gaps make no valleys. A valley has at most about half
 # the height of its lower hill; with three more in each window it takes three gaps to make a hill. Of exponential,
 # Pareto and log-normal gaps, which have one hill, 1 % were taken for bursts (300 draws of 10 to 3000 gaps each).
@@ -101,6 +102,8 @@ def find_bursts(
     starts_us = np.concatenate((busy_begins_us[:1], busy_begins_us[1:][long]))
     sizes = np.diff(np.append(np.searchsorted(begins_us, starts_us), begins_us.size))
     middle = np.quantile(sizes, 0.5, method="inverted_cdf")
+    if middle < _FEWEST_OF_A_BURST:
+        return None
     pause_us = np.quantile(gaps_us[long], 0.5, method="inverted_cdf")
     return Bursts(below_us, float(1 - long.mean()), int(starts_us.size), int(middle), int(pause_us))
 

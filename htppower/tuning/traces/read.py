@@ -61,13 +61,14 @@ def read_trace(
         raise ValueError(f"no such unit: {unit!r}; one of {', '.join(UNITS)}")
     with opened(os.fspath(path), stream) as source:
         kind = format or _recognised(source)
-        if kind == "htppower":
-            found = _read_own(source, beside=stream is None)
-        elif kind == "csv":
+        _require_fitting(source, kind, name, unit)
+        if kind == "csv":
             found = csv_rows.read(source, unit)
         elif kind == "chrome" or name is not None:
             kind = "chrome"
             found = chrome.read(source, name)
+        elif kind == "htppower":
+            found = _read_own(source, beside=stream is None)
         else:
             found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
     found = [each for each in found if len(each)]
@@ -76,6 +77,14 @@ def read_trace(
     sessions = tuple(each.session(said) for each, said in zip(found, named_apart(found), strict=True))
     notes = (*source.notes, *(note for each in found for note in each.notes()))
     return Trace(source.path, kind, sessions, notes)
+
+
+def _require_fitting(source: Source, kind: str, name: str | None, unit: str | None) -> None:
+    """Refuse a name for a table, and a unit for trace events, whose unit is us."""
+    if kind == "csv" and name is not None:
+        raise TraceError(source.path, 0, "is a table, which has no names of events", "leave the name out")
+    if kind != "csv" and unit is not None:
+        raise TraceError(source.path, 0, "has trace events, whose times are in us", "leave the unit out")
 
 
 def _recognised(source: Source) -> str:

@@ -1,0 +1,81 @@
+"""``htppower trace``: what is in a trace of inferences, in words and as a picture."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from htppower.cli.extras import needs_extra
+from htppower.cli.help import WHAT, Command, option
+from htppower.cli.options import output_options
+from htppower.cli.outputs import print_document, write_outputs
+from htppower.review.traces.formats import NAMES, render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_STDIN = "-"
+# As in tuning/traces/read.py, which needs numpy.
+KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
+UNITS = ("s", "ms", "us", "ns")
+
+
+@click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@option(
+    "--from",
+    "kind",
+    type=click.Choice(KINDS),
+    group=WHAT,
+    help="Read it as such a file.  [default: what its content says]",
+)
+@option(
+    "--name",
+    metavar="NAME",
+    group=WHAT,
+    help="Of trace events those of this name or category are inferences.  [default: the most plausible]",
+)
+@option(
+    "--unit",
+    type=click.Choice(UNITS),
+    group=WHAT,
+    help="The unit of a table's times whose columns say none.",
+)
+@output_options(NAMES)
+def command(
+    file: str,
+    kind: str | None,
+    name: str | None,
+    unit: str | None,
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+) -> None:
+    """Say what is in a trace of inferences: how long they and the gaps between them are, bursts, and a period.
+
+    FILE is recognised by its content: a recording of htppower, LoadGen's mlperf_log_trace.json, a profile of ONNX
+    Runtime, trace events as Chrome has them, or a table (CSV) with begin and end. It may be packed with gzip, or split
+    into parts (.jsonaa, .jsonab), of which one names all. The older parts of a recording (.1, .2) are read with it. The
+    path - is the standard input.
+
+    Of each session it also says how many inferences would have found the votes up with a fixed sustain time, and how
+    long the votes would have been up in vain.
+
+    Exit code 0: the file was read; 2: it can't be.
+    """
+    with needs_extra("tune"):
+        from htppower.tuning.traces.describe import describe  # noqa: PLC0415 - a usage error need not wait for numpy
+        from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
+
+    stream = _standard_input() if file == _STDIN else None
+    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream)
+    described = describe(trace)
+    document = write_outputs(outputs, form, lambda form, width: render(trace, described, form, width))
+    print_document(document, form)
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input: it is closed")
+    return sys.stdin.buffer

@@ -1,0 +1,149 @@
+"""What a trace holds: quantiles, octaves, bursts, a period, and what fixed sustain times would have done."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import trace_files
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from htppower.tuning.traces.activity import begun, burst_spans, busy_shares
+from htppower.tuning.traces.describe import TIME_OUTS_US, describe, describe_session, octaves
+from htppower.tuning.traces.patterns import valley_us
+from htppower.tuning.traces.trace import SessionTrace, Trace
+
+
+def session(gaps_us: list[int], took_us: int = 2_000, name: str = "camera") -> SessionTrace:
+    """Return inferences that take equally long, with these gaps between."""
+    begins_us = np.cumsum([0, *(gap_us + took_us for gap_us in gaps_us)])
+    return SessionTrace(name, "burst", begins_us, begins_us + took_us)
+
+
+def overlapping(spans: list[tuple[int, int]]) -> SessionTrace:
+    """Return inferences that begin and take so long."""
+    ordered = sorted(spans)
+    begins_us = np.array([begin_us for begin_us, _ in ordered], dtype=np.int64)
+    return SessionTrace("x", None, begins_us, begins_us + np.array([took_us for _, took_us in ordered]))
+
+
+def test_durations_and_gaps_are_told_by_times_that_were_measured() -> None:
+    """Quantiles are no means of neighbours: each is one of the times; the busy time and overlaps are counted."""
+    said = describe_session(overlapping([(0, 10), (5, 20), (25, 5), (100, 7), (200, 1)]))
+    assert (said.inferences, said.overlapping, said.busy_us, said.span_us) == (5, 1, 38, 201)
+    assert (said.durations.least_us, said.durations.median_us, said.durations.most_us) == (1, 7, 20)
+    assert said.gaps is not None
+    assert (said.gaps.least_us, said.gaps.median_us, said.gaps.p99_us) == (0, 70, 93)
+    assert said.cold is None
+
+
+def test_one_inference_has_no_gaps() -> None:
+    """Nothing is said of what there is not."""
+    said = describe_session(session([]))
+    assert (said.gaps, said.octaves, said.bursts, said.period, said.regular_share) == (None, (), None, None, 0.0)
+    assert [each.warm for each in said.time_outs] == [0] * len(TIME_OUTS_US)
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**5)), min_size=1, max_size=60)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SPANS)
+def test_a_time_out_is_what_a_timer_would_do(spans: list[tuple[int, int]]) -> None:
+    """Warm is who begins before the time runs out, or while another runs; up in vain is the time until then."""
+    trace = overlapping(spans)
+    for told in describe_session(trace).time_outs:
+        up_until_us, busy_until_us, warm, idle_us = -1, -1, 0, 0
+        for begin_us, end_us in zip(trace.begins_us.tolist(), trace.ends_us.tolist(), strict=True):
+            runs = begin_us < busy_until_us
+            warm += runs or begin_us < up_until_us
+            if busy_until_us >= 0 and not runs:
+                idle_us += min(begin_us, up_until_us) - busy_until_us
+            busy_until_us = max(busy_until_us, end_us)
+            up_until_us = busy_until_us + told.time_out_us
+        assert (told.warm, told.idle_us) == (warm, idle_us), told.time_out_us
+        assert told.share == warm / len(spans)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
+def test_every_gap_is_in_one_octave(gaps_us: list[int]) -> None:
+    """The octaves follow each other without a hole, and none is empty at an end; counts and sums are whole."""
+    told = octaves(np.array(gaps_us))
+    assert sum(each.count for each in told) == len(gaps_us)
+    assert sum(each.total_us for each in told) == sum(gaps_us)
+    assert all(one.to_us == other.from_us for one, other in itertools.pairwise(told))
+    assert all(told[place].count for place in (0, -1))
+    for each in told:
+        assert each.count == sum(each.from_us <= gap_us < each.to_us for gap_us in gaps_us)
+
+
+def test_bursts_and_a_period_are_found() -> None:
+    """A camera at 30 Hz that is on now and then: its bursts, what parts them, and its period without the pauses."""
+    ran = trace_files.camera(bursts=6, frames=40)
+    begins_us = np.array([each.begin_us for each in ran])
+    said = describe_session(SessionTrace("camera", None, begins_us, np.array([each.end_us for each in ran])))
+    assert said.bursts is not None
+    assert (said.bursts.count, said.bursts.inferences) == (6, 50)
+    assert 40_000 < said.bursts.below_us < 2_000_000
+    assert said.bursts.share == pytest.approx(1 - 5 / (len(ran) - 1))
+    assert said.period is not None
+    assert said.period.interval_us == pytest.approx(33_333, abs=20)
+    assert said.period.hz == pytest.approx(30, abs=0.05)
+    assert 50 < said.period.jitter_us < 150
+    assert said.regular_share == said.period.share > 0.97
+
+
+KINDS = {
+    "exponential": lambda random: random.exponential(100_000, 500),
+    "uniform": lambda random: random.uniform(0, 1_000_000, 500),
+    "log-normal": lambda random: random.lognormal(10, 1.5, 500),
+    "pareto": lambda random: (random.pareto(1.1, 500) + 1) * 1000,
+    "few": lambda random: random.exponential(100_000, 7),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gaps_of_one_kind_are_no_bursts_and_have_no_period(kind: str) -> None:
+    """Gaps that spread over a single hill are not called bursts, and irregular begins no period."""
+    random = np.random.default_rng(7)
+    said = describe_session(session(KINDS[kind](random).astype(int).tolist()))
+    assert said.bursts is None
+    assert said.period is None
+
+
+def test_what_parts_bursts_lies_between_the_two_kinds_of_gaps() -> None:
+    """Short gaps of about 10 ms and long ones of about 5 s are parted in the middle, by the logarithm."""
+    random = np.random.default_rng(5)
+    gaps_us = np.where(np.arange(600) % 20 == 19, random.lognormal(15.4, 0.4, 600), random.lognormal(9.2, 0.3, 600))
+    below_us = valley_us(gaps_us.astype(np.int64))
+    assert below_us is not None
+    assert 50_000 < below_us < 1_500_000
+
+
+def test_the_session_with_most_inferences_comes_first() -> None:
+    """A trace tells source, format and notes, and counts all inferences."""
+    trace = Trace("file", "csv", (session([5]), session([5, 6, 7], name="b")), ("a note",))
+    said = describe(trace)
+    assert (said.source, said.format, said.notes, said.inferences) == ("file", "csv", ("a note",), 6)
+    assert [each.name for each in said.sessions] == ["b", "camera"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(SPANS, st.integers(1, 50))
+def test_columns_share_out_the_busy_time(spans: list[tuple[int, int]], columns: int) -> None:
+    """What a picture draws of each column adds up to the whole busy time, and every inference begins in one."""
+    trace = overlapping(spans)
+    said = describe_session(trace)
+    shares = busy_shares(trace, said.begin_us, said.end_us, columns)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert shares.sum() * said.span_us / columns == pytest.approx(said.busy_us, rel=1e-6, abs=1)
+    assert begun(trace, said.begin_us, said.end_us, columns).sum() == len(spans)
+
+
+def test_bursts_are_spans_of_time() -> None:
+    """Each from its first begin to its last end."""
+    begins_us, ends_us = burst_spans(session([10, 20, 5_000, 10]), 1_000)
+    assert list(zip(begins_us.tolist(), ends_us.tolist(), strict=True)) == [(0, 6_030), (11_030, 15_040)]
