@@ -28,6 +28,7 @@ from docs import (
     review_parts,
     rule_parts,
     settings_parts,
+    trace_parts,
     vote_path,
     voter_parts,
 )
@@ -311,12 +312,14 @@ _PARTS: dict[str, Callable[[], str]] = {
     **profile_parts.PARTS,
     **review_parts.PARTS,
     **settings_parts.PARTS,
+    **trace_parts.PARTS,
     **voter_parts.PARTS,
 }
 # Made whole, whatever the file says now.
 _FILES: dict[str, Callable[[str], str]] = {
     **{f"man/{name}": functools.partial(lambda text, _: text, text) for name, text in man_pages().items()},
     "monitoring/dashboard.json": lambda _: dashboard.text(),
+    "trace.svg": lambda _: trace_parts.picture(),
     "burst.svg": lambda _: f"{_run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }
 

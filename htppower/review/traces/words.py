@@ -100,6 +100,8 @@ def _spread(spread: Spread) -> str:
 
 def _period(session: SessionDescription) -> str:
     period = session.period
+    if period is None and session.regular_share >= 0.5:  # noqa: PLR2004 - as patterns.py asks of a period
+        return "none: too few inferences to tell"
     if period is None:
         return f"none: {percent(session.regular_share)} of the intervals are within 5 % of the median"
     return (

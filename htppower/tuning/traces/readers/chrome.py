@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # What hosts call one inference; the first that some event is called, or is called after, wins.
 _WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
+_OURS = "htppower"
 _BEGINS = {"b": "e", "S": "F"}
 _ENDS = {"e", "F"}
 # So many names of events are told, and so many are kept apart at most.
@@ -116,9 +117,11 @@ class _Collector:
         """Return the name of an event that may be an inference; empty of one that is none."""
         said = event.get("name")
         name = said[:_LONGEST_NAME] if isinstance(said, str) else ""
+        categories = event.get("cat")
         if self._name is None:
-            return name
-        of_category = self._name in str(event.get("cat", "")).split(",")
+            # What htppower itself draws are states and calls, and in a dry run phases.
+            return "" if categories == _OURS and name.lower() not in _WORDS else name
+        of_category = self._name in str(categories).split(",")
         return self._name if name == self._name or of_category else ""
 
     def _session(self, event: dict[str, Any], of: str = "thread") -> str:

@@ -108,6 +108,15 @@ def test_the_most_plausible_name_is_taken_and_said(names: list[str], chosen: str
     )
 
 
+def test_what_htppower_draws_of_states_is_no_inference() -> None:
+    """A file of its subscriber for Chrome's format has states and calls; a dry run's has phases, too."""
+    states = [event("X", "RAISED", 10, dur=90, cat="htppower"), event("X", "setPowerConfig", 10, dur=1, cat="htppower")]
+    with pytest.raises(TraceError, match="holds no inference"):
+        read(states)
+    assert told(read([*states, event("X", "INFERENCE", 20, dur=5, cat="htppower")])) == {"thread 1": [(20, 25)]}
+    assert told(read(states, name="RAISED")) == {"thread 1": [(10, 100)]}
+
+
 def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
     """A trace begins and ends in the middle of things."""
     events = [
