@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from htppower.review.pictures.axis import Piece, TimeAxis, spell_time
+from htppower.review.pictures.axis import spell_time
 from htppower.review.pictures.elements import element, path, safe, shortened, text, title, width_of
-from htppower.review.pictures.marks import draw_axis
 from htppower.review.pictures.style import SVG
 from htppower.review.traces.words import counted, facts, headline, percent, time
 from htppower.review.traces.words import title as title_of
@@ -51,6 +50,17 @@ _COLUMN_PX = 1.0
 _LOWEST_PX = 3.0
 _SIZE = 11
 _BAR_GAP_PX = 2.0
+_TICK_PX = 64
+_UNITS = (
+    (86_400_000_000, "days"),
+    (3_600_000_000, "h"),
+    (60_000_000, "min"),
+    (1_000_000, "s"),
+    (1_000, "ms"),
+    (1, "us"),
+)
+# An axis of time has at least so many of its unit.
+_FEWEST_UNITS = 5
 
 
 def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, head: bool = True) -> str:
@@ -103,15 +113,14 @@ class _Picture:
     def __init__(self, sessions: Sequence[SessionDescription]) -> None:
         self._begin_us = min(each.begin_us for each in sessions)
         self._end_us = max(*(each.end_us for each in sessions), self._begin_us + 1)
-        self._times = TimeAxis((Piece(0, self._end_us - self._begin_us, _LEFT, _RIGHT),))
         octaves = [octave for each in sessions for octave in each.octaves]
         marked = [time_out.time_out_us for each in sessions[:1] for time_out in each.time_outs if time_out.time_out_us]
         # An octave is known by the power of two that ends it; that of the gaps below 1 us ends with 2 ** 0.
         ends = [octave.to_us.bit_length() - 1 for octave in octaves]
-        self._first = min(ends, default=min(marked).bit_length())
-        self._last = max([*ends, max(marked).bit_length()])
+        ends += [time_out_us.bit_length() for time_out_us in marked]
+        self._first, self._last = min(ends), max(ends)
         self._octave_px = (_RIGHT - _LEFT) / (self._last - self._first + 1)
-        self._marked_us = [each for each in marked if each.bit_length() >= self._first]
+        self._marked_us = marked
 
     def session(self, trace: SessionTrace, session: SessionDescription, top: float) -> Iterator[str]:
         """Yield a session, from the top down."""
@@ -120,7 +129,7 @@ class _Picture:
         yield text(_RIGHT, top + 16, said, "faint", "end")
         top += _NAME_PX
         yield from self._strip(trace, session, top)
-        yield from draw_axis(self._times, top + _STRIP_PX)
+        yield from self._time_axis(top + _STRIP_PX)
         yield from self._histogram(session, top + _STRIP_PX + _TIME_AXIS_PX)
 
     def _strip(self, trace: SessionTrace, session: SessionDescription, top: float) -> Iterator[str]:
@@ -143,12 +152,29 @@ class _Picture:
         tip = title(f"busy {percent(session.busy_us / max(session.span_us, 1))} of {time(session.span_us)}")
         yield element("path", tip, class_="busy", d=path(points))
 
+    def _at(self, since_us: float) -> float:
+        """Return the x of a moment, from the first begin on."""
+        return _LEFT + since_us / (self._end_us - self._begin_us) * (_RIGHT - _LEFT)
+
+    def _time_axis(self, top: float) -> Iterator[str]:
+        """Yield the axis of time, in the largest unit of which the whole has several."""
+        whole_us = self._end_us - self._begin_us
+        size_us, unit = next(((size, unit) for size, unit in _UNITS if whole_us >= _FEWEST_UNITS * size), _UNITS[-1])
+        most = (_RIGHT - _LEFT) / _TICK_PX
+        steps = (factor * 10**power for power in range(20) for factor in (1, 2, 5))
+        step = next(step for step in steps if whole_us / size_us / step <= most)
+        yield element("line", class_="axis", x1=_LEFT, y1=top, x2=_RIGHT, y2=top)
+        for count in range(0, whole_us // size_us + 1, step):
+            x = self._at(count * size_us)
+            yield element("line", class_="axis", x1=x, y1=top, x2=x, y2=top + 5)
+            yield text(x, top + 17, f"{count} {unit}", "time", "middle")
+
     def _bursts(self, trace: SessionTrace, below_us: int, top: float) -> Iterator[str]:
         """Yield a band for each burst; those too close to be told apart share one."""
         begins_us, ends_us = burst_spans(trace, below_us)
         bands: list[tuple[float, float, int]] = []
         for begin_us, end_us in zip(begins_us.tolist(), ends_us.tolist(), strict=True):
-            left, right = (self._times.x(each - self._begin_us) for each in (begin_us, end_us))
+            left, right = (self._at(each - self._begin_us) for each in (begin_us, end_us))
             if bands and left - bands[-1][1] < 1:
                 bands[-1] = (bands[-1][0], max(right, bands[-1][1]), bands[-1][2] + 1)
             else:
@@ -189,13 +215,17 @@ class _Picture:
 
     def _length_axis(self, bottom: float) -> Iterator[str]:
         """Yield the decades."""
-        exponent = 0
-        while 10**exponent <= 2**self._last:
+        free = 0.0
+        for exponent in range(len(str(2**self._last))):
             x = self._x_of(10**exponent)
-            if _LEFT <= x <= _RIGHT:
-                yield element("line", class_="axis", x1=x, y1=bottom, x2=x, y2=bottom + 5)
-                yield text(x, bottom + 17, spell_time(10**exponent), "time", "middle")
-            exponent += 1
+            if not _LEFT <= x <= _RIGHT:
+                continue
+            yield element("line", class_="axis", x1=x, y1=bottom, x2=x, y2=bottom + 5)
+            said = spell_time(10**exponent)
+            half = width_of(said, _SIZE) / 2
+            if x - half >= free:
+                yield text(x, bottom + 17, said, "time", "middle")
+                free = x + half + 4
 
     def _time_outs(self, session: SessionDescription, top: float, bottom: float) -> Iterator[str]:
         told = {each.time_out_us: each for each in session.time_outs}

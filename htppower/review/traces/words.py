@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
+from htppower.tuning.traces.patterns import FEWEST_INTERVALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ FORMAT_NAMES = {
 _UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "us"))
 # Shares so near to none, or to all, are told with a digit more, in percent.
 _FEW = 10
+# What is rarer is told by its interval alone.
+_SLOWEST_HZ = 0.1
 _LONG_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"))
 
 
@@ -100,12 +103,13 @@ def _spread(spread: Spread) -> str:
 
 def _period(session: SessionDescription) -> str:
     period = session.period
-    if period is None and session.regular_share >= 0.5:  # noqa: PLR2004 - as patterns.py asks of a period
-        return "none: too few inferences to tell"
     if period is None:
+        if session.inferences <= FEWEST_INTERVALS:
+            return "none: too few inferences to tell"
         return f"none: {percent(session.regular_share)} of the intervals are within 5 % of the median"
+    rate = f" ({_three(period.hz)} Hz)" if period.hz >= _SLOWEST_HZ else ""
     return (
-        f"{time(period.interval_us)} ({_three(period.hz)} Hz), jitter {time(period.jitter_us)}: "
+        f"{time(period.interval_us)}{rate}, jitter {time(period.jitter_us)}: "
         f"{percent(period.share)} of the intervals are within 5 % of the median"
     )
 

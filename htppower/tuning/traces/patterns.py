@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 # An interval that differs from the median by up to this share of it is regular.
 REGULAR_SHARE = 0.05
-# So large a share of the intervals must be regular for a period.
+# So large a share of the intervals must be regular for a period, and so many there must be.
 _PERIODIC = 0.5
-_FEWEST_INTERVALS = 8
+FEWEST_INTERVALS = 8
 _FEWEST_OF_A_BURST = 2
 # Gaps are counted in windows of four half octaves, so that few gaps make no valleys. A valley has at most about half
 # the height of its lower hill; with three more in each window it takes three gaps to make a hill. Of exponential,
@@ -80,7 +80,7 @@ def find_period(intervals_us: NDArray[np.int64]) -> tuple[float, Period | None]:
     median_us = float(np.median(intervals_us))
     regular = intervals_us[np.abs(intervals_us - median_us) <= REGULAR_SHARE * median_us]
     share = float(regular.size / intervals_us.size)
-    if intervals_us.size < _FEWEST_INTERVALS or share < _PERIODIC or not median_us:
+    if intervals_us.size < FEWEST_INTERVALS or share < _PERIODIC or not median_us:
         return share, None
     return share, Period(float(regular.mean()), share, float(regular.std()))
 
@@ -114,7 +114,7 @@ def valley_us(gaps_us: NDArray[np.int64]) -> int | None:
     The gaps are counted by the logarithm of their lengths. Filled with water up to the lower of the hills on either
     side, with heights by the logarithm of the counts, the valley that takes most is the one.
     """
-    if gaps_us.size < _FEWEST_INTERVALS:
+    if gaps_us.size < FEWEST_INTERVALS:
         return None
     places = np.floor(np.log2(np.maximum(gaps_us, _SHORTEST_US)) * _BINS_AN_OCTAVE).astype(np.int64)
     first = int(places.min())
