@@ -97,6 +97,8 @@ def span_us(begin: object, duration: object, what: tuple[str, str], source: Sour
     Raises:
         TraceError: one of them is no time, or the duration is negative.
     """
+    if type(begin) is int and type(duration) is int and min(begin, duration) >= 0 and begin + duration <= LONGEST_US:
+        return begin, begin + duration
     begin_us = whole_us(begin, what[0], source)
     whole_us(duration, what[1], source)
     return begin_us, whole_us(begin + duration, what[1], source)  # type: ignore[operator] # both are numbers

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # What hosts call one inference; the first that some event is called, or is called after, wins.
 _WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
 _OURS = "htppower"
+_TIMES = ("ts", "dur")
 _BEGINS = {"b": "e", "S": "F"}
 _ENDS = {"e", "F"}
 # So many names of events are told, and so many are kept apart at most.
@@ -72,7 +73,7 @@ class _Collector:
         if kind == "X":
             name = self._wanted(event)
             if name:
-                begin_us, end_us = span_us(event.get("ts"), event.get("dur", 0), ("ts", "dur"), self._source)
+                begin_us, end_us = span_us(event.get("ts"), event.get("dur", 0), _TIMES, self._source)
                 self._of(name, self._session(event)).add(begin_us, end_us)
         elif kind == "B":
             self._open.setdefault(_thread(event), []).append(

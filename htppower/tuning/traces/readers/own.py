@@ -65,8 +65,7 @@ def run_of(head: bytes) -> Run | None:
 
 
 def _run(event: dict[str, Any]) -> Run:
-    args = event.get("args")
-    told = args if isinstance(args, dict) else {}
+    told = _told(event)
     pid, wall_ns, clock_us = event.get("pid"), told.get("wall_ns"), told.get("clock_us")
     return Run(
         pid if isinstance(pid, int) else 0,
@@ -92,15 +91,13 @@ class Recording:
         run = -1
         for event in events(source):
             name = event.get("name")
-            args = event.get("args")
-            told = args if isinstance(args, dict) else {}
             if name == "inference" and event.get("ph") == "X":
-                self._inference(event, told, run, source)
+                self._inference(event, run, source)
             elif name == "htppower" and event.get("ph") == "M":
-                _check_version(told, source)
+                _check_version(_told(event), source)
                 run = self._run_number(_run(event))
             elif name == "lost":
-                self._lost += _lost(told)
+                self._lost += _lost(_told(event))
 
     def _run_number(self, run: Run) -> int:
         """Return which run a file is of: the last, where it goes on."""
@@ -110,7 +107,8 @@ class Recording:
             self._runs.append(run)
         return len(self._runs) - 1
 
-    def _inference(self, event: dict[str, Any], told: dict[str, Any], run: int, source: Source) -> None:
+    def _inference(self, event: dict[str, Any], run: int, source: Source) -> None:
+        told = _told(event)
         begin_us, end_us = span_us(event.get("ts"), event.get("dur"), ("ts", "dur"), source)
         number, owner = str(event.get("tid")), told.get("session")
         key = (run, number, str(owner))
@@ -131,6 +129,11 @@ class Recording:
         if len(self._runs) > 1:
             source.notes.append(f"it holds {len(self._runs)} runs: the clock of each is its own")
         return list(self._sessions.values())
+
+
+def _told(event: dict[str, Any]) -> dict[str, Any]:
+    args = event.get("args")
+    return args if isinstance(args, dict) else {}
 
 
 def _check_version(told: dict[str, Any], source: Source) -> None:
