@@ -19,7 +19,7 @@ def busy_shares(session: SessionTrace, begin_us: int, end_us: int, columns: int)
     moments = np.column_stack((begins_us, ends_us)).ravel().astype(np.float64)
     busy_until_us = np.column_stack((busy_us - (ends_us - begins_us), busy_us)).ravel().astype(np.float64)
     edges = np.linspace(begin_us, end_us, columns + 1)
-    width_us = max((end_us - begin_us) / columns, 1.0)
+    width_us = (end_us - begin_us) / columns or 1.0
     return np.clip(np.diff(np.interp(edges, moments, busy_until_us)) / width_us, 0.0, 1.0)
 
 

@@ -114,6 +114,16 @@ def test_gaps_of_one_kind_are_no_bursts_and_have_no_period(kind: str) -> None:
     assert said.period is None
 
 
+def test_few_draws_of_one_kind_look_like_bursts() -> None:
+    """Of samples of any size, from 10 to 3000 gaps, one in fifty at most."""
+    found = 0
+    for seed in range(150):
+        random = np.random.default_rng(seed)
+        gaps_us = random.exponential(10 ** random.uniform(3, 6), int(10 ** random.uniform(1, 3.5)))
+        found += valley_us(gaps_us.astype(np.int64)) is not None
+    assert found <= 3
+
+
 def test_what_parts_bursts_lies_between_the_two_kinds_of_gaps() -> None:
     """Short gaps of about 10 ms and long ones of about 5 s are parted in the middle, by the logarithm."""
     random = np.random.default_rng(5)
