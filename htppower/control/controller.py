@@ -25,6 +25,7 @@ from htppower.control.plans import Planner
 from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_settings import ProcessSettings
 from htppower.control.reconciler import Reconciler
+from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.recovery import Recovery
 from htppower.control.registry import Registry
 from htppower.control.session import Session
@@ -34,6 +35,7 @@ from htppower.control.state_machine import SessionTransitions
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.stepper import Stepper
 from htppower.control.termination import ProcessExit
+from htppower.errors import CloseTimedOut
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from htppower.control.event_bus import Wants
     from htppower.control.locks import Lock
+    from htppower.control.recording.recording import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -157,6 +160,7 @@ class VoteController(ContextManager):
         self._ring = self._reconciler.alarm_rang
         self._companions = Companions()
         self._status_files = Companions()
+        self._recorder = Recorder(self._registry, self._time)
         # Held while the controller lets go of what is left; taken before every other lock.
         self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
@@ -308,6 +312,7 @@ class VoteController(ContextManager):
             self._registry.caps,
             self._registry.all_orphans(),
             self._events.lost,
+            self._recorder.status(),
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:
@@ -330,6 +335,42 @@ class VoteController(ContextManager):
         self._registry.require_open()
         return serve(path, self.status, self._subscribe, self._time, self._status_files)
 
+    def record(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        most_bytes: int = MOST_BYTES,
+        files: int = 2,
+        most_pending: int = MOST_PENDING,
+        name: str | None = None,
+    ) -> Recording:
+        """Record when each inference begins and ends, for ``htppower trace`` and ``htppower tune``.
+
+        An inference that ends costs less than 1 us more. It is written in the background, within 1 s and a little: a
+        process that is killed leaves whole lines, without what ended last. One that has begun before is in it only
+        where its begin was timed already, as for a sustain time that is learnt.
+
+        Args:
+            path: the file. What is there is renamed to ``PATH.1``, as is a file that is full, and what was called so
+                to ``PATH.2``, and so on.
+            most_bytes: the largest size of a file, in bytes, 4096 or more.
+            files: how many files are kept, the newest included, 1 or more.
+            most_pending: how many inferences wait to be written at most, 1 or more, each with about 250 bytes of
+                memory. Where the disk is too slow for more, the oldest are lost; the file says where, and how many.
+            name: what the host is, as every file says.
+
+        Returns:
+            The recording, to ``close``, or to use as a context manager; closing the controller closes it, too.
+
+        Raises:
+            OSError: the file can't be written, as where its folder is missing.
+            SessionClosed: the controller is closed.
+            TypeError: a number is no whole number, or the name no text.
+            ValueError: a number is too small; the controller is recorded already; another controller, of this process
+                or another, writes the file; or a file that would be renamed holds something else than a recording.
+        """
+        return self._recorder.begin(path, most_bytes=most_bytes, files=files, most_pending=most_pending, name=name)
+
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
@@ -348,7 +389,12 @@ class VoteController(ContextManager):
         if self._ended:
             return
         self._registry.closed = True
-        nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)
+        try:
+            nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)
+        except CloseTimedOut:
+            # The process may end now: what has ended is written, whatever hangs.
+            self._recorder.flush()
+            raise
         if nothing_left and (timeout_s is None or comes_free(self._ending, timeout_s)):
             # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
             with self._ending:
@@ -380,6 +426,7 @@ class VoteController(ContextManager):
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""
         self._companions.close()
+        self._recorder.close()
         self._status_files.close()
         self._events.flush(LONGEST_FLUSH_S)
         self._events.close()
@@ -398,6 +445,7 @@ class VoteController(ContextManager):
     def _disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._ended = True
+        self._recorder.disown()
         self._status_files.disown()
         self._companions.disown()
         self._events.disown()

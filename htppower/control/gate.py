@@ -19,7 +19,7 @@ from htppower.control.further import Further
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.control.tokens import NOT_TIMED, Token, Use
-from htppower.control.watch import Watch
+from htppower.control.watch import Record, Watch
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import Adaptive, first_us
@@ -177,8 +177,19 @@ class Gate:
             self.open = self.covered = False
             deadline_us = self.deadline_us
             self.plan, self.sustain_us = plan, self._first_sustain_us(plan)
+            if self.watch is not None:
+                self.watch.label = (self._session, plan)
             self.deadline_us = deadline_us
             self.further = None if plan.then is None else Further(plan.then_after_us)
+
+    def record(self, record: Record | None) -> None:
+        """Have the inferences recorded that begin from now on; with None no longer."""
+        with self.lock:
+            if self.watch is None:
+                if record is None:
+                    return
+                self.watch = Watch(self.time, self.plan.after_inference_us)
+            self.watch.record_to(record, (self._session, self.plan))
 
     def _first_sustain_us(self, plan: Plan) -> int:
         """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
@@ -452,6 +463,8 @@ class Gate:
                 self.deadline_us = self.time.now_us + self.sustain_us
                 if self.watch is not None:
                     self.watch.forget_gap()
+            if self.watch is not None:
+                self.watch.miss(before - self.made, self.time.now_ns())
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:

@@ -84,6 +84,8 @@ class Opener:
                 # Closing the controller notes that first, and looks then who is open.
                 self._registry.require_open()
                 self._registry.sessions[session.number] = session
+                if self._registry.recording is not None:
+                    session.gate.record(self._registry.recording.add)
             ids = tuple(session.power_config_ids.values())
             self._events.tell(SessionOpened, session, power_config_ids=ids)
             self._transitions.tell_degradations(session, ())

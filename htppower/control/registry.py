@@ -9,6 +9,7 @@ from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
     from htppower.control.precedence import Claim
+    from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.session_record import SessionRecord
 
 
@@ -25,6 +26,7 @@ class Registry:
         borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
+        recording: what the inferences of all sessions are recorded by, None where they are not.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
     """
@@ -38,6 +40,7 @@ class Registry:
         self.borrowed: set[int] = set()
         self.last_core = (0, 0)
         self.caps: tuple[Claim, ...] = ()
+        self.recording: BackgroundWriter | None = None
         self.closed = False
         self.ending = False
         self._opened = 0

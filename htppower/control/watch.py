@@ -5,7 +5,7 @@ Most sessions have none of it, and no begin of theirs reads a clock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from htppower.control.raise_ahead import RaiseAhead
 from htppower.control.tokens import NOT_TIMED
@@ -15,10 +15,13 @@ from htppower.sustain.learner import make_learner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.plans import Plan
     from htppower.control.time.base import Time
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
+# Takes in a session and what it casts, when an inference of it began and ended, in ns, and whether that had waited.
+Record: TypeAlias = "Callable[[Any, int, int, bool], object]"
 # Later than every begin.
 _LATE = 1 << 62
 # Gaps within the time-out change only sums, so they are learnt from together: the hot path appends to a list.
@@ -33,9 +36,8 @@ class Watch:
 
     Attributes:
         ahead: what predicts begins, and has the votes raised ahead of them; None where nobody asks for that.
-        record: called with what is recorded of each inference that ends, ``(label, begun_ns, ended_ns, waited)``, or
-            None where nothing is: a function in C, so that no interrupt comes in it.
-        label: what names the session there.
+        record: called with what is recorded of each inference that ends, or None where nothing is.
+        label: the session, and what it casts.
         told_us: the time-out that was told last.
     """
 
@@ -65,8 +67,8 @@ class Watch:
         self._hot_ns = 0
         # Whether the time-out is another since the last inference ended.
         self._relearnt = False
-        self.record: Callable[[Any], object] | None = None
-        self.label: object = None
+        self.record: Record | None = None
+        self.label: tuple[Any, Plan] | None = None
         self.follow(sustain, raise_ahead_us)
 
     def follow(self, sustain: Sustain, raise_ahead_us: int) -> None:
@@ -118,6 +120,16 @@ class Watch:
             self.ahead.disarm()
             self.ahead.give_up()
 
+    def record_to(self, record: Record | None, label: tuple[Any, Plan]) -> None:
+        """Record the inferences that end from now on under this label, or, with None, no longer."""
+        self.label, self.record = label, record
+
+    def miss(self, inferences: int, now_ns: int) -> None:
+        """Record inferences that nobody has ended, and that are collected: nobody knows any more when they began."""
+        if self.record is not None:
+            for _ in range(inferences):
+                self.record(self.label, NOT_TIMED, now_ns, False)
+
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
         self._begin(begun_ns)
@@ -125,6 +137,10 @@ class Watch:
 
     def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
         """Take in that an inference has ended, the ``last`` one or another; return whether more follows from that."""
+        if self.record is not None and begun_ns != NOT_TIMED:
+            self.record(self.label, begun_ns, ended_ns, waited)
+        if self._learner is None and self.ahead is None:
+            return False
         gap_ns = begun_ns - self._idle_ns
         if last and 0 <= gap_ns < self._hot_ns:
             self._idle_ns = ended_ns
@@ -136,8 +152,6 @@ class Watch:
             if last:
                 self.forget_gap()
             return False
-        if self.record is not None:
-            self.record((self.label, begun_ns, ended_ns, waited))
         self._begin(begun_ns)
         if not last:
             return False
@@ -164,7 +178,7 @@ class Watch:
                 self._relearnt = True
 
     def _set_hot(self) -> None:
-        hot = self.record is None and self.ahead is None and self._learner is not None
+        hot = self.ahead is None and self._learner is not None
         self._hot_ns = 1000 * (self.time_out_us or 0) if hot else 0
 
     def _sum_up(self) -> None:

@@ -72,7 +72,15 @@ def _head(seen: Seen) -> list[Line]:
         lines.append(("orphans", f"{ids}: power config ids of closed sessions that could not be destroyed yet"))
     if document["events_lost"]:
         lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
+    if document["recording"]:
+        lines.append(("recording", _recording(document["recording"])))
     return lines
+
+
+def _recording(recording: dict[str, Any]) -> str:
+    lost = f", {recording['lost']} lost" if recording["lost"] else ""
+    error = f"; it can't be written: {recording['error']}" if recording["error"] else ""
+    return f"{recording['path']}: {recording['written']} inferences{lost}{error}"
 
 
 def _written(seen: Seen) -> str:

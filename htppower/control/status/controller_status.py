@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from htppower.control.gate import Gate
     from htppower.control.precedence import Claim
     from htppower.control.process_settings import ProcessSettings
+    from htppower.control.recording.recording_status import RecordingStatus
     from htppower.control.session_record import LastCall, LastError, SessionRecord
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
@@ -153,6 +154,7 @@ class ControllerStatus:
         orphans: ids of closed sessions that could not be destroyed, with what may still be voted on them; they
             are tried again with the back-off.
         events_lost: how many events subscribers were too slow for.
+        recording: how the recording of its inferences goes, None where there is none.
     """
 
     time_us: int
@@ -166,6 +168,7 @@ class ControllerStatus:
     caps: tuple[Claim, ...]
     orphans: tuple[int, ...]
     events_lost: int
+    recording: RecordingStatus | None = None
 
     __repr__ = field_repr
 
@@ -178,6 +181,7 @@ def controller_status(
     caps: tuple[Claim, ...],
     orphans: tuple[int, ...],
     events_lost: int,
+    recording: RecordingStatus | None,
 ) -> ControllerStatus:
     """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes."""
     process = settings.now.known
@@ -193,6 +197,7 @@ def controller_status(
         caps,
         orphans,
         events_lost,
+        recording,
     )
 
 

@@ -257,6 +257,17 @@ STATUS = Group(
         ),
         "orphans": Leaf(int, "ids of closed sessions that could not be destroyed.", many=list),
         "events_lost": Leaf(int, "how many events subscribers were too slow for."),
+        "recording": Group(
+            {
+                "path": Leaf(str, "the newest file."),
+                "written": Leaf(int, "how many inferences are written, over all files."),
+                "pending": Leaf(int, "how many wait for that."),
+                "lost": Leaf(int, "how many are lost, as the files say."),
+                "error": Leaf(str, "why the file can't be written, or null.", nullable=True),
+            },
+            "how the recording of its inferences goes, null where there is none.",
+            nullable=True,
+        ),
     },
     "a controller.",
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower._version import __version__
 from htppower.control.status.json_form import FORMAT
 from htppower.control.status.process_identity import place, started
@@ -51,6 +53,7 @@ def status_document(status: ControllerStatus, written: datetime.datetime, *, clo
         ],
         "orphans": list(status.orphans),
         "events_lost": status.events_lost,
+        "recording": None if status.recording is None else attrs.asdict(status.recording),
     }
 
 

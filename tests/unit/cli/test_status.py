@@ -235,3 +235,14 @@ def test_watching_on_a_pipe(served: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (output, "is not JSON" in said) == ([], True)
     served.write_text(whole.replace('"closed": false', '"closed": true'), encoding="ascii")
     assert looked() == ([True], [])
+
+
+def test_a_recording_is_told(command: Command, served: Path) -> None:
+    """Where to, how many inferences are written and lost, and why it can't be written; nothing where there is none."""
+    assert "recording" not in command.output("status", str(served))
+    recording = {"path": "/run/trace.json", "written": 7, "pending": 1, "lost": 0, "error": None}
+    rewrite(served, recording=recording)
+    assert "\nrecording    /run/trace.json: 7 inferences\n" in command.output("status", str(served))
+    rewrite(served, recording={**recording, "lost": 2, "error": "no room"})
+    said = _unwrapped(command.output("status", str(served)))
+    assert "/run/trace.json: 7 inferences, 2 lost; it can't be written: no room" in said

@@ -218,6 +218,7 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
         held.inference(),
     ):
         ticket = held.begin(timeout_us=1_000_000)
+        bench.controller.record(path.with_name("trace.json"))
         bench.controller.serve_status(path)
         document = read(path)
         ticket.end()

@@ -1,0 +1,474 @@
+"""A recording holds every inference once, in whole lines, within a second and a little, and costs the host nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import json
+import logging
+import os
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from bench import BURST_SUSTAIN_US, Bench
+
+from htppower import SessionClosed, load_profile
+from htppower.control.recording.background_writer import PERIOD_US
+from htppower.profiles.sustain import Adaptive
+
+if TYPE_CHECKING:
+    from io import FileIO
+    from pathlib import Path
+
+SECOND_US = 1_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the recording is."""
+    return tmp_path / "trace.json"
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """Return the events in a file, each of which stands in a whole line, after the line of the bracket."""
+    text = path.read_text(encoding="ascii")
+    assert text.endswith(",\n")
+    bracket, *made = text.splitlines()
+    assert bracket == "["
+    assert json.loads(f"[{''.join(made)[:-1]}]") == [json.loads(line[:-1]) for line in made]
+    return [json.loads(line[:-1]) for line in made]
+
+
+def inferences(path: Path) -> list[tuple[int, int, int]]:
+    """Return the session, begin and end of each inference in a file."""
+    made = [event for event in events(path) if event["name"] == "inference"]
+    return [(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in made]
+
+
+def lost(path: Path) -> int:
+    """Return how many inferences a file says are lost."""
+    return sum(event["args"]["inferences"] for event in events(path) if event["name"] == "lost")
+
+
+def test_a_file_says_whose_it_is(bench: Bench, path: Path) -> None:
+    """When record returns, the file is there, and begins with its version, its process, its name and both clocks."""
+    bench.time.advance_us(77)
+    bench.controller.record(path, name="front door")
+    (first,) = events(path)
+    assert (first["name"], first["ph"], first["pid"], first["tid"]) == ("htppower", "M", os.getpid(), 0)
+    said = first["args"]
+    assert (said["version"], said["controller"], said["clock_us"]) == (1, "front door", 77)
+    assert said["wall_ns"] > 1_600_000_000 * 10**9
+
+
+def test_an_inference_is_a_line(bench: Bench, path: Path) -> None:
+    """It has its session, profile, begin, duration, and whether it waited for a call; other phases are not in it."""
+    session = bench.controller.session("burst", owner='a "camera"')
+    bench.controller.record(path)
+    with session.init():
+        bench.time.advance_us(500)
+    bench.infer(session, 2_100)
+    session.use("balanced")
+    bench.infer(session, 10)
+    bench.infer(bench.controller.session("system_settings"), 1)
+    bench.time.advance_us(PERIOD_US)
+    made = [(each["tid"], each["ts"], each["dur"], each["args"]) for each in events(path)[1:]]
+    assert made == [
+        (1, 500, 2_100, {"session": 'a "camera"', "profile": "burst", "cold": True}),
+        (1, 2_600, 10, {"session": 'a "camera"', "profile": "balanced", "cold": True}),
+        (2, 2_610, 1, {"session": "2", "profile": "system_settings", "cold": False}),
+    ]
+    assert all((each["ph"], each["pid"]) == ("X", os.getpid()) for each in events(path)[1:])
+
+
+def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
+    """Inferences whose votes are up are recorded, too, without a call, and overlapping ones each for itself."""
+    session = bench.controller.session("burst")
+    bench.controller.record(path)
+    bench.infer(session)
+    calls = len(bench.recorder.calls)
+    with session.inference():
+        bench.time.advance_us(5)
+        with session.inference():
+            bench.time.advance_us(7)
+        bench.time.advance_us(9)
+    bench.time.advance_us(PERIOD_US - BURST_SUSTAIN_US)
+    assert len(bench.recorder.calls) == calls + 1  # the lowering after the window
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert inferences(path) == [(1, 0, 1000), (1, 1005, 1012), (1, 1000, 1021)]
+    assert [each["args"]["cold"] for each in events(path)[1:]] == [True, False, False]
+
+
+def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
+    """Those of coroutines, tickets, streams, decorated functions, and one that raises."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+
+    async def infer() -> None:
+        async with session.ainference():
+            bench.time.advance_us(1)
+
+    asyncio.run(infer())
+    ticket = session.begin()
+    bench.time.advance_us(2)
+    ticket.end()
+    for _ in session.stream(range(2)):
+        bench.time.advance_us(3)
+    session.votes(bench.time.advance_us)(4)
+    with pytest.raises(KeyError), session.inference():
+        raise KeyError
+    timed = session.begin(timeout_us=5)
+    bench.time.advance_us(PERIOD_US)
+    assert inferences(path) == [(1, 0, 1), (1, 1, 3), (1, 3, 9), (1, 9, 13), (1, 13, 13), (1, 13, 18)]
+    assert not timed.active
+
+
+def test_one_that_nobody_ends_is_told_as_lost(bench: Bench, path: Path) -> None:
+    """Where a ticket is collected nobody knows any more when its inference began: the file says that one is missing."""
+    session = bench.controller.session("burst")
+    recording = bench.controller.record(path)
+    bench.infer(session)
+    ticket = session.begin()
+    del ticket
+    gc.collect()
+    bench.time.advance_us(0)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert (len(inferences(path)), lost(path), recording.lost) == (2, 1, 1)
+
+
+def test_one_that_does_not_begin_is_not_recorded(path: Path) -> None:
+    """An inference whose raise is refused has not begun."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session("burst")
+    bench.controller.record(path)
+    bench.simulated.fail_next(1005)
+    with pytest.raises(Exception, match="setPowerConfig"):
+        bench.infer(session)
+    bench.controller.close()
+    assert inferences(path) == []
+
+
+def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
+    """An inference that runs when the recording begins is not in it; nor one that runs when it ends."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        with session.inference():
+            recording = bench.controller.record(path)
+            bench.time.advance_us(1)
+        bench.infer(session, 5)
+        bench.time.advance_us(1)
+    running = session.begin()
+    recording.close()
+    running.end()
+    assert inferences(path) == [(1, 1, 6)]
+
+
+def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
+    """What begins between two recordings has its own begin, where it is in the second."""
+    session = bench.controller.session("burst")
+    bench.controller.record(path).close()
+    bench.infer(session, 3)
+    between = session.begin()
+    bench.infer(session, 10)
+    bench.controller.record(path.with_name("second.json"))
+    bench.infer(session, 20)
+    between.end()
+    bench.controller.close()
+    assert inferences(path) == []
+    assert inferences(path.with_name("second.json")) == [(1, 13, 33), (1, 3, 33)]
+
+
+def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> None:
+    """Also where it had inferences within its window, of which nothing but the gap is noted."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
+    session = bench.controller.session(attrs.evolve(burst, relax=relax))
+    for _ in range(3):
+        bench.infer(session)
+    recording = bench.controller.record(path)
+    for _ in range(3):
+        bench.infer(session)
+    recording.close()
+    bench.infer(session)
+    assert inferences(path) == [(1, begin_us, begin_us + 1000) for begin_us in (3000, 4000, 5000)]
+
+
+def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
+    """What ends within a second is written together; where nothing does, no timer runs."""
+    session = bench.controller.session("burst")
+    bench.controller.record(path)
+    bench.time.advance_us(10 * SECOND_US)
+    assert bench.time.alarms == 0
+    for _ in range(3):
+        bench.infer(session)
+    bench.time.advance_us(0)
+    bench.time.advance_us(PERIOD_US - 3_001)
+    assert inferences(path) == []
+    bench.time.advance_us(3_001)
+    assert (len(inferences(path)), bench.time.alarms) == (3, 0)
+    changed_ns = path.stat().st_mtime_ns
+    bench.time.advance_us(10 * SECOND_US)
+    assert path.stat().st_mtime_ns == changed_ns
+
+
+@pytest.mark.parametrize("what", ["controller", "recording", "session"])
+def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> None:
+    """Closing the controller or the recording writes the rest; what a closed session did is written, too."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    recording = bench.controller.record(path)
+    bench.infer(session)
+    if what == "session":
+        session.close()
+        bench.time.advance_us(PERIOD_US)
+    else:
+        (bench.controller if what == "controller" else recording).close()
+    assert len(inferences(path)) == 1
+    assert recording.closed is (what != "session")
+    recording.close()
+    bench.controller.close()
+    bench.controller.close()
+    assert len(inferences(path)) == 1
+
+
+def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
+    """Leaving the block closes it; the controller can be recorded anew, and the file of before is kept."""
+    session = bench.controller.session("burst")
+    with bench.controller.record(path) as recording:
+        assert recording.path == path
+        bench.infer(session)
+    bench.infer(session)
+    assert (len(inferences(path)), bench.controller.status().recording) == (1, None)
+    with bench.controller.record(path):
+        pass
+    assert (len(inferences(path.with_name("trace.json.1"))), inferences(path)) == (1, [])
+
+
+def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
+    """And those that were open before, each by its number."""
+    early = bench.controller.session("burst")
+    bench.controller.record(path)
+    late = bench.controller.session("balanced")
+    bench.infer(early)
+    bench.infer(late)
+    bench.controller.close()
+    assert [number for number, _, _ in inferences(path)] == [1, 2]
+
+
+def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
+    """No file exceeds its size, each begins anew with its line, no line is cut, and the oldest go."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path, most_bytes=4096, files=3)
+    for _ in range(5):
+        for _ in range(30):
+            bench.infer(session)
+        bench.time.advance_us(PERIOD_US)
+    made = [path.with_name(f"trace.json{end}") for end in (".2", ".1", "")]
+    assert sorted(path.parent.iterdir()) == sorted(made)
+    assert all(events(file)[0]["name"] == "htppower" and file.stat().st_size <= 4096 for file in made)
+    begins = [begin for file in made for _, begin, _ in inferences(file)]
+    everything = [batch * (30_000 + PERIOD_US) + 1000 * each for batch in range(5) for each in range(30)]
+    assert begins == everything[-len(begins) :]
+    assert len(begins) < 150
+
+
+def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
+    """With one file there are no older ones."""
+    session = bench.controller.session("system_settings", owner="x" * 5_000)
+    bench.controller.record(path, most_bytes=4096, files=1)
+    for _ in range(3):
+        bench.infer(session)
+    bench.controller.close()
+    assert (list(path.parent.iterdir()), inferences(path)) == ([path], [(1, 2000, 3000)])
+
+
+def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
+    """The file and the handle say how many, and when; the latest are all there. It is told with the next lines."""
+    session = bench.controller.session("system_settings")
+    recording = bench.controller.record(path, most_pending=4)
+    for count in (3, 10, 1):
+        for _ in range(count):
+            bench.infer(session)
+        bench.time.advance_us(PERIOD_US)
+    names = [event["name"] for event in events(path)[1:]]
+    assert names == ["inference"] * 7 + ["lost", "inference"]
+    assert (lost(path), recording.lost) == (6, 6)
+    (told,) = [event for event in events(path) if event["name"] == "lost"]
+    assert (told["ph"], told["tid"], told["ts"]) == ("i", 0, PERIOD_US + 3000 + 7000)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (status.path, status.written, status.pending, status.lost, status.error) == (str(path), 8, 0, 6, None)
+
+
+def test_what_is_lost_last_is_told_at_the_end(bench: Bench, path: Path) -> None:
+    """Where nothing more is written before the recording is closed, closing says it."""
+    session = bench.controller.session("system_settings")
+    with bench.controller.record(path, most_pending=2) as recording:
+        for _ in range(5):
+            bench.infer(session)
+        assert recording.flush()
+        assert (len(inferences(path)), lost(path)) == (2, 0)
+    assert (len(inferences(path)), lost(path), recording.lost) == (2, 3, 3)
+
+
+class FullDisk:
+    """A disk that takes only so many bytes more, and then none."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+        self.room = room
+        monkeypatch.setattr("htppower.control.recording.trace_files._write", self._write)
+
+    def _write(self, file: FileIO, data: bytes) -> None:
+        taken = data[: self.room]
+        self.room -= file.write(taken)
+        if len(taken) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_once_and_tried_again(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The host goes on, the file keeps only whole lines, the status says why, and what waited is written later."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    disk = FullDisk(monkeypatch, 20)
+    with caplog.at_level(logging.WARNING, "htppower"):
+        for _ in range(3):
+            bench.infer(session)
+            bench.time.advance_us(PERIOD_US)
+    assert (len(caplog.records), str(path) in caplog.text, "No space left" in caplog.text) == (1, True, True)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (inferences(path), status.written, status.pending) == ([], 0, 4)
+    assert "No space left" in str(status.error)
+    disk.room = 1 << 20
+    bench.time.advance_us(PERIOD_US)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (len(inferences(path)), status.error, status.lost, bench.time.alarms) == (4, None, 0, 0)
+
+
+def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file without its first line stays; once there is room again, nothing is missing."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    older = path.rename(path.with_name("trace.json.1"))
+    disk = FullDisk(monkeypatch, 100)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert not path.exists()
+    disk.room = 1 << 20
+    bench.time.advance_us(PERIOD_US)
+    assert (len(inferences(older)), len(inferences(path))) == (1, 1)
+
+
+@pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
+def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
+    """As by who rotates logs: a new one is at the path, with its first line, and the old one is left alone."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    if how == "removed":
+        path.unlink()
+    elif how == "renamed":
+        path.rename(path.with_name("mine"))
+    else:
+        path.write_bytes(b"")
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert len(inferences(path)) == 1
+    if how == "renamed":
+        assert len(inferences(path.with_name("mine"))) == 1
+
+
+def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
+    """Without it nothing is written, and nothing is lost once it is there again."""
+    path = tmp_path / "inner" / "trace.json"
+    path.parent.mkdir()
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    path.unlink()
+    path.parent.rmdir()
+    bench.infer(session)
+    bench.time.advance_us(3 * PERIOD_US)
+    path.parent.mkdir()
+    bench.time.advance_us(PERIOD_US)
+    assert len(inferences(path)) == 1
+
+
+def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
+    """With the reason and the file; what is there is left alone, and nothing is recorded."""
+    session = bench.controller.session("burst")
+    with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 't'}"):
+        bench.controller.record(path.parent / "none" / "t")
+    with pytest.raises(IsADirectoryError, match=str(path.parent)):
+        bench.controller.record(path.parent)
+    with pytest.raises(ValueError, match="/dev/null is no file"):
+        bench.controller.record("/dev/null")
+    for name in ("trace.json", "trace.json.1"):
+        victim = path.with_name(name)
+        victim.write_text("[my own", encoding="ascii")
+        with pytest.raises(ValueError, match=f"{victim} holds something else"):
+            bench.controller.record(path)
+        assert victim.read_text(encoding="ascii") == "[my own"
+        victim.unlink()
+    numbers: tuple[tuple[str, Any], ...] = (("most_bytes", 4096), ("files", 1), ("most_pending", 1))
+    for option, least in numbers:
+        with pytest.raises(ValueError, match=f"{option} is {least - 1}: at least {least}"):
+            bench.controller.record(path, **{option: least - 1})
+        with pytest.raises(TypeError, match=f"{option} is {least + 0.5}"):
+            bench.controller.record(path, **{option: least + 0.5})
+    with pytest.raises(TypeError, match="name is 7"):
+        bench.controller.record(path, name=7)  # type: ignore[arg-type]
+    bench.infer(session)
+    bench.time.advance_us(0)
+    assert (list(path.parent.iterdir()), bench.controller.status().recording) == ([], None)
+
+
+def test_a_closed_controller_is_not_recorded(path: Path) -> None:
+    """It raises, and makes no file."""
+    bench = Bench.make()
+    bench.controller.close()
+    with pytest.raises(SessionClosed):
+        bench.controller.record(path)
+    assert not path.exists()
+
+
+def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
+    """A controller that is recorded says where to; another one may not write the same file, by whatever name."""
+    other = Bench.make()
+    bench.controller.record(path)
+    with pytest.raises(ValueError, match=f"recorded to {path}"):
+        bench.controller.record(path.with_name("second.json"))
+    (path.parent / "link").symlink_to(path.parent, target_is_directory=True)
+    for name in (path, path.parent / "link" / "trace.json"):
+        with pytest.raises(ValueError, match="another controller"):
+            other.controller.record(name)
+    bench.infer(bench.controller.session("burst"))
+    bench.time.advance_us(PERIOD_US)
+    assert (len(inferences(path)), path.with_name("trace.json.1").exists()) == (1, False)
+    bench.controller.close()
+    other.controller.record(path)
+    other.controller.close()
+    assert len(inferences(path.with_name("trace.json.1"))) == 1
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
+    """What a link at the path leads to is neither written nor made; the link is renamed."""
+    victim = path.with_name("victim")
+    if there:
+        victim.write_text("kept", encoding="ascii")
+    path.symlink_to(victim)
+    bench.controller.record(path)
+    bench.controller.close()
+    assert (path.is_symlink(), inferences(path)) == (False, [])
+    assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
