@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import gc
+import json
 import tempfile
 import threading
 from pathlib import Path
@@ -602,6 +603,72 @@ def _status_file(world: World) -> Action:
     def act() -> None:
         with world.controller.serve_status(Path(folder.name) / "status.json"):
             _infer(session)
+
+    return act
+
+
+def _infer_later(world: World, session: Session) -> None:
+    """Run an inference at a time of its own, by which the recording knows it again."""
+    world.time.advance_us(1)
+    _infer(session)
+
+
+def _recorded(world: World) -> Path:
+    """Return where to record; in the end each inference is in a file once, or told as lost, and each line is whole."""
+    folder = tempfile.TemporaryDirectory()
+    path = Path(folder.name) / "trace.json"
+
+    def check() -> None:
+        writer = world.controller._registry.recording
+        if writer is not None:
+            writer.close()
+        events = [json.loads(line[:-1]) for file in folder_files() for line in file.read_text().splitlines()[1:]]
+        begins = [event["ts"] for event in events if event["name"] == "inference"]
+        lost = sum(event["args"]["inferences"] for event in events if event["name"] == "lost")
+        if len(set(begins)) != len(begins):
+            raise AssertionError(f"an inference is written twice: {begins}")
+        if writer is not None and len(begins) + lost != writer._ring.number():
+            raise AssertionError(f"{len(begins)} inferences are written and {lost} told as lost")
+
+    def folder_files() -> Iterator[Path]:
+        return Path(folder.name).iterdir()
+
+    world.finally_ += [folder.cleanup, check]
+    return path
+
+
+@operation("a recording")
+def _recording(world: World) -> Action:
+    session, path = _in_window(world), _recorded(world)
+
+    def act() -> None:
+        with world.controller.record(path):
+            _infer_later(world, session)
+
+    return act
+
+
+@operation("an inference that is recorded, and its writing in a new file")
+def _recorded_inference(world: World) -> Action:
+    session = _in_window(world, owner="x" * 3_000)
+    world.controller.record(_recorded(world), most_bytes=4096, files=4)
+    _infer_later(world, session)
+
+    def act() -> None:
+        _infer_later(world, session)
+        world.time.advance_us(SECOND_US)
+
+    return act
+
+
+@operation("open a session that is recorded, and close the controller")
+def _recorded_session(world: World) -> Action:
+    world.controller.record(_recorded(world))
+
+    def act() -> None:
+        with world.controller.session("burst") as session:
+            _infer_later(world, session)
+        world.controller.close()
 
     return act
 
