@@ -16,6 +16,7 @@ import learnt_sustain
 import many_threads
 import native_call
 import one_at_a_time
+import recording
 import recovery
 import scale
 import side_by_side
@@ -33,6 +34,7 @@ PARTS = (
         many_threads,
         slow_backend,
         background,
+        recording,
     ),
     *(learnt_sustain, lateness, scale, startup),
 )

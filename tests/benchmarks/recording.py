@@ -1,0 +1,58 @@
+"""What a recording costs: an inference inside its window with it and without, and the writing in the background."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from figures import Figure
+
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower import Session
+    from htppower.control.recording.recording import Recording
+
+
+def measure(*, smoke: bool) -> Iterator[Figure]:
+    """Yield what an inference costs more while it is recorded, and what its writing takes of another thread."""
+    rounds, pairs = (2000, 3) if smoke else (10_000, 25)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as recorded,
+        VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as plain,
+        recorded.record(Path(folder) / "trace.json", files=1, most_pending=rounds) as recording,
+    ):
+        sessions = recorded.session("burst"), plain.session("burst")
+        more_s, plain_s, written_s = [], [], []
+        for _ in range(pairs):
+            recorded_s, each_s = (_inferences(session, rounds) for session in sessions)
+            more_s.append(recorded_s - each_s)
+            plain_s.append(each_s)
+            written_s.append(_write(recording) / rounds)
+    more_us, plain_us, written_us = (statistics.median(times) * 1e6 for times in (more_s, plain_s, written_s))
+    detail = f"{plain_us:.2f} us without"
+    yield Figure("an inference that is recorded, beyond one that is not", more_us, 1, "us", detail)
+    yield Figure("writing it, in the background", written_us, 2, "us", f"{1e6 / written_us:,.0f} a second")
+
+
+def _inferences(session: Session, rounds: int) -> float:
+    """Return seconds of this thread per inference: what is written meanwhile does not count."""
+    start = time.thread_time()
+    for _ in range(rounds):
+        with session.inference():
+            pass
+    return (time.thread_time() - start) / rounds
+
+
+def _write(recording: Recording) -> float:
+    """Return seconds of the thread that writes what has ended, which is this one here."""
+    start = time.thread_time()
+    recording._writer._write()
+    return time.thread_time() - start
