@@ -74,8 +74,11 @@ class VoteController(ContextManager):
             action, also where a handler of the host's own gives way to that later (docs: "Servers").
         heartbeat_us: how long a session that is up may make no native call before its votes are cast again, in the
             background and as they are, so that a restart of the DSP is noticed; 0 for no heartbeat.
+        learnt: a file that keeps what sessions with an owner have learnt of their sustain times: they begin with it
+            after a restart. One that is damaged is renamed to ``PATH.bad``, as the log says.
 
     Raises:
+        OSError: that file can't be read, or its folder is missing.
         TypeError, ValueError: a setting is none of those above.
         BackendUnavailable: the backend can't be used; nothing falls back to another.
 
@@ -93,22 +96,27 @@ class VoteController(ContextManager):
         folders: Iterable[str | os.PathLike[str]] = (),
         handle_sigterm: bool = True,
         heartbeat_us: int = DEFAULT_HEARTBEAT_US,
+        learnt: str | os.PathLike[str] | None = None,
     ) -> None:
         profiles = ProfileCache(folders)
         beat_us = checked_heartbeat_us(heartbeat_us)
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
-        self._backend = named_backend(backend) if isinstance(backend, str) else backend
-        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
-        self._own_backend = isinstance(backend, str)
         self._time = _system_time() if time is None else time
         checked_part(self._time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
         self._own_time = time is None
+        self._registry = Registry()
+        if learnt is not None:
+            from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts pay for it
+
+            self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
+        self._backend = named_backend(backend) if isinstance(backend, str) else backend
+        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
+        self._own_backend = isinstance(backend, str)
         self._description = self._backend.describe()
         planner = Planner(self._description.platform, strict=strict)
         self._events = EventBus(self._time)
         self._events.add(log_event, log_wants)
-        self._registry = Registry()
         shared = SHARED_BACKENDS.find(self._backend, self._description.path)
         self._settings = ProcessSettings(planner.missing, shared)
         self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
@@ -207,7 +215,8 @@ class VoteController(ContextManager):
         plan, cap = self._claims.plan(own)
         self._time.start()
         number = self._registry.next_number()
-        record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring)
+        recall = None if self._registry.learnt is None else self._registry.learnt.make
+        record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
         record.decided_by = cap
         session = Session(record, self._reconciler, self._claims, self._closer, self._time)
         self._opener.open(record)
@@ -394,6 +403,8 @@ class VoteController(ContextManager):
         except CloseTimedOut:
             # The process may end now: what has ended is written, whatever hangs.
             self._recorder.flush()
+            if self._registry.learnt is not None:
+                self._registry.learnt.flush()
             raise
         if nothing_left and (timeout_s is None or comes_free(self._ending, timeout_s)):
             # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
@@ -427,6 +438,8 @@ class VoteController(ContextManager):
         """Let go of everything that is left once the votes are down and the ids are gone."""
         self._companions.close()
         self._recorder.close()
+        if self._registry.learnt is not None:
+            self._registry.learnt.close()
         self._status_files.close()
         self._events.flush(LONGEST_FLUSH_S)
         self._events.close()
@@ -446,6 +459,8 @@ class VoteController(ContextManager):
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._ended = True
         self._recorder.disown()
+        if self._registry.learnt is not None:
+            self._registry.learnt.disown()
         self._status_files.disown()
         self._companions.disown()
         self._events.disown()

@@ -10,6 +10,7 @@ it is collected: the gate counts that as its end.
 
 from __future__ import annotations
 
+import functools
 import logging
 import types
 import weakref
@@ -23,6 +24,7 @@ from htppower.control.watch import Record, Watch
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import Adaptive, first_us
+from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from htppower.control.plans import Plan
     from htppower.control.raise_ahead import RaiseAhead
     from htppower.control.time.base import Time
+    from htppower.sustain.learner import Learner
 
 _LOGGER = logging.getLogger("htppower")
 # No phase ends before 0, and a deadline is set in whole microseconds.
@@ -49,6 +52,7 @@ class Gate:
         time: clock and alarms.
         ring: called with the session and the cause when its votes are to be looked at.
         plan: what the session casts.
+        recall: returns what the session begins to learn a sustain time with, or None where it begins with nothing.
 
     Attributes:
         lock: protects the others, except that a phase takes an idle token without it.
@@ -71,6 +75,7 @@ class Gate:
     """
 
     __slots__ = (
+        "_recall",
         "_ring",
         "_session",
         "_sweep_soon",
@@ -95,8 +100,16 @@ class Gate:
         "watch",
     )
 
-    def __init__(self, session: object, time: Time, ring: Callable[[Any, Cause], None], plan: Plan) -> None:
+    def __init__(
+        self,
+        session: object,
+        time: Time,
+        ring: Callable[[Any, Cause], None],
+        plan: Plan,
+        recall: Callable[[Any, Plan, Adaptive], Learner] | None = None,
+    ) -> None:
         self._session = session
+        self._recall = recall
         self._ring = ring
         self.time = time
         self.lock = make_lock(Rank.GATE)
@@ -197,11 +210,14 @@ class Gate:
         if self.watch is None:
             if not isinstance(sustain, Adaptive) and not plan.raise_ahead_us:
                 return sustain
-            self.watch = Watch(self.time, sustain, plan.raise_ahead_us)
+            self.watch = Watch(self.time, sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
         else:
-            self.watch.follow(sustain, plan.raise_ahead_us)
+            self.watch.follow(sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
         learnt_us = self.watch.time_out_us
         return first_us(sustain) if learnt_us is None else learnt_us
+
+    def _made_for(self, plan: Plan) -> Callable[[Adaptive], Learner]:
+        return make_learner if self._recall is None else functools.partial(self._recall, self._session, plan)
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""

@@ -8,6 +8,7 @@ from htppower.control.locks import Rank, make_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
+    from htppower.control.learning.learnt import Learnt
     from htppower.control.precedence import Claim
     from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.session_record import SessionRecord
@@ -27,6 +28,7 @@ class Registry:
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
         recording: what the inferences of all sessions are recorded by, None where they are not.
+        learnt: what the sessions begin to learn with, and what keeps it; None where nothing does.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
     """
@@ -41,6 +43,7 @@ class Registry:
         self.last_core = (0, 0)
         self.caps: tuple[Claim, ...] = ()
         self.recording: BackgroundWriter | None = None
+        self.learnt: Learnt | None = None
         self.closed = False
         self.ending = False
         self._opened = 0

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.events import Cause
     from htppower.profiles.profile import Profile
+    from htppower.profiles.sustain import Adaptive
+    from htppower.sustain.learner import Learner
 
 # Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
 _NO_CORES: frozenset[int] = frozenset()
@@ -129,7 +131,7 @@ class SessionRecord:
     """One session. Its public face is ``Session``.
 
     Args:
-        time, ring: as for ``Gate``.
+        time, ring, recall: as for ``Gate``.
 
     Attributes:
         number, owner, device_id, core_ids: which session, what for, and where it votes.
@@ -186,6 +188,7 @@ class SessionRecord:
         plan: Plan,
         time: Time,
         ring: Callable[[SessionRecord, Cause], None],
+        recall: Callable[[SessionRecord, Plan, Adaptive], Learner] | None = None,
     ) -> None:
         self.number = number
         self.owner = owner
@@ -203,7 +206,7 @@ class SessionRecord:
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
         self.history = History(time.now_us)
-        self.gate = Gate(self, time, ring, plan)
+        self.gate = Gate(self, time, ring, plan, recall)
         self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
 
     @property

@@ -214,6 +214,8 @@ class SessionTransitions:
                 # First: one that is destroyed is not settled again.
                 with self._registry.lock:
                     self._registry.sessions.pop(session.number, None)
+                if self._registry.learnt is not None:
+                    self._registry.learnt.keep(session)
             session.state = dest
             session.error = None
             session.casting = False

@@ -47,6 +47,7 @@ class Watch:
         "_idle_ns",
         "_learner",
         "_learners",
+        "_profiles",
         "_relearnt",
         "_time",
         "_within_ns",
@@ -56,11 +57,19 @@ class Watch:
         "told_us",
     )
 
-    def __init__(self, time: Time, sustain: Sustain, raise_ahead_us: int = 0) -> None:
+    def __init__(
+        self,
+        time: Time,
+        sustain: Sustain,
+        raise_ahead_us: int = 0,
+        profile: str = "",
+        make: Callable[[Adaptive], Learner] = make_learner,
+    ) -> None:
         self._time = time
         self.ahead: RaiseAhead | None = None
         # Those of the profiles that the session has used: a hold that ends finds what was learnt before it.
         self._learners: dict[Adaptive, Learner] = {}
+        self._profiles: dict[Adaptive, str] = {}
         self._learner: Learner | None = None
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
@@ -69,10 +78,15 @@ class Watch:
         self._relearnt = False
         self.record: Record | None = None
         self.label: tuple[Any, Plan] | None = None
-        self.follow(sustain, raise_ahead_us)
+        self.follow(sustain, raise_ahead_us, profile, make)
 
-    def follow(self, sustain: Sustain, raise_ahead_us: int) -> None:
-        """Learn the time of another profile from now on, or none, and raise ahead by so much."""
+    def follow(
+        self, sustain: Sustain, raise_ahead_us: int, profile: str, make: Callable[[Adaptive], Learner] = make_learner
+    ) -> None:
+        """Learn the time of another profile from now on, or none, and raise ahead by so much.
+
+        ``make`` returns what it is learnt with, where the session has not used such a profile before.
+        """
         self._sum_up()
         if raise_ahead_us:
             self.predict()
@@ -81,9 +95,10 @@ class Watch:
         self.forget_gap()
         self._learner = None
         if isinstance(sustain, Adaptive):
+            self._profiles[sustain] = profile
             self._learner = self._learners.get(sustain)
             if self._learner is None:
-                self._learner = self._learners[sustain] = make_learner(sustain)
+                self._learner = self._learners[sustain] = make(sustain)
         self.told_us = self.time_out_us
 
     @property
@@ -91,6 +106,11 @@ class Watch:
         """What learns the sustain time, and knows all gaps up to now; None where the time is fixed."""
         self._sum_up()
         return self._learner
+
+    def learnt(self) -> list[tuple[str, Adaptive, dict[str, int | list[int]]]]:
+        """Return the profiles that the session has used, how their time is learnt, and what is known of it."""
+        self._sum_up()
+        return [(self._profiles[sustain], sustain, learner.state()) for sustain, learner in self._learners.items()]
 
     @property
     def time_out_us(self) -> int | None:
