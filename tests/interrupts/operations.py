@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from interrupts.world import loaded
 
 from htppower import ThermalCap, VoteController
 from htppower.backends import SimulatedHtp
+from htppower.control.learning.learnt_file import read
+from htppower.profiles.sustain import Adaptive
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
@@ -670,6 +673,38 @@ def _recorded_session(world: World) -> Action:
             _infer_later(world, session)
         world.controller.close()
 
+    return act
+
+
+@operation("a controller that keeps what is learnt")
+def _keeps_learnt(world: World) -> Action:
+    folder = tempfile.TemporaryDirectory()
+    world.finally_.append(folder.cleanup)
+    path, burst = Path(folder.name) / "learnt.json", loaded("burst")
+    profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000)))
+    gaps: list[int] = []
+    other = VoteController(SimulatedHtp(arch=75), time=world.time, handle_sigterm=False, learnt=path)
+    # While it is open.
+    world.kept = 1
+
+    def act() -> None:
+        with other:
+            session = other.session(profile, owner="me")
+            for _ in range(2):
+                _infer(session)
+                world.time.advance_us(SECOND_US)
+            session.close()
+        gaps.append(1)
+
+    def check() -> None:
+        other.close()
+        kept = [each.gaps for each in read(str(path))]
+        if kept not in ([], [1]) or len(kept) < len(gaps):
+            raise AssertionError(f"{kept} gaps are kept")
+        if path.with_name("learnt.json.bad").exists():
+            raise AssertionError("a damaged file was written")
+
+    world.finally_.append(check)
     return act
 
 

@@ -32,7 +32,7 @@ def test_what_does_not_come_is_lost_in_parts() -> None:
 def test_each_number_comes_or_is_lost_once() -> None:
     """Whatever is dropped, and however those are mixed that come together."""
     for seed in range(200):
-        chance = random.Random(seed)  # noqa: S311 - reproducible
+        chance = random.Random(seed)
         left, came, missing = list(range(60)), 0, Missing()
         lost: list[int] = []
         while left:
