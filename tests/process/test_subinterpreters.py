@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from checkout import TESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GUEST_HOST = TESTS / "support" / "processes" / "subinterpreters.py"
 
@@ -17,23 +21,25 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def _run(kind: str, end: str) -> list[str]:
-    """Return what the subinterpreter printed; nothing may go wrong or be complained of."""
+def _run(kind: str, end: str, folder: Path) -> list[str]:
+    """Return what the subinterpreter printed; nothing may go wrong or be complained of. Its inference is recorded."""
+    file = folder / "trace.json"
     ran = subprocess.run(
-        [sys.executable, str(GUEST_HOST), kind, end], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(GUEST_HOST), kind, end, str(file)], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.returncode, ran.stderr) == (0, ""), ran
+    assert file.read_text(encoding="ascii").count('"name":"inference"') == 1
     return ran.stdout.splitlines()
 
 
-def test_a_controller_works_in_a_subinterpreter() -> None:
+def test_a_controller_works_in_a_subinterpreter(tmp_path: Path) -> None:
     """One that shares the main interpreter's lock has threads: votes are raised, sustained, and down when closed."""
-    assert _run("shared", "close") == ["RAISED", "RAISED", "DESTROYED"]
+    assert _run("shared", "close", tmp_path) == ["RAISED", "RAISED", "DESTROYED"]
 
 
 @pytest.mark.skipif(sys.version_info[:2] == (3, 12), reason="zoneinfo of CPython 3.12 can't be imported in one")
 @pytest.mark.parametrize("end", ["close", "end"])
-def test_a_controller_works_without_daemon_threads(end: str) -> None:
+def test_a_controller_works_without_daemon_threads(tmp_path: Path, end: str) -> None:
     """An isolated one has no timer: votes are lowered at once. Its end closes the controller, without a complaint."""
     after = ["DESTROYED"] if end == "close" else []
-    assert _run("isolated", end) == ["RAISED", "LOWERED", *after]
+    assert _run("isolated", end, tmp_path) == ["RAISED", "LOWERED", *after]

@@ -1,6 +1,7 @@
-"""A process with a subinterpreter that uses a controller: ``subinterpreters.py shared|isolated close|end``.
+"""A process with a subinterpreter that uses a controller: ``subinterpreters.py shared|isolated close|end FILE``.
 
-``shared`` is one with the main interpreter's lock; ``isolated`` is the default, which has no daemon threads.
+``shared`` is one with the main interpreter's lock; ``isolated`` is the default, which has no daemon threads. Its one
+inference is recorded in the file.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from htppower import VoteController
 
 controller = VoteController("simulated", handle_sigterm=False)
 session = controller.session("burst")
+controller.record({file!r})
 with session.init():
     pass
 with session.inference():
@@ -31,7 +33,7 @@ if {close}:
 
 def main() -> None:
     """Make the subinterpreter, run the guest in it, destroy it."""
-    kind, end = sys.argv[1:]
+    kind, end, file = sys.argv[1:]
     if sys.version_info >= (3, 13):
         interpreters = importlib.import_module("_interpreters")
         made = interpreters.create("legacy" if kind == "shared" else "isolated")
@@ -39,7 +41,7 @@ def main() -> None:
         interpreters = importlib.import_module("_xxsubinterpreters")
         made = interpreters.create(isolated=kind == "isolated")
     # What it raises is raised here before 3.13, and returned since.
-    failed = interpreters.run_string(made, GUEST.format(path=sys.path, close=end == "close"))
+    failed = interpreters.run_string(made, GUEST.format(path=sys.path, close=end == "close", file=file))
     interpreters.destroy(made)
     if failed is not None:
         sys.exit(failed.errdisplay)
