@@ -45,7 +45,7 @@ class AsyncInference:
             token: Token = gate.idle.pop()
         except IndexError:
             token = gate.token()
-        if gate.watch is not None:
+        if gate.sustain.watch is not None:
             token.begun_ns = gate.time.now_ns()
         self._held.append(token)
         if gate.open:

@@ -1,4 +1,4 @@
-"""The gate of a session: what its phases count, when its votes come down, and whether a phase may begin without a call.
+"""The gate of a session: what its phases count, and whether one may begin without a call.
 
 An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
 takes no lock that a native call is made under. Everything else goes through the reconciler.
@@ -10,39 +10,28 @@ it is collected: the gate counts that as its end.
 
 from __future__ import annotations
 
-import functools
-import logging
 import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.further import Further
-from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
+from htppower.control.sustain_timer import SustainTimer
 from htppower.control.tokens import NOT_TIMED, Token, Use
-from htppower.control.watch import Record, Watch
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
-from htppower.profiles.sustain import Adaptive, first_us
-from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.plans import Plan
-    from htppower.control.raise_ahead import RaiseAhead
     from htppower.control.time.base import Time
+    from htppower.control.watch import Record
+    from htppower.profiles.sustain import Adaptive
     from htppower.sustain.learner import Learner
-
-_LOGGER = logging.getLogger("htppower")
-# No phase ends before 0, and a deadline is set in whole microseconds.
-_NEVER = -1
-# The deadline where a sustain was ended: before all others.
-NO_DEADLINE = -1
 
 
 class Gate:
-    """Counts the phases of one session, and arms the alarm that ends its sustain.
+    """Counts the phases of one session, and says whether one may begin without a call.
 
     ``phases`` and ``async_phases`` read and write the fields themselves: a method call more on the hot path would cost
     as much again.
@@ -61,32 +50,18 @@ class Gate:
         made: how many tokens there are.
         preparing: the INIT and DE-INIT phases that run, with their tokens.
         saved: how many inferences have ended that had not waited for a call when they began.
-        ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
-        deinit_ns: the same, where the end of a DE-INIT has set it; an inference that ends later changes only that.
-        alarm, alarm_us: the alarm that is armed, or None, and when it rings.
-        covered: whether that rings no later than the sustain of any inference that ends from now on.
-        plan: what the session casts, and how long that stays up after INIT.
-        sustain_us: how long it stays up after the inference that has ended last.
-        watch: what times the begins of inferences, or None where nobody asks for that. It is never taken away again: a
-            token may hold an old begin.
-        further: when the votes relax further, None where they do not.
+        plan: what the session casts.
+        sustain: when that comes down, with its alarm, and what is learnt of that.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
 
     __slots__ = (
-        "_recall",
         "_ring",
         "_session",
         "_sweep_soon",
         "_watched",
-        "alarm",
-        "alarm_us",
         "closing",
-        "covered",
-        "deinit_ns",
-        "ended_ns",
-        "further",
         "idle",
         "inits",
         "lock",
@@ -95,9 +70,8 @@ class Gate:
         "plan",
         "preparing",
         "saved",
-        "sustain_us",
+        "sustain",
         "time",
-        "watch",
     )
 
     def __init__(
@@ -109,7 +83,6 @@ class Gate:
         recall: Callable[[Any, Plan, Adaptive], Learner] | None = None,
     ) -> None:
         self._session = session
-        self._recall = recall
         self._ring = ring
         self.time = time
         self.lock = make_lock(Rank.GATE)
@@ -118,15 +91,8 @@ class Gate:
         self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
         self.saved = 0
         self.plan = plan
-        self.watch: Watch | None = None
-        self.sustain_us = self._first_sustain_us(plan)
-        self.further = None if plan.then is None else Further(plan.then_after_us)
-        self.ended_ns, self.deinit_ns = 0, _NEVER
-        self.deadline_us = 0
+        self.sustain = SustainTimer(session, time, plan, recall)
         self.open = False
-        self.alarm: Any = None
-        self.alarm_us = 0
-        self.covered = False
         self.closing = False
         self.inits = 0
         # What sees to it that a token that is gone is counted as that, made with the first one; and the references that
@@ -156,68 +122,31 @@ class Gate:
             in_flight = self.made - len(self.idle)
             if in_flight:
                 return in_flight, self.begun, None
-            return 0, self.saved, None if self.alarm is None else self.deadline_us
+            return 0, self.saved, None if self.sustain.alarm is None else self.sustain.deadline_us
 
     @property
     def sustained_until_us(self) -> int | None:
         """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
         return self.counts()[2]
 
-    @property
-    def deadline_us(self) -> int:
-        """When the votes of an idle session come down."""
-        deadline_us = self.ended_ns // 1000 + self.sustain_us
-        ahead = self._ahead()
-        return deadline_us if ahead is None else max(deadline_us, ahead.until_us)
-
-    @deadline_us.setter
-    def deadline_us(self, deadline_us: int) -> None:
-        ended_ns = (deadline_us - self.sustain_us) * 1000
-        if self.deinit_ns == self.ended_ns:
-            self.deinit_ns = ended_ns
-        self.ended_ns = ended_ns
-
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            ahead = self._ahead()
-            expected = ahead is not None and ahead.until_us > 0
-            return Use(self.closing, self._is_busy(), self.deadline_us, self.deinit_ns == self.ended_ns, expected)
+            sustain = self.sustain
+            return Use(self.closing, self._is_busy(), sustain.deadline_us, sustain.after_deinit, sustain.expected)
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
-            self.open = self.covered = False
-            deadline_us = self.deadline_us
-            self.plan, self.sustain_us = plan, self._first_sustain_us(plan)
-            if self.watch is not None:
-                self.watch.label = (self._session, plan)
-            self.deadline_us = deadline_us
-            self.further = None if plan.then is None else Further(plan.then_after_us)
+            self.open = False
+            self.plan = plan
+            self.sustain.follow(plan)
 
     def record(self, record: Record | None) -> None:
         """Have the inferences recorded that begin from now on; with None no longer."""
         with self.lock:
-            if self.watch is None:
-                if record is None:
-                    return
-                self.watch = Watch(self.time, self.plan.after_inference_us)
-            self.watch.record_to(record, (self._session, self.plan))
-
-    def _first_sustain_us(self, plan: Plan) -> int:
-        """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
-        sustain = plan.after_inference_us
-        if self.watch is None:
-            if not isinstance(sustain, Adaptive) and not plan.raise_ahead_us:
-                return sustain
-            self.watch = Watch(self.time, sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
-        else:
-            self.watch.follow(sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
-        learnt_us = self.watch.time_out_us
-        return first_us(sustain) if learnt_us is None else learnt_us
-
-    def _made_for(self, plan: Plan) -> Callable[[Adaptive], Learner]:
-        return make_learner if self._recall is None else functools.partial(self._recall, self._session, plan)
+            if record is not None or self.sustain.watch is not None:
+                self.sustain.watched(self.plan).record_to(record, (self._session, self.plan))
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -230,10 +159,7 @@ class Gate:
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
-            if self.watch is not None:
-                self.watch.forget_gap()
-            if self.further is not None:
-                self.further.forget()
+            self.sustain.forget_gap()
             made = Token([])
             self.preparing = (*self.preparing, (phase, self._watch(made)))
             return made
@@ -251,10 +177,11 @@ class Gate:
     def learn(self, token: Token) -> None:
         """Learn from the gap before an inference that waits for a call."""
         with self.lock:
-            if self.watch is not None and token.begun_ns != NOT_TIMED:
-                self.watch.waits(token.begun_ns)
-            if self.further is not None:
-                self.further.began(self.time.now_us)
+            sustain = self.sustain
+            if sustain.watch is not None and token.begun_ns != NOT_TIMED:
+                sustain.watch.waits(token.begun_ns)
+            if sustain.further is not None:
+                sustain.further.began(self.time.now_us)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -269,19 +196,13 @@ class Gate:
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
-        now_us = self.time.now_us
-        if self.watch is not None:
-            self.watch.forget_gap()
-        self.deinit_ns = _NEVER
+        self.sustain.forget_gap()
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.
             self.inits += 1
-            self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)
+            self.sustain.end_init(self.plan.after_init_us)
         else:
-            self.deadline_us = now_us
-            # An inference that ends in the same microsecond is told apart by the nanosecond.
-            self.ended_ns += 1
-            self.deinit_ns = self.ended_ns
+            self.sustain.end_deinit()
 
     def drop_preparation(self, token: Token) -> None:
         """Take back the token of an INIT or DE-INIT that does not begin."""
@@ -294,7 +215,7 @@ class Gate:
             if self._is_busy():
                 return False
             plan = self.plan
-            if self.sustain_us and self.arm():
+            if self.sustain.us and self.arm():
                 return False
             if plan.lowering is Lowering.BACKGROUND and self.arm(Cause.INFERENCE_ENDED):
                 return False
@@ -302,15 +223,16 @@ class Gate:
 
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
-        if self.further is None:
-            return
         with self.lock:
+            further = self.sustain.further
+            if further is None:
+                return
             if trigger is Trigger.LOWER_FURTHER:
-                self.further.reached = True
-            elif trigger is Trigger.LOWER and self.deinit_ns != self.ended_ns:
-                self.further.lowered(self.time.now_us)
+                further.reached = True
+            elif trigger is Trigger.LOWER and not self.sustain.after_deinit:
+                further.lowered(self.time.now_us)
             else:
-                self.further.forget()
+                further.forget()
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -336,7 +258,7 @@ class Gate:
         """
         with self.lock:
             was_open, self.open = self.open, False
-            if self._is_busy() or self.deadline_us != deadline_us:
+            if self._is_busy() or self.sustain.deadline_us != deadline_us:
                 self.open = was_open
                 return False
             return True
@@ -344,62 +266,35 @@ class Gate:
     def end_sustain(self) -> None:
         """End a pending sustain."""
         with self.lock:
-            self.deadline_us = NO_DEADLINE
-            if self.watch is not None:
-                self.watch.forget_gap()
-            self._disarm()
+            self.sustain.end()
 
     def close(self) -> None:
         """Begin no phase from now on, and run no timer."""
         with self.lock:
             self.closing = True
             self.open = False
-            self._disarm()
-            if self.watch is not None:
-                self.watch.forget_gap()
+            self.sustain.disarm()
+            self.sustain.forget_gap()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self.lock = make_lock(Rank.GATE)
         self.open = True
-        # The gate itself stands for an alarm that never rings, so that none is armed again.
-        self.alarm, self.alarm_us, self.covered = self, 0, True
-        self.watch = None
+        self.sustain.disown()
 
     def relax_further(self) -> bool:
         """Return whether the relaxed votes relax further now; arm an alarm where they do later."""
         with self.lock:
-            due_us = None if self.further is None else self.further.due_us
+            further = self.sustain.further
+            due_us = None if further is None else further.due_us
             if due_us is None or self.closing or self._is_busy():
                 return False
-            return due_us <= self.time.now_us or not self._set_alarm(due_us, Cause.SUSTAIN_EXPIRED)
+            return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)
 
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         with self.lock:
-            deadline_us = self.deadline_us
-            if self.closing:
-                return True
-            ringing = self.alarm is not None and self.alarm_us <= deadline_us
-            if not ringing and not self._set_alarm(deadline_us, cause):
-                self.deadline_us = min(deadline_us, self.time.now_us)
-                return False
-            self.covered = self.alarm_us <= self.time.now_us + self.sustain_us
-            return True
-
-    def _set_alarm(self, at_us: int, cause: Cause) -> bool:
-        """Arm the alarm in the place of the one before; return False where none can be."""
-        self._disarm()
-        try:
-            self.alarm = self.time.call_at(at_us, _Ring(self, at_us, cause))
-        except Exception as error:
-            if is_from_outside(error):
-                raise
-            # No thread can be started, as at the very end of a process: better lowered too early than never.
-            _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
-            return False
-        self.alarm_us = at_us
-        return True
+            return self.closing or self.sustain.arm(self, cause)
 
     def _is_busy(self) -> bool:
         return len(self.idle) < self.made or bool(self.preparing)
@@ -410,46 +305,29 @@ class Gate:
         waited, token.waited = token.waited, False
         self.saved += not waited
         last = len(self.idle) + 1 >= self.made
+        sustain = self.sustain
         if last:
-            self.deinit_ns = _NEVER
-            self.deadline_us = self.time.now_us + self.sustain_us
-        if self.watch is not None:
-            ended_ns = self.ended_ns if last else self.time.now_ns()
-            if self.watch.end(token.begun_ns, ended_ns, waited, last):
-                self.begin_gap()
+            sustain.end_inference()
+        if sustain.watch is not None:
+            ended_ns = sustain.ended_ns if last else self.time.now_ns()
+            if sustain.watch.end(token.begun_ns, ended_ns, waited, last):
+                sustain.begin_gap(self.expects)
         self.idle.append(token)
-
-    def begin_gap(self) -> None:
-        """Choose the time-out of the gap that begins, and have the votes raised ahead of its end. The lock is held."""
-        watch = self.watch
-        if watch is None:
-            return
-        chosen_us = watch.choose(self.ended_ns // 1000)
-        if chosen_us is not None:
-            self.sustain_us = chosen_us
-        self.covered = False
-        if watch.ahead is not None:
-            watch.ahead.arm(self.deadline_us, self._expects)
 
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
         """Take a hint of when inferences begin; return whether the votes are to be looked at now."""
         with self.lock:
-            if self.watch is None:
-                self.watch = Watch(self.time, self.plan.after_inference_us)
             at_us = None if in_us is None else self.time.now_us + in_us
-            self.watch.predict().prediction.expect(at_us, every_us)
+            self.sustain.watched(self.plan).predict().prediction.expect(at_us, every_us)
             if self._is_busy() or self.closing:
                 return False
-            self.begin_gap()
+            self.sustain.begin_gap(self.expects)
             return self.must_lower()
 
-    def _ahead(self) -> RaiseAhead | None:
-        return None if self.watch is None else self.watch.ahead
-
-    def _expects(self) -> None:
+    def expects(self) -> None:
         """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
-            ahead = self._ahead()
+            ahead = self.sustain.ahead
             raises = ahead is not None and not self._is_busy() and not self.closing and ahead.raise_now()
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
@@ -475,12 +353,10 @@ class Gate:
             earlier, self.idle = self.idle, []
             self._bring_home(live, earlier)
             if self.made < before and len(self.idle) == self.made:
-                self.deinit_ns = _NEVER
-                self.deadline_us = self.time.now_us + self.sustain_us
-                if self.watch is not None:
-                    self.watch.forget_gap()
-            if self.watch is not None:
-                self.watch.miss(before - self.made, self.time.now_ns())
+                self.sustain.end_inference()
+                self.sustain.forget_gap()
+            if self.sustain.watch is not None:
+                self.sustain.watch.miss(before - self.made, self.time.now_ns())
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:
@@ -503,36 +379,12 @@ class Gate:
             if token.home is self.idle:
                 self.idle.append(token)
 
-    def _disarm(self) -> None:
-        self.covered = False
-        if self.alarm is not None and self.alarm is not self:
-            self.time.cancel(self.alarm)
-            self.alarm = None
-
-    def rang(self, deadline_us: int, cause: Cause) -> None:
+    def rang(self, at_us: int, cause: Cause) -> None:
         """Take in that an alarm rings, and have the votes looked at."""
         try:
             with self.lock:
-                if self.alarm is not None and self.alarm_us == deadline_us:
-                    self.alarm, self.covered = None, False
-                ahead = self._ahead()
-                if ahead is not None and 0 < ahead.until_us <= self.time.now_us and not self._is_busy():
-                    self.deadline_us, cause = ahead.until_us, Cause.EXPECTED_IN_VAIN
-                    ahead.give_up()
+                if self.sustain.rang(at_us, busy=self._is_busy()):
+                    cause = Cause.EXPECTED_IN_VAIN
         finally:
             # Also where an exception comes from outside: no other alarm would ring.
             self._ring(self._session, cause)
-
-
-class _Ring:
-    """What an alarm of a gate does. A partial of a method weighs four times as much, in every session in a window."""
-
-    __slots__ = ("_cause", "_deadline_us", "_gate")
-
-    def __init__(self, gate: Gate, deadline_us: int, cause: Cause) -> None:
-        self._gate = gate
-        self._deadline_us = deadline_us
-        self._cause = cause
-
-    def __call__(self) -> None:
-        self._gate.rang(self._deadline_us, self._cause)

@@ -41,7 +41,7 @@ class Phases:
     def wait_for_votes(self, token: Token) -> None:
         """Return when the votes of the inference that holds a token are in force."""
         token.waited = True
-        if self.gate.watch is not None or self.gate.further is not None:
+        if self.gate.sustain.watch is not None or self.gate.sustain.further is not None:
             self.gate.learn(token)
         self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
 
@@ -122,7 +122,7 @@ class Inference:
                 gate.drop(token)
                 raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
-            if gate.watch is not None:
+            if gate.sustain.watch is not None:
                 token.begun_ns = gate.time.now_ns()
             if gate.open:
                 return
@@ -163,15 +163,16 @@ class Inference:
                     if not (waited := token.waited):
                         gate.saved += 1
                     token.waited = False
+                    sustain = gate.sustain
                     if last := len(idle) + 1 >= gate.made:
-                        gate.ended_ns = gate.time.now_ns()
-                    watch = gate.watch
+                        sustain.ended_ns = gate.time.now_ns()
+                    watch = sustain.watch
                     if watch is not None:
-                        ended_ns = gate.ended_ns if last else gate.time.now_ns()
+                        ended_ns = sustain.ended_ns if last else gate.time.now_ns()
                         if watch.end(token.begun_ns, ended_ns, waited, last):
-                            gate.begin_gap()
+                            sustain.begin_gap(gate.expects)
                     idle.append(token)
-                    if not last or gate.covered:
+                    if not last or sustain.covered:
                         return
                     must_lower = gate.must_lower()
                 else:

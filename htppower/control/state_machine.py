@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 import transitions
 
-from htppower.control.gate import NO_DEADLINE
+from htppower.control.sustain_timer import NO_DEADLINE
 from htppower.errors import kept
 from htppower.events import (
     CallsSaved,
@@ -198,7 +198,7 @@ class SessionTransitions:
         trigger, source = step.trigger, session.state
         dest = self._table.dest(trigger, source)
         by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
-        deadline_us = session.gate.deadline_us
+        deadline_us = session.gate.sustain.deadline_us
         # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for.
         late_us = self._time.now_us - deadline_us if by_alarm and deadline_us != NO_DEADLINE else None
         # Until the state says what was cast, nothing is known: an exception such as Ctrl-C may come at any time.
@@ -253,7 +253,7 @@ class SessionTransitions:
 
     def tell_learnt(self, session: SessionRecord) -> None:
         """Tell that a session has learnt another sustain time since that was last told."""
-        watch = session.gate.watch
+        watch = session.gate.sustain.watch
         if watch is None or watch.told_us == watch.time_out_us:
             return
         with session.gate.lock:

@@ -77,7 +77,7 @@ class Stepper:
         error = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
-        if session.gate.watch is not None:
+        if session.gate.sustain.watch is not None:
             self._transitions.tell_learnt(session)
         if session.state is State.RAISED:
             if self._heartbeat.asleep:
@@ -149,7 +149,7 @@ class Stepper:
         The gate of a lowered session is shut: whoever begins a phase meanwhile settles it in a turn of its own.
         """
         if session.state is State.LOWERED:
-            waits = session.gate.further is not None and step.trigger is Trigger.LOWER
+            waits = session.gate.sustain.further is not None and step.trigger is Trigger.LOWER
             return not (waits or session.gate.closing) and session.epoch == self._registry.epoch
         if step.votes is None:
             return session.gone
@@ -186,7 +186,9 @@ class Stepper:
             has_ids=has_ids,
             differs=differs,
             after_deinit=use.after_deinit,
-            further=gate.further is not None and session.state is target is State.LOWERED and gate.relax_further(),
+            further=gate.sustain.further is not None
+            and session.state is target is State.LOWERED
+            and gate.relax_further(),
         )
         if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
             gate.set_open()

@@ -681,7 +681,9 @@ def _keeps_learnt(world: World) -> Action:
     folder = tempfile.TemporaryDirectory()
     world.finally_.append(folder.cleanup)
     path, burst = Path(folder.name) / "learnt.json", loaded("burst")
-    profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000)))
+    assert burst.relax is not None
+    relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
+    profile = attrs.evolve(burst, relax=relax)
     gaps: list[int] = []
     other = VoteController(SimulatedHtp(arch=75), time=world.time, handle_sigterm=False, learnt=path)
     # While it is open.

@@ -93,7 +93,7 @@ class Learnt:
         if owner is None:
             return
         with session.gate.lock:
-            watch = session.gate.watch
+            watch = session.gate.sustain.watch
             known = [] if watch is None else watch.learnt()
         made = [Entry(owner, profile, sustain, state) for profile, sustain, state in known]
         with self._lock:
@@ -150,7 +150,7 @@ class Learnt:
         with self._lock:
             self._alarm = None
         self._write()
-        if self._failed or any(session.owner and session.gate.watch for session in self._sessions()):
+        if self._failed or any(session.owner and session.gate.sustain.watch for session in self._sessions()):
             self._arm()
 
     def _write(self) -> None:

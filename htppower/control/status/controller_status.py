@@ -236,13 +236,13 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.calls,
         2 * saves * len(session.core_ids),
         history.time_in(state, now_us),
-        None if gate.watch is None else _learnt(gate),
+        None if gate.sustain.watch is None else _learnt(gate),
     )
 
 
 def _learnt(gate: Gate) -> LearntSustain | None:
     with gate.lock:
-        learner = None if gate.watch is None else gate.watch.learner
+        learner = None if gate.sustain.watch is None else gate.sustain.watch.learner
         return None if learner is None else LearntSustain(learner.time_out_us, *learner.savings())
 
 

@@ -7,24 +7,20 @@ from simulation.breaks.mutation import Drawn, Mutation
 PHASES = (
     Mutation(
         "an alarm that has rung counts as armed",
-        "gate.py",
-        "self.alarm_us == deadline_us:\n                    self.alarm, self.covered = None, False",
-        "self.alarm_us == deadline_us:\n                    pass",
+        "sustain_timer.py",
+        "self.alarm_us == at_us:\n            self.alarm, self.covered = None, False",
+        "self.alarm_us == at_us:\n            pass",
     ),
     Mutation(
         "the end of INIT shortens a sustain that is pending",
-        "gate.py",
-        "self.deadline_us = max(self.deadline_us, now_us + self.plan.after_init_us)",
-        "self.deadline_us = now_us + self.plan.after_init_us",
+        "sustain_timer.py",
+        "self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)",
+        "self.deadline_us = self._time.now_us + after_init_us",
     ),
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
         "gate.py",
-        (
-            "        if last:\n"
-            "            self.deinit_ns = _NEVER\n"
-            "            self.deadline_us = self.time.now_us + self.sustain_us\n"
-        ),
+        "        if last:\n            sustain.end_inference()\n",
         "",
     ),
     Mutation(
@@ -35,9 +31,9 @@ PHASES = (
     ),
     Mutation(
         "after a DE-INIT, INIT ends in the power state of that",
-        "gate.py",
-        "        self.deinit_ns = _NEVER\n        if phase is Phase.INIT:",
-        "        if phase is Phase.INIT:",
+        "sustain_timer.py",
+        "        self._deinit_ns = _NEVER\n        self.deadline_us = max(",
+        "        self.deadline_us = max(",
     ),
     Mutation(
         "a token is made without the lock",
@@ -60,8 +56,8 @@ PHASES = (
     Mutation(
         "no alarm is armed where the last inference ends",
         "gate.py",
-        "            if self.sustain_us and self.arm():\n                return False",
-        "            if self.sustain_us:\n                return False",
+        "            if self.sustain.us and self.arm():\n                return False",
+        "            if self.sustain.us:\n                return False",
     ),
     Mutation(
         "whether the gate is open is looked at before the token is taken",
@@ -78,7 +74,7 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
-            "            if gate.watch is not None:\n"
+            "            if gate.sustain.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
             "            if gate.open:\n"
             "                return\n"
@@ -96,7 +92,7 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
-            "            if gate.watch is not None:\n"
+            "            if gate.sustain.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
             "            if was_open:\n"
             "                return\n"
@@ -106,19 +102,19 @@ PHASES = (
     Mutation(
         "the deadline is not renewed on the hot path",
         "phases.py",
-        "                        gate.ended_ns = gate.time.now_ns()\n",
+        "                        sustain.ended_ns = gate.time.now_ns()\n",
         "                        pass\n",
     ),
     Mutation(
         "an alarm that is gone counts as armed on the hot path",
-        "gate.py",
+        "sustain_timer.py",
         "self.alarm, self.covered = None, False",
         "self.alarm = None",
     ),
     Mutation(
         "an alarm that rings after the sustain of the next inference counts as in time",
-        "gate.py",
-        "self.covered = self.alarm_us <= self.time.now_us + self.sustain_us",
+        "sustain_timer.py",
+        "self.covered = self.alarm_us <= self._time.now_us + self.us",
         "self.covered = True",
         seed=70_000_063,
     ),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
-from htppower.control.gate import NO_DEADLINE, Gate
+from htppower.control.gate import Gate
+from htppower.control.sustain_timer import NO_DEADLINE
 from htppower.control.tokens import Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
@@ -116,18 +117,18 @@ def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:
 def test_the_alarm_is_lazy(host: Host) -> None:
     """One that is armed no later than the deadline is left alone; one that rings too late is armed anew."""
     host.gate.end(host.begin())
-    armed = host.gate.alarm
+    armed = host.gate.sustain.alarm
     for _ in range(5):
         host.time.advance_us(1_000)
         host.gate.end(host.begin())
-    assert (host.gate.alarm, host.gate.alarm_us) == (armed, SUSTAIN_US)
+    assert (host.gate.sustain.alarm, host.gate.sustain.alarm_us) == (armed, SUSTAIN_US)
     assert host.gate.sustained_until_us == 5_000 + SUSTAIN_US
     host.gate.follow(make_plan(0, 10))
     host.gate.end(host.begin())
-    assert (host.gate.alarm_us, host.time.alarms) == (5_010, 1)
+    assert (host.gate.sustain.alarm_us, host.time.alarms) == (5_010, 1)
     host.time.advance_us(10)
     assert host.rings == [(5_010, Cause.SUSTAIN_EXPIRED)]
-    assert host.gate.alarm is None
+    assert host.gate.sustain.alarm is None
 
 
 def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
@@ -159,19 +160,19 @@ def test_a_profile_without_votes_has_nothing_to_look_at() -> None:
 def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
     """A phase that runs keeps the gate as it was, open or not; an idle one lets it be shut."""
     token = host.begin()
-    assert not host.gate.shut_if_idle(host.gate.deadline_us)
+    assert not host.gate.shut_if_idle(host.gate.sustain.deadline_us)
     assert host.gate.open
     host.gate.shut()
-    assert not host.gate.shut_if_idle(host.gate.deadline_us)
+    assert not host.gate.shut_if_idle(host.gate.sustain.deadline_us)
     assert not host.gate.open
     host.gate.end(token)
     host.gate.set_open()
-    assert host.gate.shut_if_idle(host.gate.deadline_us)
+    assert host.gate.shut_if_idle(host.gate.sustain.deadline_us)
     assert not host.gate.open
     preparing = host.gate.prepare(Phase.DEINIT)
-    assert not host.gate.shut_if_idle(host.gate.deadline_us)
+    assert not host.gate.shut_if_idle(host.gate.sustain.deadline_us)
     host.gate.end_preparation(preparing, Phase.DEINIT)
-    assert host.gate.shut_if_idle(host.gate.deadline_us)
+    assert host.gate.shut_if_idle(host.gate.sustain.deadline_us)
 
 
 def test_another_plan_shuts_the_gate(host: Host) -> None:

@@ -139,7 +139,7 @@ def test_a_hint_that_is_none() -> None:
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
-    watch = session._record.gate.watch
+    watch = session._record.gate.sustain.watch
     assert watch is not None
     assert watch.ahead is not None
     assert not watch.ahead.prediction.hinted

@@ -133,5 +133,5 @@ def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)
-    assert session._record.gate.watch is None
+    assert session._record.gate.sustain.watch is None
     assert bench.controller.status().sessions[0].learnt is None

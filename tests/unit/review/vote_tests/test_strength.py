@@ -43,7 +43,7 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
     def end_preparation(self: Gate, token: Token, phase: Phase) -> None:
         with self.lock:
             self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
-            self.deadline_us = deadline_us(self, phase)
+            self.sustain.deadline_us = deadline_us(self, phase)
 
     return end_preparation
 
@@ -51,15 +51,16 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
 def right(self: Gate, phase: Phase) -> int:
     """Return until when the votes are to be kept up: as the controller has it."""
     now_us = self.time.now_us
-    return max(self.deadline_us, now_us + self.plan.after_init_us) if phase is Phase.INIT else now_us
+    return max(self.sustain.deadline_us, now_us + self.plan.after_init_us) if phase is Phase.INIT else now_us
 
 
 def after_init_is_ignored(patch: Patch) -> None:
     """INIT is lowered at once whatever the profile says."""
-    ignoring = ending(
-        lambda self, phase: max(self.deadline_us, self.time.now_us) if phase is Phase.INIT else right(self, phase)
-    )
-    patch.setattr(Gate, "end_preparation", ignoring)
+
+    def ignoring(self: Gate, phase: Phase) -> int:
+        return max(self.sustain.deadline_us, self.time.now_us) if phase is Phase.INIT else right(self, phase)
+
+    patch.setattr(Gate, "end_preparation", ending(ignoring))
 
 
 def init_shortens_the_sustain(patch: Patch) -> None:
@@ -72,7 +73,7 @@ def init_shortens_the_sustain(patch: Patch) -> None:
 
 def deinit_keeps_the_sustain(patch: Patch) -> None:
     """The end of DE-INIT leaves the deadline."""
-    keeping = ending(lambda self, phase: right(self, phase) if phase is Phase.INIT else self.deadline_us)
+    keeping = ending(lambda self, phase: right(self, phase) if phase is Phase.INIT else self.sustain.deadline_us)
     patch.setattr(Gate, "end_preparation", keeping)
 
 
