@@ -97,7 +97,10 @@ class Learnt:
             known = [] if watch is None else watch.learnt()
         made = [Entry(owner, profile, sustain, state) for profile, sustain, state in known]
         with self._lock:
-            self._entries = _with(self._entries, [each for each in made if self._counts(each)])
+            self._add(made)
+
+    def _add(self, made: Iterable[Entry]) -> None:
+        self._entries = _with(self._entries, [each for each in made if self._counts(each)])
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> None:
         """Write what is known now, and wait for that no longer than this, in seconds."""
