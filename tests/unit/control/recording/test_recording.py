@@ -163,7 +163,9 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
     running = session.begin()
     recording.close()
     running.end()
-    assert inferences(path) == [(1, 1, 6)]
+    assert (inferences(path), lost(path)) == ([(1, 1, 6)], 0)
+    assert session._record.gate.watch is not None
+    assert session._record.gate.watch.record is None
 
 
 def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
@@ -313,6 +315,10 @@ def test_what_is_lost_last_is_told_at_the_end(bench: Bench, path: Path) -> None:
         assert recording.flush()
         assert (len(inferences(path)), lost(path)) == (2, 0)
     assert (len(inferences(path)), lost(path), recording.lost) == (2, 3, 3)
+    with bench.controller.record(path, most_pending=2):
+        for _ in range(5):
+            bench.infer(session)
+    assert (len(inferences(path)), lost(path)) == (2, 3)
 
 
 class FullDisk:
@@ -341,6 +347,7 @@ def test_a_full_disk_is_told_once_and_tried_again(
         for _ in range(3):
             bench.infer(session)
             bench.time.advance_us(PERIOD_US)
+            assert inferences(path) == []
     assert (len(caplog.records), str(path) in caplog.text, "No space left" in caplog.text) == (1, True, True)
     status = bench.controller.status().recording
     assert status is not None
