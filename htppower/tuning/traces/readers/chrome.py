@@ -69,7 +69,7 @@ class _Collector:
 
     def take(self, event: dict[str, Any]) -> None:
         """Take an event."""
-        kind = event.get("ph")
+        kind = str(event.get("ph"))
         if kind == "X":
             name = self._wanted(event)
             if name:

@@ -131,6 +131,16 @@ def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
     assert trace.notes == ("2 events have no end, and were left out", "2 events have no beginning, and were left out")
 
 
+@pytest.mark.parametrize("key", ["ph", "name", "cat", "pid", "tid", "id", "args"])
+@pytest.mark.parametrize("value", [{}, [], None, 5, True])
+def test_an_event_of_another_shape_does_no_harm(key: str, value: object) -> None:
+    """A value of a kind that no writer uses makes an event another one, or none."""
+    whole = [event(kind, "infer", 10 * place, dur=5, id=1, cat="c", args={}) for place, kind in enumerate("XbeBE")]
+    odd = [{**each, key: value} for each in whole]
+    trace = read([*whole, *odd])
+    assert sum(map(len, told(trace).values())) in range(3, 7)
+
+
 def test_an_end_before_its_begin_is_refused() -> None:
     """The error says by how much, and where."""
     with pytest.raises(TraceError, match="trace:1: 'infer' ends 5 us before it begins"):
