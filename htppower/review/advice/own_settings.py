@@ -79,6 +79,12 @@ def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
     return (f"{keys}{_OF_CORE}",)
 
 
+def of_mode(profile: Profile, mode: str) -> str:
+    """Return what sets another mode in the runtime of a record; empty where it has none of that name."""
+    runtime = recorded_runtime(profile)
+    return _mode(runtime, mode) if runtime and mode in records(runtime) else ""
+
+
 def _polling_mode(profile: Profile) -> str:
     """Return the mode of a record's runtime that polls, of those as fast or faster the slowest; empty for none."""
     runtime = recorded_runtime(profile)

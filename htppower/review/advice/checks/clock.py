@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import Event
+from htppower.review.advice.own_settings import recorded_runtime
 from htppower.review.advice.profiles import speed
 from htppower.review.advice.rules import CLOCK
 from htppower.review.advice.statistics import median
@@ -26,6 +27,8 @@ _DO = (
     "htppower doctor   # does the library take the votes?",
     "stop other clients of the HTP, let the device cool down, and measure again",
 )
+
+_DO_OF_RUNTIME = ("htppower settings --check FILE   # does the runtime read its mode?", *_DO[1:])
 
 
 class Clock(NamedTuple):
@@ -102,4 +105,5 @@ def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advi
     ]
     if not (high.exact and low.exact):
         evidence.append("The time has waits in it, so that the clocks are at least these.")
-    return Advice(CLOCK, confidence, tuple(evidence), _DO, 1 - ratio)
+    is_record = any(recorded_runtime(each.numbers.measurement.profile) is not None for each in (high, low))
+    return Advice(CLOCK, confidence, tuple(evidence), _DO_OF_RUNTIME if is_record else _DO, 1 - ratio)

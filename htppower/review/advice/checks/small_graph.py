@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import Event
+from htppower.review.advice.own_settings import of_mode, recorded_runtime
 from htppower.review.advice.profiles import LOWER, speed
 from htppower.review.advice.rules import TOO_HIGH
 from htppower.review.advice.words import percent, time
@@ -52,10 +53,10 @@ def too_high(numbers: Numbers, explained: float) -> Advice | Nothing:
     best = Confidence.HIGH if share <= _CLEARLY and compute is Event.COMPUTE else Confidence.MEDIUM
     if profile is None:
         best = Confidence.MEDIUM
-    do = (
-        f"htppower profile {lower} -- COMMAND   # measure under it",
-        "or more work in an inference: batch, join graphs",
-    )
+    set_by = f"htppower profile {lower} -- COMMAND   # measure under it"
+    if profile is not None and recorded_runtime(profile) is not None:
+        set_by = of_mode(profile, lower)
+    do = tuple(line for line in (set_by, "or more work in an inference: batch, join graphs") if line)
     return Advice(TOO_HIGH, numbers.confidence(best), (f"{said}.", slower), do, _POWER_WEIGHT * unused)
 
 

@@ -179,6 +179,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measurem
         "a short pause": pauses(200_000),
         "a long pause": pauses(2_000_000),
         "two groups": ort_csv(made(humps)),
+        "a small graph": ort_csv(made([Recipe(compute=60.0, around=600.0, way=100.0)] * 20)),
     }
     found = {}
     for name, text in texts.items():
@@ -213,6 +214,9 @@ def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) ->
     assert mode.startswith("htp_performance_mode=burst")
     (flag,) = do(late, "litert:balanced")["ADV-1"]
     assert flag.startswith("--qualcomm_htp_performance_mode=sustained_high_performance")
+    small = measurements["a small graph"]
+    assert do(small, "burst")["ADV-6"][0].startswith("htppower profile ")
+    assert do(small, "onnxruntime:burst")["ADV-6"][0].startswith("htp_performance_mode=")
     assert "ADV-2" in do(ends, "burst")
     assert do(ends, "vendor:burst")["ADV-2"][0].startswith('"adaptive_polling_time": 1000')
     assert not {"ADV-1", "ADV-2"} & set(do(ends, "onnxruntime:burst"))
@@ -235,3 +239,14 @@ def test_a_record_that_polls_in_vain_names_no_session(measurements: dict[str, Me
     said = do(measurements["a late wake-up"], "onnxruntime:burst")["ADV-1"]
     assert said[0].startswith("htppower settings --check")
     assert not any("status" in line for line in said)
+
+
+def test_a_clock_that_follows_no_mode_of_a_runtime_names_no_session(measurements: dict[str, Measurement]) -> None:
+    """The setting of the mode is what to look at; of a profile it is its session."""
+    said = {}
+    for names in (("burst", "power_saver"), ("vendor:burst", "vendor:power_saver")):
+        both = [attrs.evolve(measurements["a small graph"], profile=load_profile(name)) for name in names]
+        (said[names[0]],) = (each.advice.do for each in advise(both).told if each.advice.rule.id == "ADV-7")
+    assert said["burst"][0].startswith("htppower status")
+    assert said["vendor:burst"][0].startswith("htppower settings --check")
+    assert said["burst"][1:] == said["vendor:burst"][1:]
