@@ -52,5 +52,8 @@ def unknown_key(block: Block, member: Member) -> Wrong:
 
 def found_by_get(block: Block, member: Member) -> bool:
     """Return whether ``Block.get`` finds what an unknown key is read as."""
-    sections = (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
+    # What stands in other lists of devices or cores, such as xdevices, is read there, and not here.
+    sections = {Section.TOP: (), Section.DEVICE: (Section.DEVICE,), Section.GRAPH: (Section.GRAPH,)}.get(
+        block.section, (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
+    )
     return all(any(is_by_words(each, name) for each in sections) for name in read_as(block.at, member))

@@ -27,6 +27,8 @@ TAKEN = (
     _core('"my_core_id": 1'),
     _core('"perf_profile": "burst", "custom": []'),
     '{"devices": [{"dsp_arch": "v90"}]}',
+    '{"xdevices": [{"cores": [{"perf_profile": "burst", "hmxControl": {"x": 1}}]}]}',
+    '{"devices": [{"xcores": [{"hmxControl": {"hmxPerfMode": 1}}]}]}',
     '{"devices": [{"zz": null, "zz": 1, "cores": []}]}',
     '{"zz": null, "zz": 1}',
     '{"memory": {"zz": null, "zz": 1}}',
@@ -45,5 +47,8 @@ REFUSED = (
     _core('"_x": null, "_x": "y"'),
     _core('"perf_profile": "burst", "custom": {}'),
     '{"devices": [{"zz": {}, "zz": {"device_id": 3}, "cores": []}]}',
+    '{"xdevices": [{"cores": [{"perf_profile": "custom"}]}]}',
+    '{"devices": [], "xdevices": [{"cores": [{"perf_profile": "custom"}]}]}',
+    '{"devices": [{"xcores": [{"hmxControl": {"hmxPerfMode": ""}}]}]}',
     '{"context": {"zz": null, "zz": {"group_id": 1}}}',
 )

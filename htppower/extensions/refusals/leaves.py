@@ -124,6 +124,8 @@ _CORE: _Rules = (
     *_DEVICE,
     *_IN_CORE,
     (r"perf_profile", _word(PERF_PROFILES)),
+    (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
+    (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
     (r"hmxControl", _any),
     (r"adaptive_polling_time", is_uint_like),
     (r"ddr_perf_mode", _bool),

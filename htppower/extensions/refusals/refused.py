@@ -73,9 +73,11 @@ def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
                 yield Wrong("EXT-14", member.node, said, "keep one")
         else:
             yield from _empty_before(member, root)
+            if "devices" in member.key:
+                # A list of devices by the word in its key is read as one, too.
+                yield from refused_profile(member.node)
     devices = root.get("devices")
     if devices is not None:
-        yield from refused_profile(devices)
         yield from _client_context(devices, root)
 
 
