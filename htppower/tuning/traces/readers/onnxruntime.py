@@ -20,7 +20,7 @@ _RUN = "model_run"
 # Where a run is none of InferenceSession, its executor stands for it.
 _EXECUTE = ("SequentialExecutor::Execute", "ParallelExecutor::Execute")
 _OF_ONNXRUNTIME = re.compile(rb'"cat"\s*:\s*"Session"|"session_initialization"|"model_loading_|_kernel_time"')
-# ``max_num_events_`` in onnxruntime/core/common/profiler.cc: what comes later is not recorded.
+# ``global_max_num_events_`` in onnxruntime/core/common/profiler.cc: what comes later is not recorded.
 _MOST_EVENTS = 1_000_000
 # What ONNX Runtime appends to the prefix that the host chose.
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d[-:]\d\d[-:]\d\d(?:[._]\d+)?$")
