@@ -14,7 +14,7 @@ from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.file_format import ProfileFields
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.profile import LLM_DECODE_PROFILES, SHIPPED_PROFILES
-from htppower.profiles.relax_format import RelaxFields
+from htppower.profiles.relax_format import BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
 from htppower.review.json_schema.schema import said_of_fields
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -130,6 +130,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "fields-of-dcvs-v3": lambda: _fields_of(DcvsV3),
     "fields-of-dcvs-v3-exp": lambda: _fields_of(DcvsV3Exp),
     "fields-of-relax": lambda: _fields_of(RelaxFields),
+    "fields-of-break-even": lambda: _fields_of(BreakEvenFields),
+    "fields-of-cold-starts": lambda: _fields_of(ColdStartsFields),
+    "fields-of-then": lambda: _fields_of(ThenFields),
     "voltage-corners": lambda: _words(VoltageCorner),
     "expanded-corners": lambda: _words(ExpandedCorner),
     "power-modes": lambda: _words(PowerMode),

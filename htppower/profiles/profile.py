@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.places import located
-from htppower.profiles.sustain import first_us
-from htppower.rules.case import Case
+from htppower.profiles.sustain import Adaptive, shortest_us
+from htppower.rules.case import Case, Stay
 from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
 
@@ -132,8 +132,8 @@ class Relax:
 
     @property
     def lowers_in_background(self) -> bool:
-        """Whether an inference returns before its votes are lowered, which they are at once, and not by a timer."""
-        return self.lowering is Lowering.BACKGROUND and self.after_inference_us == 0
+        """Whether an inference may return before its votes are lowered, which they are at once, and not by a timer."""
+        return self.lowering is Lowering.BACKGROUND and shortest_us(self.after_inference_us) == 0
 
 
 @attrs.frozen
@@ -189,19 +189,31 @@ class Profile:
 
     def case(self, platform: Platform | None = None) -> Case:
         """Return the profile as the rules look at it."""
-        return Case(
-            self.votes,
-            platform,
-            lineage=self.lineage,
+        case = Case(self.votes, platform, lineage=self.lineage)
+        relax = self.relax
+        if relax is None:
+            return case
+        then = relax.then
+        return case._replace(
             lowered=tuple((at, state.votes) for at, state in power_states(self)),
-            after_inference_us=0 if self.relax is None else first_us(self.relax.after_inference_us),
-            after_init_us=0 if self.relax is None else self.relax.after_init_us,
-            in_background=self.relax is not None and self.relax.lowering is Lowering.BACKGROUND,
+            after_init=_stay(("relax", "after_init_us"), relax.after_init_us),
+            after_inference=_stay(("relax", "after_inference_us"), relax.after_inference_us),
+            in_background=relax.lowering is Lowering.BACKGROUND,
+            then=None if then is None else then.to.votes,
+            then_after=None if then is None else _stay(("relax", "then", "after_us"), then.after_us),
+            raise_ahead_us=relax.raise_ahead_us,
         )
 
     def problem(self, finding: Finding) -> Finding:
         """Return a finding with its place in the profile's file, where it has one."""
         return located(finding, str(self.source or self.name), self.origins, {})
+
+
+def _stay(at: KeyPath, sustain: Sustain) -> Stay:
+    """Return a time as the rules look at it."""
+    if isinstance(sustain, Adaptive):
+        return Stay(at, sustain.least_us, sustain.most_us, sustain.break_even_us, is_learnt=True)
+    return Stay(at, sustain, sustain)
 
 
 def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
@@ -218,5 +230,8 @@ def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
 
 
 def is_held(profile: Profile) -> bool:
-    """Return whether nothing is lowered between inferences: the power state has the votes of the profile."""
-    return profile.relax is not None and profile.relax.to.votes == profile.votes
+    """Return whether nothing is lowered between inferences: the power states have the votes of the profile."""
+    relax = profile.relax
+    if relax is None or relax.to.votes != profile.votes:
+        return False
+    return relax.then is None or relax.then.to.votes == profile.votes

@@ -64,6 +64,11 @@ def first_us(sustain: Sustain) -> int:
     return sustain.first_us if isinstance(sustain, Adaptive) else sustain
 
 
+def shortest_us(sustain: Sustain) -> int:
+    """Return how long votes stay up at least, in us."""
+    return sustain.least_us if isinstance(sustain, Adaptive) else sustain
+
+
 def longest_us(sustain: Sustain) -> int:
     """Return how long votes stay up at most, in us."""
     return sustain.most_us if isinstance(sustain, Adaptive) else sustain

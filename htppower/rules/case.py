@@ -11,6 +11,23 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 
+class Stay(NamedTuple):
+    """A time for which votes stay up, as a profile states it.
+
+    Attributes:
+        at: the field that states it.
+        least_us, most_us: the shortest and the longest that it may be; of a fixed time both are that.
+        break_even_us: the break-even time by which it is learnt, or None.
+        is_learnt: it is learnt from the gaps of a session.
+    """
+
+    at: KeyPath
+    least_us: int
+    most_us: int
+    break_even_us: int | None = None
+    is_learnt: bool = False
+
+
 class Case(NamedTuple):
     """A vote set about to be sent, and what is known around it.
 
@@ -22,9 +39,12 @@ class Case(NamedTuple):
             can be read.
         lowered: the votes of each power state that the profile relaxes to, by the field that names it; none where it
             names none.
-        after_inference_us: the profile's sustain time.
-        after_init_us: how long its votes stay up after INIT.
+        after_init: how long its votes stay up after INIT.
+        after_inference: its sustain time.
         in_background: its votes are to be lowered off the caller's thread after an inference.
+        then: the votes of the power state to which it relaxes further, or None.
+        then_after: how long after it was relaxed.
+        raise_ahead_us: how long before a predicted inference its votes are raised.
     """
 
     votes: VoteSet
@@ -32,9 +52,12 @@ class Case(NamedTuple):
     in_force: VoteSet | None = None
     lineage: tuple[str, ...] = ()
     lowered: tuple[tuple[KeyPath, VoteSet], ...] = ()
-    after_inference_us: int = 0
-    after_init_us: int = 0
+    after_init: Stay | None = None
+    after_inference: Stay | None = None
     in_background: bool = False
+    then: VoteSet | None = None
+    then_after: Stay | None = None
+    raise_ahead_us: int = 0
 
 
 class Applied(enum.Enum):

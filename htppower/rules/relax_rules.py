@@ -5,34 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
+from htppower.rules.power_order import rank
 from htppower.rules.rule import Breach, Needs, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from htppower.rules.case import Case
+    from htppower.errors import KeyPath
+    from htppower.rules.case import Case, Stay
+    from htppower.votes.vote_set import VoteSet
 
 _AFTER_INIT = ("relax", "after_init_us")
 _SUSTAIN = ("relax", "after_inference_us")
+_THEN = ("relax", "then")
+_THEN_TO = (*_THEN, "to")
+_THEN_AFTER = (*_THEN, "after_us")
+_AHEAD = ("relax", "raise_ahead_us")
 # What no timer keeps under load is shorter than this.
 SHORTEST_SUSTAIN_US = 20_000
 
 
-# The same timer keeps votes up after INIT.
+def _learnt(*names: str) -> tuple[KeyPath, ...]:
+    """Return fields below the times that may be learnt."""
+    return tuple((*at, "adaptive", name) for at in (_SUSTAIN, _THEN_AFTER) for name in names)
+
+
+def _stays(case: Case) -> Iterable[Stay]:
+    return filter(None, (case.after_inference, case.then_after, case.after_init))
+
+
+# The same timer keeps votes up after INIT, and relaxes them further.
 @rule(
     "SUS-1",
     "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
     Breach.WARNING,
     "measured: 19 ms late at p99 beside one busy thread",
     needs=(Needs.PROFILE,),
-    fields=(_AFTER_INIT, _SUSTAIN),
+    fields=(_AFTER_INIT, _SUSTAIN, _THEN_AFTER, *_learnt("least_us", "most_us")),
 )
 def _short_sustain(case: Case) -> Iterator[Finding]:
     hint = f"0 to lower at once, or {SHORTEST_SUSTAIN_US} and more"
-    if 0 < case.after_inference_us < SHORTEST_SUSTAIN_US:
-        yield Finding("SUS-1", _SUSTAIN, f"a sustain time of {case.after_inference_us} us", hint)
-    if 0 < case.after_init_us < SHORTEST_SUSTAIN_US:
-        yield Finding("SUS-1", _AFTER_INIT, f"{case.after_init_us} us after INIT", hint)
+    says = {
+        _SUSTAIN: "a sustain time of {} us",
+        _AFTER_INIT: "{} us after INIT",
+        _THEN_AFTER: "{} us until it relaxes further",
+    }
+    for stay in _stays(case):
+        stated = {stay.at: stay.most_us}
+        if stay.is_learnt:
+            stated = {(*stay.at, "adaptive", name): getattr(stay, name) for name in ("least_us", "most_us")}
+        for at, time_us in stated.items():
+            if 0 < time_us < SHORTEST_SUSTAIN_US:
+                yield Finding("SUS-1", at, says.get(at, f"{at[-1]} is {{}}").format(time_us), hint)
 
 
 @rule(
@@ -58,10 +82,131 @@ def _names_power_state(case: Case) -> Iterator[Finding]:
     fields=(_SUSTAIN, ("relax", "lowering")),
 )
 def _background_lowering(case: Case) -> Iterator[Finding]:
-    if case.in_background and case.after_inference_us:
-        message = f"lowering background does nothing while after_inference_us is {case.after_inference_us}"
-        hint = "lowering: foreground, or after_inference_us: 0"
+    stay = case.after_inference
+    if case.in_background and stay is not None and stay.least_us:
+        least = "is at least" if stay.is_learnt else "is"
+        message = f"lowering background does nothing while after_inference_us {least} {stay.least_us}"
+        hint = f"lowering: foreground, or {'least_us' if stay.is_learnt else 'after_inference_us'}: 0"
         yield Finding("SUS-3", ("relax", "lowering"), message, hint, also=(_SUSTAIN,))
 
 
-RELAX_RULES = (_short_sustain, _names_power_state, _background_lowering)
+@rule(
+    "SUS-4",
+    "A break-even time is 20000 us or more: no timer keeps a shorter time, so 20000 us are gone by.",
+    Breach.NOTE,
+    "measured: 19 ms late at p99 beside one busy thread",
+    needs=(Needs.PROFILE,),
+    fields=_learnt("break_even_us"),
+)
+def _short_break_even(case: Case) -> Iterator[Finding]:
+    for stay in _stays(case):
+        if stay.break_even_us is not None and stay.break_even_us < SHORTEST_SUSTAIN_US:
+            message = (
+                f"a break-even time of {stay.break_even_us} us, in whose place {SHORTEST_SUSTAIN_US} us are gone by"
+            )
+            yield Finding("SUS-4", (*stay.at, "adaptive", "break_even_us"), message, f"{SHORTEST_SUSTAIN_US} and more")
+
+
+@rule(
+    "SUS-5",
+    "The shortest time that may be learnt is no longer than the longest.",
+    Breach.ERROR,
+    "no time is both",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=_learnt("least_us", "most_us"),
+)
+def _ordered_limits(case: Case) -> Iterator[Finding]:
+    for stay in _stays(case):
+        if stay.least_us > stay.most_us:
+            least, most = ((*stay.at, "adaptive", name) for name in ("least_us", "most_us"))
+            message = f"least_us is {stay.least_us}, and most_us {stay.most_us}"
+            yield Finding("SUS-5", least, message, f"least_us: {stay.most_us} or less", also=(most,))
+
+
+@rule(
+    "SUS-6",
+    "A break-even time is no shorter than the shortest time that may be learnt, and no longer than the longest.",
+    Breach.WARNING,
+    "htppower, the proof of the bound on the cost of a learnt time",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=_learnt("break_even_us", "least_us", "most_us"),
+)
+def _break_even_within(case: Case) -> Iterator[Finding]:
+    for stay in _stays(case):
+        if stay.break_even_us is None or stay.least_us > stay.most_us:
+            continue
+        worth_us = max(stay.break_even_us, SHORTEST_SUSTAIN_US)
+        if not stay.least_us <= worth_us <= stay.most_us:
+            name, hint = ("most_us", "or more") if worth_us > stay.most_us else ("least_us", "or less")
+            message = f"a break-even time of {worth_us} us beside {name} {getattr(stay, name)}: nothing bounds the cost"
+            at = (*stay.at, "adaptive", name)
+            yield Finding("SUS-6", at, message, f"{name}: {worth_us} {hint}", also=((*at[:-1], "break_even_us"),))
+
+
+@rule(
+    "SUS-7",
+    "A power state to which a profile relaxes further is lower than the one before it.",
+    Breach.WARNING,
+    "vendor, profiles table",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=(_THEN, _THEN_TO, ("relax", "to")),
+)
+def _lower_still(case: Case) -> Iterator[Finding]:
+    to = _first_state(case)
+    if case.then is not None and to is not None and case.then != to and rank(case.then) >= rank(to):
+        message = "the second power state is no lower than the first"
+        yield Finding("SUS-7", _THEN_TO, message, "a lower one, such as released", also=(("relax", "to"),))
+
+
+@rule(
+    "SUS-8",
+    "A profile that relaxes further has something lowered each time.",
+    Breach.NOTE,
+    "votes that are in force already are not sent again",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=(_THEN, _THEN_TO, ("relax", "to")),
+)
+def _something_lowered(case: Case) -> Iterator[Finding]:
+    to = _first_state(case)
+    if case.then is None or to is None:
+        return
+    if case.then == to:
+        message, hint = "both power states have the same votes: there is nothing to do then", "leave then out"
+        yield Finding("SUS-8", _THEN_TO, message, hint, also=(("relax", "to"),))
+    elif to == case.votes:
+        message = "the first power state has the profile's own votes, so that only the second lowers"
+        yield Finding("SUS-8", ("relax", "to"), message, "a lower one, or the second at once", also=(_THEN_TO,))
+
+
+@rule(
+    "SUS-9",
+    "A raise ahead acts only where something is lowered between inferences.",
+    Breach.NOTE,
+    "votes that are in force already are not sent again",
+    needs=(Needs.FIELDS, Needs.PROFILE),
+    fields=(_AHEAD,),
+)
+def _raises_something(case: Case) -> Iterator[Finding]:
+    to = _first_state(case)
+    if case.raise_ahead_us and to is not None and case.then in (None, to) and (not case.votes or to == case.votes):
+        why = "the power state has the profile's own votes" if case.votes else "there are no votes"
+        message = f"raise_ahead_us {case.raise_ahead_us} does nothing: {why}"
+        yield Finding("SUS-9", _AHEAD, message, "leave it out, or relax to a lower power state")
+
+
+def _first_state(case: Case) -> VoteSet | None:
+    """Return the votes between the phases; None where the profile names no power state."""
+    return case.lowered[0][1] if case.lowered else None
+
+
+RELAX_RULES = (
+    _short_sustain,
+    _names_power_state,
+    _background_lowering,
+    _short_break_even,
+    _ordered_limits,
+    _break_even_within,
+    _lower_still,
+    _something_lowered,
+    _raises_something,
+)

@@ -120,11 +120,13 @@ def no_way_down(profile: Profile) -> Iterator[Finding]:
 
 def stays_up(profile: Profile) -> Iterator[Finding]:
     """REV-8."""
-    for name in ("after_init_us", "after_inference_us"):
-        time_us = 0 if profile.relax is None else getattr(profile.relax, name)
-        if time_us > LONGEST_USUAL_SUSTAIN_US:
-            message = f"votes stay up for {time_us / 1_000_000:g} s"
-            yield Finding("REV-8", ("relax", name), message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
+    case = profile.case()
+    for stay in filter(None, (case.after_init, case.after_inference)):
+        if stay.most_us > LONGEST_USUAL_SUSTAIN_US:
+            at = (*stay.at, "adaptive", "most_us") if stay.is_learnt else stay.at
+            up_to = "up to " if stay.is_learnt else ""
+            message = f"votes stay up for {up_to}{stay.most_us / 1_000_000:g} s"
+            yield Finding("REV-8", at, message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
 
 
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:

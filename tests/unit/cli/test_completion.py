@@ -30,7 +30,7 @@ def completed(*words: str) -> list[str]:
         (("profile", "bur"), ["burst"]),
         (("show", "rel"), ["relaxed", "relaxed_up_down", "released", "released_up_down"]),
         (("profile", "./m"), ["<file>"]),
-        (("explain", "SUS-"), ["SUS-1", "SUS-2", "SUS-3"]),
+        (("explain", "SUS-"), [f"SUS-{number}" for number in range(1, 10)]),
         (("explain", "1300"), ["13000", "13001", "13002", "13003", "13004", "13005", "13006"]),
         (("explain", "TURBO_P"), ["TURBO_PLUS"]),
         (("explain", "burst", "dcvs"), ["dcvs_enable"]),

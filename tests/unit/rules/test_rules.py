@@ -11,7 +11,7 @@ from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothin
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
 from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.rules.case import Applied, Case
+from htppower.rules.case import Applied, Case, Stay
 from htppower.rules.platforms import platform_of
 from htppower.rules.rule import Needs
 from htppower.rules.table import HVX_HMX_VALIDITY, RULES, check, errors, ids, is_valid
@@ -53,6 +53,12 @@ BREACHES = {
     "SUS-1": "warning",
     "SUS-2": "error",
     "SUS-3": "note",
+    "SUS-4": "note",
+    "SUS-5": "error",
+    "SUS-6": "warning",
+    "SUS-7": "warning",
+    "SUS-8": "note",
+    "SUS-9": "note",
     "ID-1": "by construction",
 }
 NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-7", "ID-1"}
@@ -66,6 +72,10 @@ ADAPTIVE = ("votes", "adaptive_polling_time_us")
 TIMEOUT = ("votes", "hmx_timeout_us")
 DDR = ("votes", "ddr_perf_mode")
 EXP = ("votes", "dcvs_v3_exp")
+SUSTAIN = ("relax", "after_inference_us")
+LEARNT = (*SUSTAIN, "adaptive")
+THEN_TO = ("relax", "then", "to")
+THEN_AFTER = ("relax", "then", "after_us")
 CENG = ("votes", "ceng")
 CENG_EXP = ("votes", "ceng_exp")
 
@@ -94,6 +104,16 @@ def voting(**votes: Any) -> Case:
 def lowering(*states: VoteSet) -> tuple[tuple[KeyPath, VoteSet], ...]:
     """Return the votes of the power states between the phases and after DE-INIT."""
     return tuple(zip((("relax", "to"), ("relax", "after_deinit_to")), states, strict=False))
+
+
+def fixed(us: int) -> Stay:
+    """Return a fixed sustain time."""
+    return Stay(SUSTAIN, us, us)
+
+
+def learnt(break_even_us: int = 100_000, *, least_us: int = 0, most_us: int = 200_000, at: KeyPath = SUSTAIN) -> Stay:
+    """Return a time that is learnt by a break-even time."""
+    return Stay(at, least_us, most_us, break_even_us, is_learnt=True)
 
 
 BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
@@ -177,10 +197,27 @@ BROKEN: list[tuple[str, Case, list[KeyPath]]] = [
     ("DDR-1", on(81, ddr_perf_mode=True), [DDR]),
     ("DDR-1", on(75, dcvs_v3=hvx(), ddr_perf_mode=True), [DDR, DDR]),
     ("DDR-2", on(79, ddr_perf_mode=True)._replace(lineage=("mine", "llm_decode_burst")), [DDR]),
-    ("SUS-1", Case(CALM, after_inference_us=1), [("relax", "after_inference_us")]),
-    ("SUS-1", Case(CALM, after_inference_us=19_999), [("relax", "after_inference_us")]),
+    ("SUS-1", Case(CALM, after_inference=fixed(1)), [SUSTAIN]),
+    ("SUS-1", Case(CALM, after_inference=fixed(19_999)), [SUSTAIN]),
+    ("SUS-1", Case(CALM, after_init=Stay(("relax", "after_init_us"), 1, 1)), [("relax", "after_init_us")]),
+    ("SUS-1", Case(CALM, then_after=Stay(THEN_AFTER, 1, 1)), [THEN_AFTER]),
+    ("SUS-1", Case(CALM, after_inference=learnt(least_us=1)), [(*LEARNT, "least_us")]),
+    ("SUS-1", Case(CALM, after_inference=learnt(most_us=1)), [(*LEARNT, "most_us")]),
     ("SUS-2", Case(CALM, lineage=("camera",)), [("relax",)]),
-    ("SUS-3", Case(CALM, after_inference_us=20_000, in_background=True), [("relax", "lowering")]),
+    ("SUS-3", Case(CALM, after_inference=fixed(20_000), in_background=True), [("relax", "lowering")]),
+    ("SUS-3", Case(CALM, after_inference=learnt(least_us=20_000), in_background=True), [("relax", "lowering")]),
+    ("SUS-4", Case(CALM, after_inference=learnt(19_999)), [(*LEARNT, "break_even_us")]),
+    ("SUS-4", Case(CALM, then_after=learnt(1, at=THEN_AFTER)), [(*THEN_AFTER, "adaptive", "break_even_us")]),
+    ("SUS-5", Case(CALM, after_inference=learnt(least_us=200_001)), [(*LEARNT, "least_us")]),
+    ("SUS-5", Case(CALM, after_inference=Stay(SUSTAIN, 2, 1, None, is_learnt=True)), [(*LEARNT, "least_us")]),
+    ("SUS-6", Case(CALM, after_inference=learnt(most_us=99_999)), [(*LEARNT, "most_us")]),
+    ("SUS-6", Case(CALM, after_inference=learnt(least_us=100_001)), [(*LEARNT, "least_us")]),
+    ("SUS-6", Case(CALM, after_inference=learnt(5000, most_us=10_000)), [(*LEARNT, "most_us")]),
+    ("SUS-7", Case(POLLS, lowered=lowering(ASLEEP), then=CALM), [THEN_TO]),
+    ("SUS-8", Case(POLLS, lowered=lowering(CALM), then=CALM), [THEN_TO]),
+    ("SUS-8", Case(CALM, lowered=lowering(CALM), then=ASLEEP), [("relax", "to")]),
+    ("SUS-9", Case(CALM, lowered=lowering(CALM), raise_ahead_us=1), [("relax", "raise_ahead_us")]),
+    ("SUS-9", Case(VoteSet(), lowered=lowering(CALM), raise_ahead_us=1), [("relax", "raise_ahead_us")]),
 ]
 
 KEPT: list[tuple[str, Case]] = [
@@ -254,13 +291,29 @@ KEPT: list[tuple[str, Case]] = [
     ("HMX-3", voting(dcvs_v3=hvx(OFF), hmx_v2=hmx("DISABLE"))),
     ("CENG-2", voting(dcvs_v3=hvx(OFF, bus=corners("SVS2", "SVS2", "SVS2")), ceng=ceng())),
     ("CENG-2", voting(dcvs_v3=hvx(OFF), ceng=ceng("DISABLE"))),
-    ("SUS-1", Case(CALM, after_inference_us=0)),
-    ("SUS-1", Case(CALM, after_inference_us=20_000)),
+    ("SUS-1", Case(CALM, after_inference=fixed(0))),
+    ("SUS-1", Case(CALM, after_inference=fixed(20_000))),
+    ("SUS-1", Case(CALM, after_inference=learnt(1, most_us=20_000))),
     ("SUS-2", Case(CALM, lineage=("camera",), lowered=lowering(CALM))),
     ("SUS-2", Case(VoteSet(), lineage=("system_settings",))),
     ("SUS-2", Case(CALM)),
-    ("SUS-3", Case(CALM, after_inference_us=0, in_background=True)),
-    ("SUS-3", Case(CALM, after_inference_us=20_000)),
+    ("SUS-3", Case(CALM, after_inference=fixed(0), in_background=True)),
+    ("SUS-3", Case(CALM, after_inference=fixed(20_000))),
+    ("SUS-3", Case(CALM, after_inference=learnt(), in_background=True)),
+    ("SUS-4", Case(CALM, after_inference=learnt(20_000))),
+    ("SUS-4", Case(CALM, after_inference=fixed(1))),
+    ("SUS-5", Case(CALM, after_inference=learnt(least_us=200_000))),
+    ("SUS-6", Case(CALM, after_inference=learnt(least_us=100_000, most_us=100_000))),
+    ("SUS-6", Case(CALM, after_inference=learnt(5000, least_us=20_000, most_us=20_000))),
+    ("SUS-6", Case(CALM, after_inference=Stay(SUSTAIN, 0, 1, None, is_learnt=True))),
+    ("SUS-7", Case(POLLS, lowered=lowering(CALM), then=ASLEEP)),
+    ("SUS-7", Case(POLLS, lowered=lowering(CALM), then=CALM)),
+    ("SUS-7", Case(POLLS, lowered=lowering(CALM))),
+    ("SUS-8", Case(POLLS, lowered=lowering(CALM), then=ASLEEP)),
+    ("SUS-8", Case(CALM, lowered=lowering(CALM))),
+    ("SUS-9", Case(POLLS, lowered=lowering(CALM), raise_ahead_us=1)),
+    ("SUS-9", Case(CALM, lowered=lowering(CALM), then=ASLEEP, raise_ahead_us=1)),
+    ("SUS-9", Case(CALM, lowered=lowering(CALM))),
 ]
 
 
@@ -275,7 +328,8 @@ def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
     """The rules that a reader, a plan, a call and a vote test choose are those that can tell them something."""
     assert ids(lambda rule: rule.asked_at_the_call) == ("HMX-3", "HMX-6", "CENG-2")
     assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4", "DDR-2")
-    compares = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "SUS-2", "SUS-3")
+    compares = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1")
+    compares += ("SUS-2", "SUS-3", "SUS-5", "SUS-6", "SUS-7", "SUS-8", "SUS-9")
     assert ids(lambda rule: rule.compares) == compares
     of_one_value = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
     assert ids(lambda rule: rule.refuses and not rule.needs) == of_one_value
@@ -288,7 +342,16 @@ def test_a_rule_looks_at_nothing_that_it_does_not_name(rule_id: str, case: Case)
     around: dict[Needs, dict[str, Any]] = {
         Needs.PLATFORM: {"platform": None},
         Needs.IN_FORCE: {"in_force": None},
-        Needs.PROFILE: {"lineage": (), "lowered": None, "after_inference_us": 0, "in_background": False},
+        Needs.PROFILE: {
+            "lineage": (),
+            "lowered": None,
+            "after_init": None,
+            "after_inference": None,
+            "in_background": False,
+            "then": None,
+            "then_after": None,
+            "raise_ahead_us": 0,
+        },
     }
     unneeded: dict[str, Any] = {}
     for need, values in around.items():

@@ -223,6 +223,50 @@ RELAX_TEXTS = {
         mine("relax: {lowering: background, after_inference_us: 0}"),
         lint=("--notes",),
     ),
+    "SUS-4": RuleText(
+        "A time-out between 0 and 20 ms is one that no timer keeps, so a learnt time is 0, or 20 ms and more. To keep "
+        "the bound on its cost it is chosen as if the break-even time were 20 ms.",
+        "State 20000 us and more, or know that 20000 us are gone by.",
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 5000}}}"),
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 20000}}}"),
+        lint=("--notes",),
+    ),
+    "SUS-5": RuleText(
+        "No time is both as long as the one and as short as the other. Where most_us is left out, it is twice the "
+        "break-even time, and 10 s beside cold_starts.",
+        "State a shorter least_us, or a longer most_us.",
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 300000}}}"),
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 50000}}}"),
+    ),
+    "SUS-6": RuleText(
+        "A learnt time costs at most twice what a clairvoyant pays, and two break-even times. Limits that keep it from "
+        "the break-even time take that bound away: gaps just longer than it can then cost any multiple.",
+        "Let the limits enclose the break-even time.",
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 50000}}}"),
+        mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 200000}}}"),
+    ),
+    "SUS-7": RuleText(
+        "A second power state is there to save what the first still draws. One that is no lower draws as much, and "
+        "costs a call besides.",
+        "Relax to the higher of the two first, and then to the lower.",
+        mine("relax: {to: released, then: {to: relaxed, after_us: 2000000}}"),
+        mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
+    ),
+    "SUS-8": RuleText(
+        "Only options that differ are sent, so a power state with the votes of the one before it is no call and saves "
+        "nothing; a first one with the profile's own votes keeps all up until the second.",
+        "Name another power state, or leave then out.",
+        mine("relax: {to: released, then: {to: released, after_us: 2000000}}"),
+        mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
+        lint=("--notes",),
+    ),
+    "SUS-9": RuleText(
+        "A raise ahead hides the wait for a raise. Where nothing is lowered between inferences, none waits.",
+        "Leave it out, or relax to a power state that lowers something.",
+        mine("votes: unset\nrelax: {raise_ahead_us: 5000}", "balanced"),
+        mine("relax: {raise_ahead_us: 5000}", "balanced"),
+        lint=("--notes",),
+    ),
 }
 
 VOTE_TEXTS = {**HVX_TEXTS, **HMX_TEXTS, **CENG_TEXTS, **NUMBER_TEXTS, **RELAX_TEXTS}

@@ -190,6 +190,28 @@ def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None
     assert "SUS-3" not in {finding.rule for finding in lint([tmp_path], TODAY, notes=True).findings}
 
 
+@pytest.mark.parametrize(
+    ("relax", "told"),
+    [
+        ("after_inference_us: {adaptive: {break_even_us: 100000}}", []),
+        ("after_inference_us: {adaptive: {cold_starts: 5 %}}", []),
+        ("after_inference_us: {adaptive: {cold_starts: 5 %, most_us: 10000001}}", ["3:68 REV-8"]),
+        ("after_inference_us: {adaptive: {break_even_us: 5000001}}", ["3:40 REV-8"]),
+        ("after_inference_us: {adaptive: {break_even_us: 100000, least_us: 5000}}", ["3:74 SUS-1"]),
+        ("after_inference_us: {adaptive: {break_even_us: 100000, most_us: 99999}}", ["3:73 SUS-6"]),
+        ("after_inference_us: {adaptive: {break_even_us: 9, most_us: 19000}}", ["3:68 SUS-1", "3:68 SUS-6"]),
+        ("then: {to: released, after_us: 3600000000}", []),
+        ("then: {to: released, after_us: 19999}", ["3:40 SUS-1"]),
+        ("to: released, then: {to: relaxed, after_us: 0}", ["3:34 SUS-7"]),
+        ("raise_ahead_us: 5000", []),
+    ],
+)
+def test_a_time_that_is_learnt_and_a_second_power_state(tmp_path: Path, relax: str, told: list[str]) -> None:
+    """Each rule stands at the number that is mended, or where the time is stated if that number is left out."""
+    write(tmp_path, mine=f"profile: mine\nextends: burst\nrelax: {{{relax}}}\n")
+    assert found(tmp_path) == [f"mine.yaml:{each}" for each in told]
+
+
 def test_what_keeps_votes_up_after_init_is_a_timer_too(tmp_path: Path) -> None:
     """SUS-1 and REV-8 look at both times: too short for a timer, and longer than anybody means."""
     relax = "profile: mine\nextends: burst\nrelax:\n  after_init_us: {}\n  after_inference_us: {}\n"
