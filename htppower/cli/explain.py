@@ -221,11 +221,13 @@ def _in_words(explained: Explained) -> str:
 def _parts(explained: Explained) -> Iterator[tuple[str, str]]:
     """Yield what there is to say of a field, each with its label."""
     yield "does", explained.meaning.does
-    label, state = "written", ""
+    label, covered = "written", False
     for statement in explained.chain:
-        yield label, f"{_place_text(statement.place)}  {printable(statement.value)}{state}"
+        # What is no mapping in both is replaced as a whole.
+        how = "" if label else " (overridden)" if covered or statement.whole else " (overridden in part)"
+        yield label, f"{_place_text(statement.place)}  {printable(statement.value)}{how}"
         label = ""
-        state = " (overridden)" if statement.whole or state == " (overridden)" else " (overridden in part)"
+        covered = covered or statement.whole
     if not explained.chain:
         said = "left out, as if unset" if explained.value == UNSET else f"the {DEFAULT}"
         yield "written", f"nowhere: it is {said}"

@@ -12,12 +12,13 @@ from htppower.cli.sdk import sdk_option
 from htppower.cli.terminal import echo
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
+from htppower.profiles.fields import limits
 from htppower.profiles.loading import load_profiles, load_records
 from htppower.profiles.profile import is_held
-from htppower.profiles.sustain import first_us
-from htppower.review.durations import duration
+from htppower.profiles.sustain import Adaptive, first_us
 from htppower.review.layout import NONE, table, terminal_width, wrapped
 from htppower.review.styled import styled
+from htppower.review.sustain_words import sustain_in_short
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
@@ -27,7 +28,10 @@ _HEADINGS = ("name", "corner", "sleep", "polling", "sustain", "relaxes to", "sum
 
 
 class Line(NamedTuple):
-    """A profile in one line; None for what it does not vote on."""
+    """A profile in one line; None for what it does not vote on.
+
+    A sustain time that is learnt stands in ``learnt``, and the one from which it sets out in ``sustain_us``.
+    """
 
     name: str
     corner: str | None
@@ -37,6 +41,7 @@ class Line(NamedTuple):
     sustain_us: int | None
     summary: str
     provenance: str | None = None
+    learnt: Adaptive | None = None
 
 
 @click.command(name="list", cls=Command, example="htppower list --profiles my-profiles")
@@ -101,20 +106,25 @@ def _print(lines: list[Line], form: str) -> None:
 
 
 def _as_dict(line: Line) -> dict[str, object]:
-    """Return a line for JSON; only a record has a provenance."""
+    """Return a line for JSON; only a record has a provenance, and a time that is learnt what it is learnt by."""
     known = line._asdict()
-    return known if line.provenance else {name: value for name, value in known.items() if name != "provenance"}
+    if line.learnt is not None:
+        known["learnt"] = {at[-1]: value for at, value in limits((), line.learnt)}
+    rare = ("provenance", "learnt")
+    return {name: value for name, value in known.items() if value is not None or name not in rare}
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    times = (line.sleep_latency_us, line.rpc_polling_time_us, line.sustain_us)
-    spelt = (NONE if time_us is None else duration(time_us) for time_us in times)
+    sustain = line.sustain_us if line.learnt is None else line.learnt
+    times = (line.sleep_latency_us, line.rpc_polling_time_us, sustain)
+    spelt = (NONE if time is None else sustain_in_short(time) for time in times)
     told = (line.name, line.corner or NONE, *spelt, line.relaxes_to or NONE, line.summary)
     return tuple(map(printable, told))
 
 
 def _line(profile: Profile) -> Line:
     hvx = profile.votes.hvx
+    sustain = None if profile.relax is None else profile.relax.after_inference_us
     core = None if hvx is None else hvx.core
     corner = None
     if core is not None:
@@ -126,7 +136,8 @@ def _line(profile: Profile) -> Line:
         None if hvx is None else hvx.sleep_latency_us,
         profile.votes.rpc_polling_time_us,
         None if profile.relax is None else profile.relax.to.name,
-        None if profile.relax is None else first_us(profile.relax.after_inference_us),
+        None if sustain is None else first_us(sustain),
         profile.summary,
         None if profile.provenance is None else str(profile.provenance),
+        sustain if isinstance(sustain, Adaptive) else None,
     )

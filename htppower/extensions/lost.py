@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity
+from htppower.profiles.fields import spell
 from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Lowering, power_states
-from htppower.profiles.sustain import first_us
+from htppower.profiles.sustain import Adaptive, first_us
 from htppower.votes.clock_votes import DcvsV3
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.errors import KeyPath
-    from htppower.profiles.profile import Profile, Relax
+    from htppower.profiles.profile import PowerState, Profile, Relax
     from htppower.votes.vote_set import VoteSet
 
 # How long the vendor's voter keeps votes up, where it does.
@@ -22,6 +23,11 @@ SUSTAIN_US = 300_000
 # The votes that the vendor's voter casts once, when the device is created.
 _CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
 _BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
+
+
+def written_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
+    """Return the power states that a file can say: not one to which the profile relaxes further."""
+    return tuple((at, state) for at, state in power_states(profile) if "then" not in at)
 
 
 def sustains(relax: Relax) -> bool:
@@ -35,10 +41,10 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
     if relax is None:
         return ()
     found = [*_of_clocks(("votes",), votes), *_of_raised(votes)]
-    for at, state in power_states(profile):
+    for at, state in written_states(profile):
         found += _of_clocks(at, state.votes)
         found += _of_lowered(at, votes, state.votes)
-    found += _taken_back([(("votes",), votes), *((at, state.votes) for at, state in power_states(profile))])
+    found += _taken_back([(("votes",), votes), *((at, state.votes) for at, state in written_states(profile))])
     found += _of_times(relax)
     if not _votes_on_clocks(profile):
         found = [each for each in found if each.field[-1] in _BESIDE]
@@ -51,7 +57,7 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
 
 
 def _votes_on_clocks(profile: Profile) -> bool:
-    states = (state.votes for _, state in power_states(profile))
+    states = (state.votes for _, state in written_states(profile))
     return any(votes.hvx is not None for votes in (profile.votes, *states))
 
 
@@ -112,10 +118,15 @@ def _of_times(relax: Relax) -> Iterator[Lost]:
         yield Lost(at, f"{relax.after_init_us} us", "the votes are lowered as soon as INIT has ended")
     if relax.after_inference_us not in (0, SUSTAIN_US):
         kept = f"{SUSTAIN_US} us" if sustains(relax) else "0 us"
-        says = f"{relax.after_inference_us} us"
+        learnt = isinstance(relax.after_inference_us, Adaptive)
+        says = f"{spell(relax.after_inference_us)}{'' if learnt else ' us'}"
         yield Lost(("relax", "after_inference_us"), says, f"{kept}: the voter knows 0 and {SUSTAIN_US} us alone")
     if relax.lowering is Lowering.BACKGROUND:
         yield Lost(("relax", "lowering"), "background", "the voter lowers before the inference returns")
+    if relax.then is not None:
+        yield Lost(("relax", "then"), relax.then.to.name, "the voter relaxes once")
+    if relax.raise_ahead_us:
+        yield Lost(("relax", "raise_ahead_us"), f"{relax.raise_ahead_us} us", "the voter raises as an inference begins")
 
 
 def _note(at: KeyPath, says: str, instead: str) -> Lost:

@@ -10,9 +10,10 @@ import attrs
 from htppower.errors import Severity
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
+from htppower.extensions.lost import written_states
 from htppower.profiles.fields import spell
 from htppower.profiles.lost import Lost
-from htppower.profiles.profile import power_states
+from htppower.profiles.profile import with_states
 from htppower.rules.platforms import Platform
 from htppower.rules.socs import SOCS
 from htppower.votes.options import VOTE_OPTIONS
@@ -50,14 +51,11 @@ def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[
     parser asks for one. Of an architecture that is not known, nothing is left out.
     """
     platform = Platform(arch)
-    sets = [(("votes",), profile.votes), *((at, state.votes) for at, state in power_states(profile))]
+    sets = [(("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))]
     lost = tuple(each for at, votes in sets for each in _lost(at, votes, platform))
     relax = profile.relax
     if relax is not None:
-        to, after = (
-            attrs.evolve(state, votes=_kept(state.votes, platform)) for state in (relax.to, relax.after_deinit_to)
-        )
-        relax = attrs.evolve(relax, to=to, after_deinit_to=after)
+        relax = with_states(relax, lambda state: attrs.evolve(state, votes=_kept(state.votes, platform)))
     return attrs.evolve(profile, votes=_kept(profile.votes, platform), relax=relax), lost
 
 

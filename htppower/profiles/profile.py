@@ -14,6 +14,7 @@ from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path as FilePath
 
     from htppower.errors import Finding, KeyPath, Place
@@ -227,6 +228,17 @@ def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
     if relax.then is not None and relax.then.to not in (relax.to, relax.after_deinit_to):
         named.append((("relax", "then", "to"), relax.then.to))
     return tuple(named)
+
+
+def with_states(relax: Relax, change: Callable[[PowerState], PowerState]) -> Relax:
+    """Return what a profile relaxes to with each of its power states changed."""
+    then = relax.then
+    return attrs.evolve(
+        relax,
+        to=change(relax.to),
+        after_deinit_to=change(relax.after_deinit_to),
+        then=None if then is None else attrs.evolve(then, to=change(then.to)),
+    )
 
 
 def is_held(profile: Profile) -> bool:

@@ -46,6 +46,10 @@ _AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
 _CORNERS = tuple(VoltageCorner)
 # The power states of a profile, and what their fields are told as.
 _SIDES = {"to": "lowered", "after_deinit_to": "after_deinit"}
+# What no other runtime does, by the fields of relax.
+_NEVER_DONE: Mapping[str, str] = MappingProxyType(
+    {"then": "it relaxes once", "raise_ahead_us": "it raises as an inference begins"}
+)
 
 
 @functools.cache
@@ -125,6 +129,9 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
         left = _with_what_stays(states[1].votes, expressed.votes)
         yield from _votes_lost((side,), states[0].votes, left, "no vote: it stays as it was raised")
     for at, value in fields:
+        if at[1] in _NEVER_DONE:
+            yield _lost(at, spell(value), _NEVER_DONE[at[1]])
+            continue
         instead = getattr(done, at[1])
         if at[1] not in _SIDES and value != getattr(instead, "value", instead):
             yield _lost(at, spell(value), spell(getattr(instead, "value", instead)))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.profile import Lowering
+from htppower.profiles.profile import Lowering, Relax
+from htppower.profiles.sustain import first_us
 from htppower.runtimes.expressed import lost, nearest
 from htppower.runtimes.settings import Part, Settings
 from htppower.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES, POWER_MODES
@@ -64,7 +65,8 @@ def expressed(profile: Profile) -> Profile:
         attrs.evolve(state, votes=VoteSet(_plain(state.votes.hvx), hmx_v2=votes.hmx_v2, rpc_polling_time_us=polling_us))
         for state in (wanted.to, wanted.after_deinit_to)
     )
-    relax = attrs.evolve(wanted, to=to, after_deinit_to=after_deinit_to, after_init_us=0)
+    # A time that is learnt is nearest to that from which it sets out.
+    relax = Relax(to, 0, first_us(wanted.after_inference_us), wanted.lowering, after_deinit_to)
     return attrs.evolve(profile, votes=votes, relax=relax)
 
 
@@ -86,7 +88,7 @@ def _lines(profile: Profile) -> Iterator[str]:
         return
     yield "general:"
     yield f"  ASYNC_VOTING_ENABLE: {_word(relax.lowering is Lowering.BACKGROUND)}"
-    yield f"  DSP_HYSTERESIS_TIME_US: {relax.after_inference_us}"
+    yield f"  DSP_HYSTERESIS_TIME_US: {first_us(relax.after_inference_us)}"
     yield f"  DSP_RPC_POLLING_TIME_US: {profile.votes.rpc_polling_time_us or 0}"
     for section in SECTIONS:
         state = relax.after_deinit_to if section == "deinit" else relax.to

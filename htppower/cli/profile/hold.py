@@ -15,6 +15,7 @@ from htppower.cli.terminal import echo
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
+from htppower.profiles.profile import with_states
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
@@ -98,11 +99,7 @@ def _without_process_settings(profile: Profile) -> Profile:
     """Leave out what acts on this process only: the inferences run in another, and polling would cost CPU."""
     if profile.relax is None:
         return profile
-    to, after_deinit_to = (
-        attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE))
-        for state in (profile.relax.to, profile.relax.after_deinit_to)
-    )
-    relax = attrs.evolve(profile.relax, to=to, after_deinit_to=after_deinit_to)
+    relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
     return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 

@@ -161,8 +161,10 @@ def _paths_from(listing: Listing, path: str, file: FilePath, working: str) -> li
     tree = read_document(file).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")
-    states = (relax.get("to"), relax.get("after_deinit_to")) if isinstance(relax, dict) else ()
-    named = (tree.get("extends"), *states)
+    relax = relax if isinstance(relax, dict) else {}
+    then = relax.get("then")
+    further = then.get("to") if isinstance(then, dict) else None
+    named = (tree.get("extends"), relax.get("to"), relax.get("after_deinit_to"), further)
     folder = posixpath.dirname(path)
     texts = [text for text in named if isinstance(text, str) and ("/" in text or text.endswith(SUFFIXES))]
     paths = [posixpath.join(folder, text) for text in texts]

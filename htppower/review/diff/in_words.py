@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.errors import printable
 from htppower.profiles.fields import CORNER_KEYS, spell
 from htppower.profiles.profile import is_held
-from htppower.profiles.sustain import first_us
+from htppower.profiles.sustain import Adaptive
 from htppower.review.durations import duration
+from htppower.review.sustain_words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.profiles.profile import Profile
-    from htppower.review.diff.compare import Comparison
+    from htppower.review.diff.compare import Comparison, Pair
     from htppower.votes.vote_set import VoteSet
 
 
 def in_words(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence for each side of every profile that changed and is a record on either side."""
+    """Return a sentence for each side of every profile that changed and is a record on either side.
+
+    Of any profile whose time is learnt on a side, one says what becomes of it.
+    """
     pairs = [pair for pair in comparison.changed if pair.old.provenance or pair.new.provenance]
-    return tuple(_sentence(profile) for pair in pairs for profile in (pair.old, pair.new))
+    sides = [_sentence(profile) for pair in pairs for profile in (pair.old, pair.new)]
+    return (*sides, *(sentence for pair in comparison.changed for sentence in _learnt(pair)))
+
+
+def _learnt(pair: Pair) -> Iterator[str]:
+    """Yield what becomes of each time that is learnt on a side."""
+    relaxes = (pair.old.relax, pair.new.relax)
+    times = {
+        "sustain time": [None if relax is None else relax.after_inference_us for relax in relaxes],
+        "time until it relaxes further": [
+            None if relax is None or relax.then is None else relax.then.after_us for relax in relaxes
+        ],
+    }
+    for name, (old, new) in times.items():
+        if old != new and (isinstance(old, Adaptive) or isinstance(new, Adaptive)):
+            said = ("none" if each is None else sustain_in_words(each) for each in (old, new))
+            yield f"{printable(pair.name)}: {name} {' -> '.join(said)}."
 
 
 def _sentence(profile: Profile) -> str:
@@ -54,8 +75,10 @@ def _lowered(profile: Profile) -> str:
         return "it is never lowered"
     if is_held(profile):
         return "nothing is lowered until the model is released"
-    after_us = first_us(relax.after_inference_us)
-    when = f"{duration(after_us)} after the last inference" if after_us else "after each inference"
+    after_us = relax.after_inference_us
+    when = f"{sustain_in_words(after_us)} after the last inference" if after_us else "after each inference"
+    if isinstance(after_us, Adaptive):
+        when = f"after a time that is {sustain_in_words(after_us)},"
     if not relax.to.votes:
         return f"nothing is voted {when}"
     hvx = relax.to.votes.hvx

@@ -106,6 +106,7 @@ class Observer:
         self.phases: list[PhaseSpan] = []
         self.states: list[StateSpan] = []
         self.windows: list[Window] = []
+        self.time_outs_us: list[int] = []
         self._recorder = recorder
         self._time = time
         self._flush = flush
@@ -143,6 +144,8 @@ class Observer:
             if isinstance(event, (SessionOpened, Transition)):
                 for call in self._recorder.calls_since(len(self.rows))[: self._calls - len(self.rows)]:
                     self.rows.append(self._row(call, phase, event.cause, state))
+            if isinstance(event, Transition) and self._state is State.RAISED and state is State.LOWERED:
+                self._lowered(event)
             if state is not self._state:
                 self._change(state, event.time_us - self._start_us)
 
@@ -157,6 +160,14 @@ class Observer:
         self._in_force.see((call,))
         since_start = attrs.evolve(call, time_us=call.time_us - self._start_us)
         return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id))
+
+    def _lowered(self, event: Transition) -> None:
+        """Take in after how long votes are lowered that an inference has left up."""
+        if event.cause is Cause.INFERENCE_ENDED:
+            self.time_outs_us.append(0)
+        elif event.cause is Cause.SUSTAIN_EXPIRED and self._idle_after is Phase.INFERENCE:
+            since_us = self._idle_since_us
+            self.time_outs_us += [] if since_us is None else [event.time_us - self._start_us - since_us]
 
     def _change(self, state: State, now_us: int) -> None:
         self.states.append(StateSpan(self._since_us, now_us, self._state))

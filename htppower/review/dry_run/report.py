@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.events import State
 from htppower.profiles.profile import is_held
+from htppower.profiles.sustain import Adaptive
 from htppower.review.durations import duration
+from htppower.review.sustain_words import sustain_in_words
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ class Report:
         windows: the times when votes were up with nothing in flight, in order.
         degradations: the votes of the profile that this platform lacks.
         end_us: when the session was closed.
+        time_outs_us: how long after the last inference the votes were lowered, each time; 0 for at once.
     """
 
     profile: Profile
@@ -56,6 +60,7 @@ class Report:
     windows: tuple[Window, ...]
     degradations: tuple[Degradation, ...]
     end_us: int
+    time_outs_us: tuple[int, ...] = ()
 
     __repr__ = field_repr
 
@@ -104,8 +109,25 @@ class Report:
         )
 
     @property
+    def sustain_lines(self) -> list[str]:
+        """How the sustain time is learnt, and each that was kept; none for a fixed one."""
+        relax = self.profile.relax
+        if relax is None or not isinstance(relax.after_inference_us, Adaptive):
+            return []
+        kept = (
+            f"{f'after {duration(time_us)}' if time_us else 'at once'}{_times(len(list(alike)))}"
+            for time_us, alike in itertools.groupby(self.time_outs_us)
+        )
+        lowered = ", ".join(kept)
+        return [sustain_in_words(relax.after_inference_us), *([f"lowered {lowered}"] if lowered else [])]
+
+    @property
     def degradation_lines(self) -> list[str]:
         """A line for each vote that the platform lacks, or one that it lacks none; none for a profile without votes."""
         if self.profile.votes and not self.degradations:
             return ["no: this platform has every vote of the profile"]
         return [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in self.degradations]
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f" ({count} times)"

@@ -59,6 +59,7 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual:
         windows=tuple(observer.windows),
         degradations=degradations,
         end_us=end_us,
+        time_outs_us=tuple(observer.time_outs_us),
     )
 
 
@@ -86,6 +87,8 @@ def _run_phases(session: Session, workload: Workload, wait_us: Callable[[int], N
     while session.state is State.RAISED and late_us < _LONGEST_LATENESS_US:
         wait_us(_STEP_US)
         late_us += _STEP_US
+    if relax is not None and relax.then is not None:
+        wait_us(longest_us(relax.then.after_us))
     wait_us(workload.gap_us)
     with observer.phase(Phase.DEINIT), session.deinit():
         wait_us(workload.inference_us)

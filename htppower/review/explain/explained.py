@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from htppower.errors import HtpPowerError, Place
 from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import LEFT_OUT, limits, profile_fields, spell, vote_fields
+from htppower.profiles.sustain import Adaptive
 from htppower.review.explain.meanings import Meaning, meaning_of
 from htppower.review.lint.catalogue import rules_on
 from htppower.votes.options import BY_FIELD
@@ -162,7 +163,11 @@ def _fields(
     native = votes.native(0)  # any power config id does: no field here shows it
     for at, value in fields:
         name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
-        yield _explained(name, at, value, native, file)
+        whole = _explained(name, at, value, native, file)
+        if isinstance(value, Adaptive):
+            rules = rules_on(at, *(part for part, _ in limits(at, value)))
+            whole = whole._replace(meaning=whole.meaning._replace(rules=rules))
+        yield whole
         for part, limit in limits(at, value):
             if part != at:
                 yield _explained(".".join((name, *part[len(at) :])), part, limit, native, file)._replace(part=True)

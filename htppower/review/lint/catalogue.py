@@ -40,7 +40,7 @@ REVIEW_RULES = (
     _review(
         "REV-3",
         "Each power state of an active profile lowers what the profile raises.",
-        fields=(("relax", "to"), ("relax", "after_deinit_to")),
+        fields=(("relax", "to"), ("relax", "after_deinit_to"), ("relax", "then", "to")),
     ),
     _review(
         "REV-4",

@@ -7,18 +7,28 @@ from typing import TYPE_CHECKING
 from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import spell, vote_fields
 from htppower.profiles.profile import power_states
+from htppower.profiles.sustain import Adaptive
 from htppower.review.pictures.elements import element, safe
+from htppower.review.sustain_words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from htppower.errors import Finding
+    from htppower.errors import Finding, KeyPath
+    from htppower.profiles.profile import Relax
+    from htppower.profiles.sustain import Sustain
     from htppower.review.dry_run.observer import Row
     from htppower.review.dry_run.report import Report
 
 # A page with more calls than _MOST_ROWS shows the first and the last: nobody reads 20000 rows, and they open slowly.
 _MOST_ROWS = 200
 _FEW_ROWS = 60
+# The columns of the power states, by the fields that name them.
+_HEADS: dict[KeyPath, str] = {
+    ("relax", "to"): "lowered",
+    ("relax", "after_deinit_to"): "after DE-INIT",
+    ("relax", "then", "to"): "further",
+}
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
@@ -44,16 +54,31 @@ def vote_table(report: Report) -> str:
     voted = [
         dict(vote_fields(votes)) for votes in (profile.votes, *(state.votes for _, state in power_states(profile)))
     ]
-    heads = ("field", "raised", "lowered", "after DE-INIT")[: len(voted) + 1]
+    heads = ("field", "raised", *(_HEADS[at] for at, _ in power_states(profile)))
     names = list(dict.fromkeys(at for fields in voted for at in fields))
     rows = [(".".join(at[1:]), *(spell(fields.get(at)) for fields in voted)) for at in names]
     background = ", in the background" if relax.lowers_in_background else ""
     said = (
         f"<p>Relaxes to <code>{cell(relax.to.name)}</code> {relax.after_init_us} us after INIT and "
-        f"{relax.after_inference_us} us after the last inference{background}, and to "
-        f"<code>{cell(relax.after_deinit_to.name)}</code> after DE-INIT.</p>"
+        f"{_time(relax.after_inference_us)} after the last inference{background}, "
+        f"{_further(relax)}and to <code>{cell(relax.after_deinit_to.name)}</code> after DE-INIT.{_ahead(relax)}</p>"
     )
     return table("Each field, raised and lowered", heads, rows, "votes") + said
+
+
+def _time(sustain: Sustain) -> str:
+    """Return a time in us; one that is learnt in words."""
+    return f"a time that is {sustain_in_words(sustain)}," if isinstance(sustain, Adaptive) else f"{sustain} us"
+
+
+def _further(relax: Relax) -> str:
+    then = relax.then
+    return "" if then is None else f"further to <code>{cell(then.to.name)}</code> {_time(then.after_us)} after that, "
+
+
+def _ahead(relax: Relax) -> str:
+    ahead_us = relax.raise_ahead_us
+    return f" Raises {ahead_us} us ahead of a predicted inference." if ahead_us else ""
 
 
 def call_table(report: Report) -> str:
@@ -87,6 +112,7 @@ def summary(report: Report) -> list[tuple[str, str]]:
     return [
         ("native calls", f"{len(report.rows)}, of them {report.count('setPowerConfig')} setPowerConfig"),
         ("time", report.state_line or "none"),
+        *(("sustain", line) for line in report.sustain_lines),
         *(("degraded", line) for line in report.degradation_lines),
     ]
 

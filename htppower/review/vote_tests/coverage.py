@@ -17,9 +17,9 @@ from htppower.events import State
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.profile import power_states
+from htppower.profiles.profile import power_states, with_states
 from htppower.review.vote_tests.compare import holds
-from htppower.review.vote_tests.mutants import profile_mutants, relaxing_to, state_mutants
+from htppower.review.vote_tests.mutants import profile_mutants, state_mutants
 from htppower.review.vote_tests.runner import run_case
 
 if TYPE_CHECKING:
@@ -179,10 +179,10 @@ def _relaxes_to(profile: Profile, state: PowerState) -> bool:
 
 def _with_state(profile: Profile, state: PowerState, other: PowerState) -> Profile:
     """Return the profile with another power state wherever it names this one."""
-    for at, named in power_states(profile):
-        if _is_same(named, state):
-            profile = relaxing_to(profile, other, at)
-    return profile
+    if profile.relax is None:
+        return profile
+    relax = with_states(profile.relax, lambda named: other if _is_same(named, state) else named)
+    return attrs.evolve(profile, relax=relax)
 
 
 def _is_same(one: Profile | PowerState, other: Profile | PowerState) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.profiles.sustain import Adaptive
 from htppower.votes.clock_votes import (
     CENG_DEFAULT,
     CENG_EXP_DEFAULT,
@@ -91,14 +92,11 @@ def profile_mutants(profile: Profile, at: KeyPath) -> Iterator[Profile]:
         # No votes, and so nothing to relax to: one goes with the other.
         for state in _STATES:
             yield attrs.evolve(profile, votes=VoteSet(dcvs_v3=_LOW), relax=Relax(state, 0, 0))
-    elif at[-1] in ("to", "after_deinit_to"):
-        for state in _STATES:
-            if state.votes != getattr(relax, at[-1]).votes:
-                yield relaxing_to(profile, state, at)
     elif at[0] == "relax":
-        for time_us in _other_times(getattr(relax, at[1])):
-            changed: dict[str, Any] = {at[1]: time_us}
-            yield attrs.evolve(profile, relax=attrs.evolve(relax, **changed))
+        holder: Any = relax.then if at[1] == "then" else relax
+        for value in _others(getattr(holder, at[-1])):
+            changed = attrs.evolve(holder, **{at[-1]: value})
+            yield attrs.evolve(profile, relax=changed if holder is relax else attrs.evolve(relax, then=changed))
 
 
 def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
@@ -115,15 +113,22 @@ def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
             yield attrs.evolve(state, votes=other)
 
 
-def relaxing_to(profile: Profile, state: PowerState, at: KeyPath) -> Profile:
-    """Return the profile with this power state in the field of ``relax`` to which the keys lead, if it has one."""
-    changed: dict[str, Any] = {at[-1]: state}
-    return profile if profile.relax is None else attrs.evolve(profile, relax=attrs.evolve(profile.relax, **changed))
+def _others(value: Any) -> Iterator[Any]:
+    """Yield other values of a field of ``relax``: power states with other votes, or other times.
 
-
-def _other_times(time_us: int) -> tuple[int, ...]:
-    """Return a time that is later, one that is earlier, and at once."""
-    return (time_us + 1, *sorted({time_us - 1, 0} if time_us else ()))
+    Of a time they are one that is later, one that is earlier, and at once; of one that is learnt the time from which it
+    sets out, which learns nothing, and at once.
+    """
+    if isinstance(value, PowerState):
+        yield from (state for state in _STATES if state.votes != value.votes)
+    elif isinstance(value, Adaptive):
+        yield value.first_us
+        if value.first_us:
+            yield 0
+        if value.break_even_us is not None:
+            yield attrs.evolve(value, break_even_us=2 * value.break_even_us)
+    else:
+        yield from (value + 1, *sorted({value - 1, 0} if value else ()))
 
 
 def _other_votes(votes: VoteSet, at: KeyPath) -> Iterator[VoteSet]:

@@ -40,6 +40,26 @@ def test_list_json(command: Command) -> None:
     assert lines["system_settings"]["corner"] is None
 
 
+def test_list_tells_a_sustain_time_that_is_learnt(command: Command, tmp_path: Path) -> None:
+    """The text has its limits; JSON the time from which it sets out, and what it is learnt by."""
+    text = "profile: mine\nextends: burst\nrelax: {{after_inference_us: {{adaptive: {{{}}}}}}}\n"
+    for name, said in (("mine", "break_even_us: 100000"), ("share", "cold_starts: 5 %, most_us: 500000")):
+        (tmp_path / f"{name}.yaml").write_text(text.format(said).replace("mine", name), encoding="utf-8")
+    told = " ".join(command.output("list", "--profiles", str(tmp_path)).split())
+    assert "sustain learnt, 0 to 200 ms" in told
+    assert "sustain learnt, 0 to 500 ms" in told
+    document = json.loads(command.output("list", "--profiles", str(tmp_path), "--format", "json"))
+    mine, share = document["profiles"][-2:]
+    assert (mine["sustain_us"], mine["learnt"]) == (
+        100_000,
+        {"break_even_us": 100_000, "least_us": 0, "most_us": 200_000},
+    )
+    assert (share["sustain_us"], share["learnt"]) == (
+        300_000,
+        {"cold_starts": "5 %", "least_us": 0, "most_us": 500_000},
+    )
+
+
 def test_list_takes_in_a_named_folder(command: Command, tmp_path: Path) -> None:
     """Profiles of a named folder come after the shipped ones; an invalid one is an error with its place."""
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")

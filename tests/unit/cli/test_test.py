@@ -36,6 +36,14 @@ def test_the_shipped_tests_leave_no_field_out(command: Command) -> None:
     assert ["profile", "burst", "16", "of", "16", "fields"] in [line.split() for line in output.splitlines()]
 
 
+def test_a_sustain_time_that_is_learnt_is_tested(command: Command) -> None:
+    """The example of a profile that learns passes, and looks at how it learns: a fixed time would be noticed."""
+    output = command.output("test", "docs/examples/adaptive", "--coverage")
+    assert "2 cases in 1 file passed" in output
+    assert "voice: relax.after_inference_us" not in output
+    assert "voice: relax.after_deinit_to" in output
+
+
 def test_a_failing_run(command: Command) -> None:
     """Each failure says which case, when, what held, and field by field what was expected and what was got."""
     command.assert_golden("test-failing.txt", "test", FAILING, exit_code=1)

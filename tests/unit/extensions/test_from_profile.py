@@ -19,7 +19,8 @@ from htppower.extensions.key_table import KEYS
 from htppower.extensions.keys import Section
 from htppower.extensions.merge import merged
 from htppower.extensions.refusals.findings import refusals
-from htppower.profiles.profile import PowerState
+from htppower.profiles.profile import PowerState, Then
+from htppower.profiles.sustain import Adaptive
 from htppower.rules.platforms import find_soc
 from htppower.votes.vote_set import VoteSet
 
@@ -180,3 +181,20 @@ def test_the_keys_of_a_core_about_votes_are_those_of_the_table() -> None:
     """An export states each of them or takes it out, so none may be missing."""
     named = {name for section, name in KEYS if section is Section.CORE}
     assert named == {*CORE_KEYS, "core_id"}
+
+
+def test_what_only_we_do_is_lost() -> None:
+    """A file keeps votes up for the nearest of the voter's two times, by that from which a learnt one sets out."""
+    assert BURST.relax is not None
+    learnt = Adaptive(break_even_us=100_000)
+    profile = burst(after_inference_us=learnt, then=Then(BURST.relax.after_deinit_to, 2_000_000), raise_ahead_us=5000)
+    made = from_profile(profile)
+    told = {".".join(each.field): each.says for each in made.lost if each.severity is Severity.WARNING}
+    assert told == {
+        "relax.after_inference_us": "{adaptive: {break_even_us: 100000, least_us: 0, most_us: 200000}}",
+        "relax.then": "released_up_down",
+        "relax.raise_ahead_us": "5000 us",
+    }
+    assert not any(item["sustainInferencePerfState"] for item in made.settings["custom"])
+    shares = from_profile(burst(after_inference_us=Adaptive(cold_starts_ppm=50_000)))
+    assert all(item["sustainInferencePerfState"] for item in shares.settings["custom"])

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import json
+
+import attrs
+
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
+from htppower.profiles.sustain import Adaptive
+from htppower.review.dry_run.formats import as_json, as_text
 from htppower.review.dry_run.workload import Workload, run
+from htppower.review.pictures.tables import vote_table
 
 
 def test_a_dry_run_shows_no_heartbeat() -> None:
     """A workload of minutes costs as many calls as one of milliseconds."""
     short, long = (run(load_profile("burst"), SimulatedHtp(arch=75), Workload(3, us, 0)) for us in (1000, 60_000_000))
     assert [row.call.function for row in long.rows] == [row.call.function for row in short.rows]
+
+
+def test_a_dry_run_tells_each_time_out_that_was_learnt() -> None:
+    """A session that learns is lowered after the break-even time first, and at once after a long gap; all is told."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    learnt = Adaptive(break_even_us=100_000)
+    profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=learnt))
+    report = run(profile, SimulatedHtp(arch=75), Workload(4, 5000, 400_000))
+    assert report.time_outs_us == (100_000, 0, 0, 0)
+    assert report.sustain_lines == ["learnt, break-even 100 ms, 0 to 200 ms", "lowered after 100 ms, at once (3 times)"]
+    assert "lowered after 100 ms, at once (3 times)" in as_text.render(report)
+    assert json.loads(as_json.render(report))["summary"]["time_outs_us"] == [100_000, 0, 0, 0]
+    assert "a time that is learnt, break-even 100 ms, 0 to 200 ms, after the last inference" in vote_table(report)
+
+
+def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
+    """A fixed time has no line and no key of its own; INIT and DE-INIT are no gaps."""
+    report = run(load_profile("burst"), SimulatedHtp(arch=75), Workload(2, 5000, 400_000))
+    assert report.time_outs_us == (300_000, 300_000)
+    assert report.sustain_lines == []
+    assert "time_outs_us" not in json.loads(as_json.render(report))["summary"]

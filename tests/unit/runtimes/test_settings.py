@@ -11,7 +11,8 @@ from bench import explicit_hmx, voting
 
 from htppower import Lowering, Profile, load_profile, profile_names
 from htppower.profiles.loading import record_names
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.profile import LLM_DECODE_PROFILES, Then
+from htppower.profiles.sustain import Adaptive
 from htppower.runtimes.catalogue import NAMES, settings
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -240,3 +241,19 @@ def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path)
         ("settings", "--check", str(file), "--for", "genai"),
     ):
         assert command.run(*arguments).exit_code == 2, arguments
+
+
+@pytest.mark.parametrize("runtime", NAMES)
+def test_what_only_we_do_is_lost_in_every_runtime(runtime: str) -> None:
+    """A time that is learnt, a second power state and a raise ahead are told; SNPE gets the first time."""
+    profile = load_profile("burst")
+    assert profile.relax is not None
+    then = Then(profile.relax.after_deinit_to, 2_000_000)
+    relax = attrs.evolve(
+        profile.relax, after_inference_us=Adaptive(break_even_us=100_000), then=then, raise_ahead_us=5000
+    )
+    made = settings(attrs.evolve(profile, relax=relax), runtime)
+    told = {".".join(each.field[:2]) for each in made.lost}
+    assert {"relax.after_inference_us", "relax.then", "relax.raise_ahead_us"} <= told
+    if runtime == "snpe":
+        assert "DSP_HYSTERESIS_TIME_US: 100000" in made.parts[0].text

@@ -144,6 +144,7 @@ def _summary(report: Report, width: int) -> Iterator[str]:
     rows = [
         ("calls", f"{len(report.rows)} native calls, {sets} of them setPowerConfig"),
         ("time", report.state_line),
+        *(("sustain", line) for line in report.sustain_lines),
         *(("degraded", line) for line in report.degradation_lines),
         *(("warning", f"{each.rule}: {each.message}{f' ({each.hint})' if each.hint else ''}") for each in found),
     ]

@@ -14,6 +14,7 @@ from htppower import ProfileError
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.review.diff.effects import Effect
+from htppower.review.diff.in_words import in_words
 from htppower.review.diff.sides import here, read_side
 
 if TYPE_CHECKING:
@@ -227,3 +228,65 @@ def test_a_diff_tells_exactly_what_differs(
     expected = {field for field in fields if getattr(resolved[0], field) != getattr(resolved[1], field)}
     told = [change.field for change in differ(folder / "old", folder / "new").changes]
     assert sorted(told) == sorted(expected)
+
+
+LEARNS = "profile: mine\nextends: balanced\nrelax:\n  after_inference_us: {adaptive: {break_even_us: 100000}}\n"
+
+
+def test_a_sustain_time_that_becomes_learnt(tmp_path: Path) -> None:
+    """It is one change of timing, a number becoming a mapping or back, and a sentence says it in words."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\nrelax:\n  after_inference_us: 300000\n")
+    new = write(tmp_path / "new", mine=LEARNS)
+    learnt = "{adaptive: {break_even_us: 100000, least_us: 0, most_us: 200000}}"
+    there, back = differ(old, new), differ(new, old)
+    assert lines(there) == [f"mine inference relax.after_inference_us 300000 -> {learnt}: changes timing, mine.yaml:4"]
+    assert lines(back) == [f"mine inference relax.after_inference_us {learnt} -> 300000: changes timing, mine.yaml:4"]
+    assert in_words(there) == ("mine: sustain time 300 ms -> learnt, break-even 100 ms, 0 to 200 ms.",)
+    assert in_words(back) == ("mine: sustain time learnt, break-even 100 ms, 0 to 200 ms -> 300 ms.",)
+
+
+def test_each_number_of_a_learnt_time_is_a_field(tmp_path: Path) -> None:
+    """What changes in one is told number by number, one that is left out at the mapping; another goal is all of it."""
+    old = write(tmp_path / "old", mine=LEARNS)
+    new = write(tmp_path / "new", mine=LEARNS.replace("100000", "60000, least_us: 20000"))
+    assert lines(differ(old, new)) == [
+        f"mine inference relax.after_inference_us.adaptive.{field}: changes timing, mine.yaml:4"
+        for field in ("break_even_us 100000 -> 60000", "least_us 0 -> 20000", "most_us 200000 -> 120000")
+    ]
+    share = write(tmp_path / "share", mine=LEARNS.replace("break_even_us: 100000", "cold_starts: 5 %"))
+    (change,) = differ(old, share).changes
+    assert (change.field, change.new) == (
+        "relax.after_inference_us",
+        "{adaptive: {cold_starts: 5 %, least_us: 0, most_us: 10000000}}",
+    )
+
+
+def test_a_second_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None:
+    """Relaxing further is told with the votes that it changes after that; each field of it is one."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
+    then = "profile: mine\nextends: balanced\nrelax: {then: {to: released, after_us: 2000000}}\n"
+    new = write(tmp_path / "new", mine=then)
+    there, back = differ(old, new).changes, differ(new, old).changes
+    assert {change.when for change in (*there, *back)} == {"further"}
+    assert [(change.field, change.old, change.new) for change in there if change.field.startswith("relax")] == [
+        ("relax.then", "unset", "{to: released, after_us: 2000000}")
+    ]
+    assert {change.effect for change in there} == {Effect.LOWERS_POWER, Effect.CHANGES_LATENCY}
+    assert next(change.effect for change in back if change.field == "relax.then") is Effect.RAISES_POWER
+    later = write(tmp_path / "later", mine=then.replace("2000000", "{adaptive: {cold_starts: 5 %}}"))
+    comparison = differ(new, later)
+    assert [(change.field, change.effect) for change in comparison.changes] == [
+        ("relax.then.after_us", Effect.CHANGES_TIMING)
+    ]
+    assert in_words(comparison) == ("mine: time until it relaxes further 2 s -> learnt, cold starts 5 %, 0 to 10 s.",)
+    other = write(tmp_path / "other", mine=then.replace("released", "relaxed_up_down"))
+    assert ("relax.then.to", Effect.RAISES_POWER) in [
+        (change.field, change.effect) for change in differ(new, other).changes
+    ]
+
+
+def test_a_raise_ahead_changes_latency(tmp_path: Path) -> None:
+    """It is told against 0, which a file that leaves it out says."""
+    old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
+    new = write(tmp_path / "new", mine="profile: mine\nextends: balanced\nrelax: {raise_ahead_us: 5000}\n")
+    assert lines(differ(old, new)) == ["mine inference relax.raise_ahead_us 0 -> 5000: changes latency, mine.yaml:3"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 import yaml
+from any_relaxes import relaxes
 from checkout import DATA, ROOT, TESTS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,16 +26,17 @@ from htppower.review.json_schema.schema import FILES, json_schema
 from htppower.review.vote_tests.mutants import _VALUES
 
 if TYPE_CHECKING:
-    from htppower import Profile
+    from htppower import Profile, Relax
 
 SHIPPED = shipped_folder()
 EXAMPLES = ROOT / "docs" / "examples"
 
 GOOD = {
-    "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml")],
+    "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml"), *EXAMPLES.glob("adaptive/*.yaml")],
     "state": [*SHIPPED.glob("states/*.yaml")],
     "test": [
         *SHIPPED.glob("tests/*.yaml"),
+        *EXAMPLES.glob("adaptive/tests/*.yaml"),
         *TESTS.glob("unit/cli/vote_tests/*.yaml"),
         *DATA.glob("vote_tests/tests/*.yaml"),
     ],
@@ -105,6 +107,13 @@ def test_what_loads_is_accepted(data: st.DataObject) -> None:
     assert [error.message for error in VALIDATORS["profile"].iter_errors(yaml.safe_load(text))] == []
 
 
+@given(relaxes())
+def test_what_a_profile_may_relax_to_is_accepted(relax: Relax) -> None:
+    """A complete profile with any times and power states is accepted as it is written."""
+    text = as_yaml(attrs.evolve(load_profile("burst"), name="mine", relax=relax))
+    assert [error.message for error in VALIDATORS["profile"].iter_errors(yaml.safe_load(text))] == []
+
+
 def changed(profile: Profile, data: st.DataObject) -> Profile:
     """Return the profile with up to four of its votes changed."""
     names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
@@ -129,6 +138,13 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
         ("relax: {after_inference_us: -1}", "minimum"),
         ("relax: {lowering: BACKGROUND}", "enum"),
         ("relax: {lowering: unset}", "enum"),
+        ("relax: {after_inference_us: {adaptive: {break_even_us: 0}}}", "minimum"),
+        ("relax: {after_inference_us: {adaptive: {most_us: 3600000001}}}", "maximum"),
+        ("relax: {after_inference_us: {adaptive: {cold_starts: 100 %}}}", "pattern"),
+        ("relax: {after_inference_us: {adaptive: {cold_starts: 0.0 %}}}", "pattern"),
+        ("relax: {after_inference_us: {adaptive: {break_even_us: 9, cold_starts: 5 %}}}", "additionalProperties"),
+        ("relax: {then: {to: released, after_us: {adaptiv: 5}}}", "additionalProperties"),
+        ("relax: {raise_ahead_us: 1000001}", "maximum"),
         ("relaxes: {to: relaxed}", "additionalProperties"),
     ],
 )
@@ -136,6 +152,8 @@ def test_a_file_that_extends_is_checked_in_what_it_states(text: str, says: str) 
     """A file that extends another may leave out anything, and state nothing wrong."""
     good: dict[str, Any] = {"profile": "mine", "extends": "burst"}
     assert VALIDATORS["profile"].is_valid(good)
+    relaxed: dict[str, Any] = {"after_inference_us": {"adaptive": {"least_us": 20_000}}, "then": {"to": "released"}}
+    assert VALIDATORS["profile"].is_valid({**good, "relax": relaxed})
     (error,) = VALIDATORS["profile"].iter_errors({**good, **yaml.safe_load(text)})
     found = [error]
     for each_error in found:
