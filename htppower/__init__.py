@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState as PowerState
     from htppower.profiles.profile import Profile as Profile
     from htppower.profiles.profile import Relax as Relax
+    from htppower.profiles.profile import Then as Then
+    from htppower.profiles.sustain import Adaptive as Adaptive
 
 _EXPORTS = {
     "htppower.backends": ("backends",),
@@ -57,7 +59,8 @@ _EXPORTS = {
     ),
     "htppower.events": ("State",),
     "htppower.profiles.loading": ("load_profile", "profile_names"),
-    "htppower.profiles.profile": ("Lowering", "PowerState", "Profile", "Relax"),
+    "htppower.profiles.profile": ("Lowering", "PowerState", "Profile", "Relax", "Then"),
+    "htppower.profiles.sustain": ("Adaptive",),
     "htppower.testing": ("testing",),
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]

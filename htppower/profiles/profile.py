@@ -113,7 +113,7 @@ class Relax:
         after_inference_us: the sustain time, in us, or how it is learnt; 0 lowers at once.
         lowering: on whose thread, where the sustain time is 0; a sustain timer lowers on the controller's own.
         after_deinit_to: the power state in which DE-INIT ends; where it is left out, ``to``.
-        then: what it relaxes to further after an inference, or None.
+        then: what it relaxes to further, or None.
         raise_ahead_us: how long before a predicted inference the votes are raised for it; 0 never does.
     """
 

@@ -81,7 +81,7 @@ SustainFields = int | AdaptiveFields
 class ThenFields:
     """What stands below ``then``."""
 
-    SAYS: ClassVar[str] = "What a profile that has relaxed after an inference relaxes to further."
+    SAYS: ClassVar[str] = "What a profile that has relaxed relaxes to further."
 
     to: str = attrs.field(metadata=wanted("a power state, by the name of its file in a folder states, or by path."))
     after_us: SustainFields = attrs.field(
@@ -122,7 +122,7 @@ class RelaxFields:
     then: ThenFields | None = attrs.field(
         default=None,
         metadata=wanted(
-            "what it relaxes to further after an inference; left out, nothing.", optional=True, may_be_unset=True
+            "what it relaxes to further, once it has relaxed; left out, nothing.", optional=True, may_be_unset=True
         ),
     )
     raise_ahead_us: int = attrs.field(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition
+from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition, Trigger
 from htppower.review.dry_run.in_force import InForce
 from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -107,6 +107,7 @@ class Observer:
         self.states: list[StateSpan] = []
         self.windows: list[Window] = []
         self.time_outs_us: list[int] = []
+        self.further_us: list[int] = []
         self._recorder = recorder
         self._time = time
         self._flush = flush
@@ -144,7 +145,7 @@ class Observer:
             if isinstance(event, (SessionOpened, Transition)):
                 for call in self._recorder.calls_since(len(self.rows))[: self._calls - len(self.rows)]:
                     self.rows.append(self._row(call, phase, event.cause, state))
-            if isinstance(event, Transition) and self._state is State.RAISED and state is State.LOWERED:
+            if isinstance(event, Transition) and state is State.LOWERED:
                 self._lowered(event)
             if state is not self._state:
                 self._change(state, event.time_us - self._start_us)
@@ -162,8 +163,10 @@ class Observer:
         return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id))
 
     def _lowered(self, event: Transition) -> None:
-        """Take in after how long votes are lowered that an inference has left up."""
-        if event.cause is Cause.INFERENCE_ENDED:
+        """Take in after how long votes are lowered that an inference has left up, or lowered further."""
+        if event.trigger is Trigger.LOWER_FURTHER:
+            self.further_us.append(event.time_us - self._start_us - self._since_us)
+        elif event.cause is Cause.INFERENCE_ENDED:
             self.time_outs_us.append(0)
         elif event.cause is Cause.SUSTAIN_EXPIRED and self._idle_after is Phase.INFERENCE:
             since_us = self._idle_since_us

@@ -15,9 +15,12 @@ from htppower.review.sustain_words import sustain_in_words
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.events import Degradation
     from htppower.profiles.profile import Profile
+    from htppower.profiles.sustain import Sustain
     from htppower.review.dry_run.observer import PhaseSpan, Row, StateSpan, Window
 
 NO_HARDWARE = "nothing was sent to hardware: this is the simulated HTP"
@@ -48,6 +51,7 @@ class Report:
         degradations: the votes of the profile that this platform lacks.
         end_us: when the session was closed.
         time_outs_us: how long after the last inference the votes were lowered, each time; 0 for at once.
+        further_us: how long after they were lowered they were lowered further, each time.
     """
 
     profile: Profile
@@ -61,6 +65,7 @@ class Report:
     degradations: tuple[Degradation, ...]
     end_us: int
     time_outs_us: tuple[int, ...] = ()
+    further_us: tuple[int, ...] = ()
 
     __repr__ = field_repr
 
@@ -110,16 +115,14 @@ class Report:
 
     @property
     def sustain_lines(self) -> list[str]:
-        """How the sustain time is learnt, and each that was kept; none for a fixed one."""
+        """How each time is learnt, and after how long votes were lowered by it; none for a fixed one."""
         relax = self.profile.relax
-        if relax is None or not isinstance(relax.after_inference_us, Adaptive):
+        if relax is None:
             return []
-        kept = (
-            f"{f'after {duration(time_us)}' if time_us else 'at once'}{_times(len(list(alike)))}"
-            for time_us, alike in itertools.groupby(self.time_outs_us)
-        )
-        lowered = ", ".join(kept)
-        return [sustain_in_words(relax.after_inference_us), *([f"lowered {lowered}"] if lowered else [])]
+        times = [("lowered", relax.after_inference_us, self.time_outs_us)]
+        if relax.then is not None:
+            times.append(("lowered further", relax.then.after_us, self.further_us))
+        return [line for name, sustain, kept in times for line in _learnt(name, sustain, kept)]
 
     @property
     def degradation_lines(self) -> list[str]:
@@ -129,5 +132,12 @@ class Report:
         return [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in self.degradations]
 
 
-def _times(count: int) -> str:
-    return "" if count == 1 else f" ({count} times)"
+def _learnt(name: str, sustain: Sustain, kept_us: Iterable[int]) -> Iterator[str]:
+    """Yield how a time is learnt, and those that were kept."""
+    if isinstance(sustain, Adaptive):
+        groups = [(time_us, len(list(alike))) for time_us, alike in itertools.groupby(kept_us)]
+        said = (
+            f"{f'after {duration(time_us)}' if time_us else 'at once'}{f' ({count} times)' if count > 1 else ''}"
+            for time_us, count in groups
+        )
+        yield f"{name} {', '.join(said) or 'never'}: {sustain_in_words(sustain)}"

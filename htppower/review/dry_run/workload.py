@@ -60,6 +60,7 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual:
         degradations=degradations,
         end_us=end_us,
         time_outs_us=tuple(observer.time_outs_us),
+        further_us=tuple(observer.further_us),
     )
 
 

@@ -86,7 +86,7 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
             "The power state in which DE-INIT ends; left out, it is that of to.", _VOTER
         ),
         ("relax", "then"): Meaning(
-            "What the profile relaxes to further after an inference; unset, or left out: nothing.", _OURS
+            "What the profile relaxes to further, once it has relaxed; unset, or left out: nothing.", _OURS
         ),
         ("relax", "then", "to"): Meaning("The power state to which the votes are lowered further.", _OURS),
         ("relax", "then", "after_us"): Meaning(

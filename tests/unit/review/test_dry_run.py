@@ -8,6 +8,7 @@ import attrs
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
+from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.review.dry_run.formats import as_json, as_text
 from htppower.review.dry_run.workload import Workload, run
@@ -28,10 +29,25 @@ def test_a_dry_run_tells_each_time_out_that_was_learnt() -> None:
     profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=learnt))
     report = run(profile, SimulatedHtp(arch=75), Workload(4, 5000, 400_000))
     assert report.time_outs_us == (100_000, 0, 0, 0)
-    assert report.sustain_lines == ["learnt, break-even 100 ms, 0 to 200 ms", "lowered after 100 ms, at once (3 times)"]
-    assert "lowered after 100 ms, at once (3 times)" in as_text.render(report)
+    line = "lowered after 100 ms, at once (3 times): learnt, break-even 100 ms, 0 to 200 ms"
+    assert report.sustain_lines == [line]
+    assert line in " ".join(as_text.render(report).split())
     assert json.loads(as_json.render(report))["summary"]["time_outs_us"] == [100_000, 0, 0, 0]
     assert "a time that is learnt, break-even 100 ms, 0 to 200 ms, after the last inference" in vote_table(report)
+
+
+def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
+    """The times until the second power state are counted from the lowering, after INIT as after each inference."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    then = Then(burst.relax.after_deinit_to, Adaptive(break_even_us=500_000))
+    profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, then=then))
+    report = run(profile, SimulatedHtp(arch=75), Workload(2, 5000, 3_000_000))
+    assert report.time_outs_us == (300_000, 300_000)
+    assert report.further_us[:2] == (500_000, 0)
+    (line,) = report.sustain_lines
+    assert line.startswith("lowered further after 500 ms, at once")
+    assert "further to <code>" in vote_table(report)
 
 
 def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:

@@ -36,7 +36,7 @@ def render(report: Report) -> str:
             "native_calls": len(report.rows),
             "set_power_config": report.count("setPowerConfig"),
             "time_in_state_us": {state.value: time_us for state, time_us in report.time_in_state_us.items()},
-            **({"time_outs_us": report.time_outs_us} if report.sustain_lines else {}),
+            **({"time_outs_us": report.time_outs_us, "further_us": report.further_us} if report.sustain_lines else {}),
         },
     }
     return json.dumps(document, indent=2)
