@@ -233,6 +233,19 @@ def test_a_submodule_without_profiles_is_no_trouble(command: Command, repository
     assert f"profiles/base, profiles/mine  inference  {RAISED}" in told
 
 
+def test_a_second_power_state_elsewhere_is_found_in_the_revision(command: Command, repository: Repository) -> None:
+    """The file that ``then`` names by its path is read as it was, though only the profile is asked for."""
+    state = command.output("show", "released").replace("state: released", "state: low")
+    repository.write("far/low.yaml", state)
+    then = "relax: {then: {to: ../far/low.yaml, after_us: 0}}\n"
+    repository.write("profiles/mine.yaml", f"profile: mine\nextends: burst\n{then}")
+    repository.commit()
+    assert command.output("diff", "--against", "HEAD", "profiles/mine.yaml") == "nothing differs in what is resolved\n"
+    repository.write("far/low.yaml", state.replace("65535", "60000"))
+    told = command.output("diff", "--against", "HEAD", "profiles/mine.yaml", exit_code=1)
+    assert "mine  further  dcvs_v3.sleep_latency_us  65535 -> 60000" in told
+
+
 def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repository) -> None:
     """A blob that is not there is an error that says what to do."""
     blob = repository.git("rev-parse", "HEAD:profiles/base.yaml")

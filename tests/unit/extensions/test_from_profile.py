@@ -187,12 +187,14 @@ def test_what_only_we_do_is_lost() -> None:
     """A file keeps votes up for the nearest of the voter's two times, by that from which a learnt one sets out."""
     assert BURST.relax is not None
     learnt = Adaptive(break_even_us=100_000)
-    profile = burst(after_inference_us=learnt, then=Then(BURST.relax.after_deinit_to, 2_000_000), raise_ahead_us=5000)
+    awake = VoteSet(rpc_polling_time_us=777)
+    lowest = attrs.evolve(BURST.relax.after_deinit_to, name="lowest", votes=awake)
+    profile = burst(after_inference_us=learnt, then=Then(lowest, 2_000_000), raise_ahead_us=5000)
     made = from_profile(profile)
     told = {".".join(each.field): each.says for each in made.lost if each.severity is Severity.WARNING}
     assert told == {
         "relax.after_inference_us": "{adaptive: {break_even_us: 100000, least_us: 0, most_us: 200000}}",
-        "relax.then": "released_up_down",
+        "relax.then": "lowest",
         "relax.raise_ahead_us": "5000 us",
     }
     assert not any(item["sustainInferencePerfState"] for item in made.settings["custom"])

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TESTS = shipped_folder() / "tests"
 STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extreme_released")
 
+SUSTAIN = "relax.after_inference_us"
+
 HEAD = "test: mine\nsummary: Mine.\nprofile: burst\nplatform: {soc: SM8850}\ncases:\n  - case: one\n"
 
 
@@ -48,6 +50,7 @@ def test_the_shipped_tests_look_at_every_field_of_every_shipped_file() -> None:
 
 def cover(tmp_path: Path, case: str) -> dict[str, Coverage]:
     """Return the coverage of a case, by name."""
+    tmp_path.mkdir(exist_ok=True)
     file = tmp_path / "mine.yaml"
     file.write_text(HEAD + case)
     test = load_test(file)
@@ -76,6 +79,18 @@ def test_a_time_is_looked_at_from_both_sides(tmp_path: Path) -> None:
     for expect, looked_at in ((before, set()), (after, set()), (f"{before}, {after}", {"relax.after_inference_us"})):
         found = cover(tmp_path, f"{sequence}    expect: [{expect}]\n")
         assert seen(found["burst"]) == looked_at
+
+
+def test_a_learnt_time_is_looked_at_where_it_is_learnt(tmp_path: Path) -> None:
+    """A case that looks at the first gap alone lets a fixed time pass; one that looks at the second does not."""
+    text = "profile: mine\nextends: burst\nrelax: {after_inference_us: {adaptive: {break_even_us: 100000}}}\n"
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    steps = "[{inference_us: 5}, {idle_us: 400000}, {inference_us: 5}, {idle_us: 5}]"
+    sequence = f"    profile: ../mine.yaml\n    sequence: {steps}\n"
+    first = "{at_us: 100004, state: RAISED}, {at_us: 100005, state: LOWERED}"
+    for expect, looked_at in ((first, set()), (f"{first}, {{at_us: 400010, state: LOWERED}}", {SUSTAIN})):
+        found = cover(tmp_path / "tests", f"{sequence}    expect: [{expect}]\n")
+        assert seen(found["mine"]) & {SUSTAIN} == looked_at
 
 
 def test_a_field_is_looked_at_only_if_every_other_value_is_noticed(tmp_path: Path) -> None:
