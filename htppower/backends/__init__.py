@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from htppower.backends.recording import RecordingBackend as RecordingBackend
     from htppower.backends.simulated.clocks import Effective as Effective
     from htppower.backends.simulated.htp import SimulatedHtp as SimulatedHtp
+    from htppower.backends.simulated.timed import TimedHtp as TimedHtp
+    from htppower.backends.simulated.timed import Timing as Timing
     from htppower.errors import Step as Step
 
 _EXPORTS = {
@@ -26,6 +28,7 @@ _EXPORTS = {
     "htppower.backends.recording": ("Call", "RecordingBackend"),
     "htppower.backends.simulated.clocks": ("Effective",),
     "htppower.backends.simulated.htp": ("SimulatedHtp",),
+    "htppower.backends.simulated.timed": ("TimedHtp", "Timing"),
     "htppower.errors": ("Step",),
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]

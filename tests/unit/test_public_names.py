@@ -29,7 +29,7 @@ KEPT = {
     " RuleBreach Session SessionClosed State ThermalCap Unavailable VoteController VoteRejected __version__ backends"
     " load_profile profile_names testing",
     "htppower.backends": "Backend Call Description Device Effective QnnHtp RecordingBackend SimulatedHtp Step"
-    " named_backend",
+    " TimedHtp Timing named_backend",
     "htppower.testing": "VirtualTime",
     "htppower.events": "CallMade CallsSaved CapLifted CapSet Cause Degradation Degraded Event HoldBegan HoldEnd"
     " HoldEnded Phase ProfileChanged Recovered ReleaseFailed SessionOpened SustainLearned Transition",
