@@ -24,6 +24,7 @@ from click.testing import CliRunner
 from docs import (
     dashboard,
     metric_parts,
+    model_parts,
     profile_parts,
     review_parts,
     rule_parts,
@@ -309,6 +310,7 @@ _PARTS: dict[str, Callable[[], str]] = {
         "test", "my-profiles", "--coverage", words=("test", str(DOCS / "examples"), "--coverage")
     ),
     **metric_parts.PARTS,
+    **model_parts.PARTS,
     **profile_parts.PARTS,
     **review_parts.PARTS,
     **settings_parts.PARTS,

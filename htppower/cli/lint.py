@@ -98,7 +98,7 @@ def command(
     strict: bool,
     notes: bool,
 ) -> None:
-    """Find what is wrong in profiles, power states and the vendor's extension files, and in folders of them.
+    """Find what is wrong in profiles, power states, device models and the vendor's extension files, and in folders.
 
     The path - is the standard input, in the place of a file in the current folder. The name of a record, such as
     onnxruntime:burst, stands for its file.

@@ -1,4 +1,4 @@
-"""``htppower schema``: JSON Schemas with which an editor completes and checks profiles, power states and tests."""
+"""``htppower schema``: JSON Schemas with which an editor completes and checks the files that people write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from htppower.errors import printable
     help="Write nothing, and exit with 1 where a file in DIR is another, or missing.",
 )
 def command(folder: str, check: bool) -> None:
-    """Write the JSON Schemas of profiles, power states and tests into DIR.
+    """Write the JSON Schemas of profiles, power states, tests and device models into DIR.
 
     The first line of a file tells an editor which is its schema: # yaml-language-server: $schema=DIR/profile.json
     """

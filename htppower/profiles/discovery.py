@@ -19,6 +19,11 @@ SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
 # The folder, in one of profiles, with a folder for each runtime of which there are records.
 RECORDS = "runtimes"
+# The folder, in one of profiles, with device models.
+DEVICES = "devices"
+# The folder in which files of a kind live, within one of profiles, and what the kind is called.
+_FOLDER_OF = {"state": "states", "device": DEVICES}
+_WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
 _SEPARATOR = ":"
 # What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
 _RECORD = re.compile(r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)", re.ASCII)
@@ -143,7 +148,9 @@ class Folders(NamedTuple):
         return tuple(hidden)
 
     def find(self, name: str | os.PathLike[str], kind: str, near: FilePath | None = None) -> FilePath:
-        """Return the file of a ``profile``, or of a ``state``, which lives in a folder ``states``.
+        """Return the file of a ``profile``, of a ``state``, which lives in a folder ``states``, or of a ``device``.
+
+        A device model lives in a folder ``devices``.
 
         A name is looked up in the folders and then beside ``near``, the file in which it stands; a path, which has a
         slash or a YAML suffix, is taken from beside ``near``. A profile ``runtime:name`` is a record in the folders.
@@ -155,11 +162,11 @@ class Folders(NamedTuple):
             raise TypeError(f"the {kind} is {name!r}: a name, a path, or a {kind.capitalize()}")
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
-            return _existing(self._here(FilePath(text) if near is None else near.parent / text))
+            return _existing(self._here(FilePath(text) if near is None else near.parent / text), kind)
         record = _RECORD.fullmatch(text) if kind == "profile" else None
         if record is not None:
             return self._record(text, record["runtime"], record["name"])
-        folders = [folder / "states" if kind == "state" else folder for folder in self.paths]
+        folders = [folder / _FOLDER_OF.get(kind, "") for folder in self.paths]
         if near is not None:
             in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
             beside = in_states or kind == "profile"
@@ -168,8 +175,7 @@ class Folders(NamedTuple):
         if found is not None:
             return found
         known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
-        what = "power state" if kind == "state" else "profile"
-        message = f"no {what} {shortened(text)!r}"
+        message = f"no {_WHAT[kind]} {shortened(text)!r}"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
 
     def _record(self, text: str, runtime: str, name: str) -> FilePath:
@@ -201,12 +207,12 @@ class Folders(NamedTuple):
         return path if relative.startswith(os.pardir) else FilePath(root, relative)
 
 
-def _existing(path: FilePath) -> FilePath:
+def _existing(path: FilePath, kind: str) -> FilePath:
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir and Path.exists raise on some names
     if os.path.exists(path) and not is_folder:  # noqa: PTH110
         return path  # reading it says what is wrong with it
     message = IS_A_FOLDER if is_folder else "no such file"
-    hint = "check the path" if path.suffix in SUFFIXES else "a profile file ends in .yaml"
+    hint = "check the path" if path.suffix in SUFFIXES else f"a {_WHAT[kind]} file ends in .yaml"
     raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
 
 

@@ -47,6 +47,7 @@ class Wanted(NamedTuple):
         one_line: it is one line of text.
         is_share: it is a share in per cent, such as 5 %.
         fewest: how many items a list has at least.
+        exactly: how many items a list has; 0 for any number.
         each_once: a list has no item twice.
         optional: the field may be left out, and has a default then.
         may_be_unset: it may be the word unset, also where it may be left out, which says the same.
@@ -60,6 +61,7 @@ class Wanted(NamedTuple):
     one_line: bool = False
     is_share: bool = False
     fewest: int = 0
+    exactly: int = 0
     each_once: bool = False
     optional: bool = False
     may_be_unset: bool = False
@@ -135,6 +137,8 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         said = f"{name} is {shortened(value)!r}", f"{SHARE}, with four decimals at most"
     elif wants.fewest and len(value) < wants.fewest:
         said = f"{name} is empty", "state at least one"
+    elif wants.exactly and len(value) != wants.exactly:
+        said = f"{name} has {len(value)} items", f"state {wants.exactly}"
     return [] if said is None else [Finding("VALUE-1", (), *said)]
 
 

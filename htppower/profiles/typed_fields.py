@@ -6,6 +6,7 @@ are reported at once.
 
 import enum
 import functools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, get_args, get_origin
 
@@ -50,8 +51,8 @@ _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "tru
 def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
     """Read a value as what its field's type says, and as what the field wants besides; the name is for messages.
 
-    The type is int, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union: of classes,
-    told by their first fields, and of one of int, str and bool with those.
+    The type is int, float, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union: of
+    classes, told by their first fields, and of one of int, str and bool with those.
 
     Raises:
         Refused: with every finding in it.
@@ -81,6 +82,13 @@ def _plain(value: Any, kind: type[Any]) -> Any:
     if type(value) is kind:
         return value
     raise Refused(wrong_type(value, _PLAIN[kind]))
+
+
+def _number(value: Any, _kind: type[float]) -> float:
+    """Read a number that may have a fraction, written with one or without."""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return float(value)
+    raise Refused(wrong_type(value, "a number without a unit"))
 
 
 def _word(value: Any, kind: type[enum.Enum]) -> Any:
@@ -265,6 +273,7 @@ def read_some(value: Any, kind: Any) -> dict[str, Any]:
 
 READERS: dict[Any, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(_PLAIN, _plain),
+    float: _number,
     **dict.fromkeys(WHAT, _word),
     **dict.fromkeys((VoltageRange, ExpandedRange), _clock),
     **{kind: _vote_on_a_clock for kind, about in BY_CLASS.items() if not about.partial},

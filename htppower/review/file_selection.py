@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
+from htppower.profiles.discovery import DEVICES, RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document, read_regular_file
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 # A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
-_KNOWN_KEYS = _OF_TESTS.union(KEYS)
+# A device model has the first of these, and one of the others.
+_DEVICE = "device"
+_OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
+_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
 JSON = ".json"
 # Keys at the top of an extension file that hardly another file has, and those of other files.
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
@@ -40,6 +43,7 @@ class Kind(enum.Enum):
     STATE = "power state"
     TEST = "test"
     EXTENSION = "extension file"
+    DEVICE = "device model"
     OTHER = "other"
 
 
@@ -72,12 +76,17 @@ class Found(NamedTuple):
 
 
 def find_sources(
-    paths: Iterable[str | os.PathLike[str]], exclude: Iterable[str] = (), *, extensions: bool = False
+    paths: Iterable[str | os.PathLike[str]],
+    exclude: Iterable[str] = (),
+    *,
+    extensions: bool = False,
+    devices: bool = False,
 ) -> Found:
     """Return the files, and the profiles and power states in the folders and below.
 
     With ``extensions``, the vendor's extension files are sources, too: a named file that ends in .json, and those in
-    folders that hold a key of such a file at their top. Other JSON is left alone.
+    folders that hold a key of such a file at their top. Other JSON is left alone. With ``devices``, device models are;
+    they count as other YAML without.
 
     What matches a pattern of ``exclude`` is left out, named or not: a pattern is held against every part of a path,
     such as the name of a file, of a folder, or ``drafts/*.yaml``.
@@ -113,6 +122,8 @@ def find_sources(
             below.pop(real, None)
             continue
         kind = json_kind(file, named=real in named) if extensions and file.suffix == JSON else kind_of(file)
+        if kind is Kind.DEVICE and not devices:
+            kind = Kind.OTHER
         if kind is Kind.OTHER and real not in named:
             left_out.append(file)
         elif kind is not Kind.TEST:
@@ -141,6 +152,8 @@ def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
         return Kind.TEST
     if folder == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
+    if _DEVICE in keys and keys.isdisjoint(KEYS) and (folder == DEVICES or not keys.isdisjoint(_OF_DEVICES)):
+        return Kind.DEVICE
     return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
 
 
@@ -230,7 +243,7 @@ def _keys(path: FilePath, given: bytes | None) -> set[str]:
     except (OSError, ValueError):
         return set(KEYS)
     keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
-    if keys and not keys & _OF_TESTS:
+    if keys - _OF_DEVICES and not keys & _OF_TESTS:
         return keys
     document = read_document(path, given=given)
     return set(document.tree) if isinstance(document.tree, dict) else keys or set(KEYS)

@@ -29,6 +29,6 @@ FILE_RULES = (
     _rule(
         "VALUE-1", Family.SCHEMA, "Every word is one of its field's words, and every number is in its field's range."
     ),
-    _rule("NAME-1", Family.SCHEMA, "A profile or power state of that name exists."),
+    _rule("NAME-1", Family.SCHEMA, "A profile, power state or device model of that name exists."),
     _rule("EXT-1", Family.SCHEMA, "`extends` does not go round in a circle."),
 )

@@ -46,6 +46,7 @@ class Family(str, enum.Enum):
     SUPPRESSION = "suppression"
     SETTINGS = "settings"
     EXTENSION = "extension file"
+    DEVICE = "device model"
 
     __str__ = str.__str__
 

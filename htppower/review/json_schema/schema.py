@@ -19,6 +19,7 @@ from htppower.profiles.typed_fields import StatedVotes
 from htppower.review.explain.meanings import OF_LIMITS
 from htppower.review.json_schema.rules import of_a_profile, of_votes
 from htppower.review.vote_tests.fields import ExpectFields, VoteTestFields
+from htppower.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
 from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 # The kinds of files, by the names of their schemas.
-FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields}
+FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields, "device": DeviceModel}
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_PLAIN = {int: "integer", str: "string", bool: "boolean"}
+_PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
 
 class Mode(enum.Enum):
@@ -52,7 +53,7 @@ class Mode(enum.Enum):
 
 
 def json_schema(name: str) -> Schema:
-    """Return the schema of a kind of file: profile, state or test."""
+    """Return the schema of a kind of file: profile, state, test or device."""
     kind = FILES[name]
     maker = _Maker()
     whole = maker.reference(kind, Mode.WHOLE)
@@ -125,6 +126,8 @@ class _Maker:
                 continue  # written as the word default
             wants = wanted_of(kind, field)
             value = _limited(self._value(stated_type(field, wants), mode), wants, LIMITS.get((kind, field.name)))
+            if field.type is Quantity:
+                value = _of_quantity(value, *LIMITS_OF_VALUES[field.name])
             properties[field.name] = _described(said[field.name], value)
             if not wants.optional:
                 required.append(field.name)
@@ -154,6 +157,13 @@ def _described(text: str, value: Schema) -> Schema:
     return {"description": text, **({"allOf": [value]} if "$ref" in value else value)}
 
 
+def _of_quantity(reference: Schema, least: int, most: int) -> Schema:
+    """Return the schema of a quantity whose numbers lie in a range."""
+    number = {"minimum": least, "maximum": most}
+    limited = {"value": number, "spread": number, "range": {"items": number}}
+    return {"allOf": [reference, {"properties": limited}]}
+
+
 def _extends(name: str) -> Schema:
     return {"description": f"a {name} to inherit from, by name or by path.", "type": "string"}
 
@@ -180,9 +190,13 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     pattern = next((each for each, is_wanted in patterns.items() if is_wanted), "")
     if pattern:
         limited["pattern"] = f"^{pattern}$"
-    if wants.fewest:
-        limited["minItems"] = wants.fewest
-    return limited
+    return {**limited, **_numbers_of_items(wants)}
+
+
+def _numbers_of_items(wants: Wanted) -> Schema:
+    if wants.exactly:
+        return {"minItems": wants.exactly, "maxItems": wants.exactly}
+    return {"minItems": wants.fewest} if wants.fewest else {}
 
 
 def _words(words: Iterable[str]) -> Schema:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.rules.extension_rules import EXTENSION_RULES
 from htppower.rules.file_rules import FILE_RULES
+from htppower.rules.model_rules import MODEL_RULES
 from htppower.rules.rule import Breach, Family, Rule
 from htppower.rules.settings_rules import SETTINGS_RULES
 from htppower.rules.table import RULES
@@ -75,7 +76,15 @@ SUPPRESSION_RULES = (
 
 CATALOGUE = {
     rule.id: rule
-    for rule in (*FILE_RULES, *RULES.values(), *REVIEW_RULES, *SUPPRESSION_RULES, *SETTINGS_RULES, *EXTENSION_RULES)
+    for rule in (
+        *FILE_RULES,
+        *RULES.values(),
+        *REVIEW_RULES,
+        *SUPPRESSION_RULES,
+        *SETTINGS_RULES,
+        *EXTENSION_RULES,
+        *MODEL_RULES,
+    )
 }
 
 

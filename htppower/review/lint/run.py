@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
     from htppower.review.extension_lint.run import Linted
+    from htppower.review.lint.device_models import LintedModel
     from htppower.review.lint.lines import Lines
     from htppower.rules.platforms import Platform
 
@@ -77,23 +78,25 @@ def lint(
         ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
     """
     paths = tuple(paths)
-    selected = find_sources(paths, exclude, extensions=True)
+    selected = find_sources(paths, exclude, extensions=True, devices=True)
     if selected.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
             Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )
     every = (*_standard_input(texts.get(STDIN)), *selected.sources)
-    sources = tuple(source for source in every if source.kind is not Kind.EXTENSION)
+    sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     instead = {os.path.realpath(path): text for path, text in texts.items()}
     within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
     linting = _Linting(sources, folder_list(profiles), within, platform, instead)
     found = [each for source in sources for each in linting.findings(source)]
     extensions = _linted_extensions(every, instead, platform, prepared)
-    found += [Found(finding, finding.path) for linted in extensions for finding in linted.findings]
+    models = _linted_models(every, instead)
+    others: tuple[Linted | LintedModel, ...] = (*extensions, *models)
+    found += [Found(finding, finding.path) for linted in others for finding in linted.findings]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
-    suppressions, wrong = read_suppressions(linting.own_lines.values())
+    suppressions, wrong = read_suppressions((*linting.own_lines.values(), *(linted.lines for linted in models)))
     inherited, _ = read_suppressions(linting.other_lines.values())
     # A suppression may lift nothing because its rule was not checked: in a file that can't be read to its end, or is
     # extended by one that is not linted or can't be read, and for a rule that only some platforms break.
@@ -109,7 +112,7 @@ def lint(
         tuple(map(str, selected.left_out)),
         lines={
             **{str(lines.path): lines for lines in linting.quotable_lines()},
-            **{str(linted.lines.path): linted.lines for linted in extensions},
+            **{str(linted.lines.path): linted.lines for linted in others},
         },
     )
 
@@ -124,6 +127,16 @@ def _linted_extensions(
     from htppower.review.extension_lint.run import lint_extension_file  # noqa: PLC0415 - only for such a file
 
     return tuple(lint_extension_file(file, instead.get(os.path.realpath(file)), platform, prepared) for file in files)
+
+
+def _linted_models(sources: Iterable[Source], instead: Mapping[str, bytes]) -> tuple[LintedModel, ...]:
+    """Return what lint says of each device model."""
+    files = [source.path for source in sources if source.kind is Kind.DEVICE]
+    if not files:
+        return ()
+    from htppower.review.lint.device_models import lint_device_model  # noqa: PLC0415 - only for such a file
+
+    return tuple(lint_device_model(file, instead.get(os.path.realpath(file))) for file in files)
 
 
 def _standard_input(text: bytes | None) -> tuple[Source, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from htppower.profiles.discovery import shipped_folder
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
 from htppower.review.lint.catalogue import CATALOGUE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from command import Command
 
+SHIPPED = shipped_folder() / "devices" / "hexagon_assumed.yaml"
 TEXTS = {**VOTE_TEXTS, **OTHER_TEXTS}
 # What is said of these in words, as bytes of a file; the first is no file.
 IN_WORDS: dict[str, bytes | None] = {
@@ -25,6 +27,7 @@ IN_WORDS: dict[str, bytes | None] = {
     "FILE-2": b"#" * 2**21,
     "FILE-3": "profile: m\xfcde\n".encode("latin-1"),
     "JSON-1": b'{"devices": [,]}',
+    "MODEL-1": SHIPPED.read_bytes().replace(b"value: 0.30\n", b"value: 2.50\n").replace(b"[0.05, 0.6]", b"[0.05, 3]"),
 }
 # No file breaks these.
 NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "ID-1"}

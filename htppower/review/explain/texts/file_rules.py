@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from htppower.review.explain.texts.extension_rules import EXTENSION_TEXTS
+from htppower.review.explain.texts.model_texts import MODEL_TEXTS
 from htppower.review.explain.texts.rule_text import MINE, RuleText, mine, votes
 from htppower.review.explain.texts.settings_texts import SETTINGS_TEXTS
 
@@ -189,4 +190,11 @@ SUPPRESSION_TEXTS = {
     ),
 }
 
-OTHER_TEXTS = {**FILE_TEXTS, **REVIEW_TEXTS, **SUPPRESSION_TEXTS, **SETTINGS_TEXTS, **EXTENSION_TEXTS}
+OTHER_TEXTS = {
+    **FILE_TEXTS,
+    **REVIEW_TEXTS,
+    **SUPPRESSION_TEXTS,
+    **SETTINGS_TEXTS,
+    **EXTENSION_TEXTS,
+    **MODEL_TEXTS,
+}

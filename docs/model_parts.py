@@ -1,0 +1,76 @@
+"""The parts of the page on device models: the values of the shipped ones, what they mean, and where they are from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from docs.tables import made_table
+from htppower.profiles.field_limits import wanted_of
+from htppower.review.explain.texts.model_texts import MODEL_TEXTS
+from htppower.rules.model_rules import MODEL_RULES
+from htppower.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
+from htppower.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
+from htppower.tuning.models.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _fields() -> str:
+    """Return the fields of a model: what each is, and its limits."""
+    rows = []
+    for field in attrs.fields(DeviceModel):
+        least, most = LIMITS_OF_VALUES.get(field.name, ("", ""))
+        limits = f"{least} to {most}" if field.name in LIMITS_OF_VALUES else ""
+        rows.append((f"`{field.name}`", wanted_of(DeviceModel, field).says.rstrip("."), limits))
+    return made_table(("Field", "What it is", "Limits"), rows)
+
+
+def _quantity() -> str:
+    rows = [(f"`{field.name}`", wanted_of(Quantity, field).says.rstrip(".")) for field in attrs.fields(Quantity)]
+    return made_table(("Field of a value", "What it is"), rows)
+
+
+def _values() -> str:
+    """Return the values of the model for any device, and where they are from."""
+    return made_table(("Value", "", "Range", "Provenance", "What, and where found"), _rows(DEFAULT_DEVICE))
+
+
+def _of_devices() -> str:
+    """Return what the other models say otherwise."""
+    default = set(_rows(DEFAULT_DEVICE))
+    rows = [
+        (f"`{device}`", *row)
+        for device in device_names()
+        if device != DEFAULT_DEVICE
+        for row in _rows(device)
+        if row not in default
+    ]
+    return made_table(("Model", "Value", "", "Range", "Provenance", "What, and where found"), rows)
+
+
+def _rows(device: str) -> list[tuple[str, ...]]:
+    return [
+        (f"`{name}`", number(quantity.value), _range(quantity), quantity.provenance, quantity.of)
+        for name, quantity in load_device_model(device).quantities().items()
+    ]
+
+
+def _range(quantity: Quantity) -> str:
+    return " to ".join(map(number, quantity.range or ()))
+
+
+def _rules() -> str:
+    rows = [(f"`{rule.id}`", rule.says, rule.breach.value, MODEL_TEXTS[rule.id].why) for rule in MODEL_RULES]
+    return made_table(("Id", "Rule", "What follows", "Why"), rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "device-fields": _fields,
+    "device-quantity": _quantity,
+    "device-values": _values,
+    "device-others": _of_devices,
+    "device-rules": _rules,
+}

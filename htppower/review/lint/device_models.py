@@ -1,0 +1,53 @@
+"""Lint of one device model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+
+from htppower.errors import Finding, Place
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.lint.lines import Lines, read_lines
+from htppower.tuning.models.file import examine_device_model, odd_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path as FilePath
+
+    from htppower.tuning.models.file import ExaminedModel
+
+
+class LintedModel(NamedTuple):
+    """What lint says of one file.
+
+    Attributes:
+        findings: what is wrong with it.
+        lines: its lines.
+    """
+
+    findings: tuple[Finding, ...]
+    lines: Lines
+
+
+def lint_device_model(path: FilePath, given: bytes | None = None) -> LintedModel:
+    """Return what lint says of a file, or of what is ``given`` in its place."""
+    examined = examine_device_model(path, given)
+    findings = [*examined.problems, *(examined.document.located(finding) for finding in _odd(examined))]
+    return LintedModel(tuple(_told(finding, path) for finding in findings), read_lines(path, given))
+
+
+def _odd(examined: ExaminedModel) -> Iterator[Finding]:
+    model, path = examined.model, examined.document.path
+    if model is None:
+        return
+    for name, message in odd_order(model):
+        yield Finding("MODEL-1", (name, "value"), message, "measure it again, or say in a suppression why it is so")
+    if str(path) != "-" and model.device != path.stem:
+        hint = f"name the file {model.device}.yaml, or the model {path.stem}"
+        yield Finding("REV-6", ("device",), f"the file {path.name} holds the model {model.device}", hint)
+
+
+def _told(finding: Finding, path: FilePath) -> Finding:
+    place = Place(str(path), finding.line or 1, finding.column or 1)
+    return attrs.evolve(finding, place=place, severity=CATALOGUE[finding.rule].severity)

@@ -1,0 +1,175 @@
+"""What a device model says of a profile: its speed, the power of each state, the break-even time.
+
+Pure functions of values. The profiles of a model that are neither the profile nor shipped tell nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from htppower.profiles.loading import load_profile
+from htppower.profiles.profile import LISTED_FIRST
+from htppower.rules.power_order import CLOCKS, clock_cost
+from htppower.votes.corners import ExpandedCorner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.tuning.models.model import DeviceModel
+    from htppower.votes.vote_set import VoteSet
+
+# The highest corner with a place of its own; MAX stands for the highest that a device has.
+_HIGHEST = int(ExpandedCorner.DEFINED_MAX)
+_US = 1_000_000
+_CALLS_OF_A_GAP = 2
+
+
+def speed(model: DeviceModel, profile: Profile) -> float:
+    """Return how fast the same work runs under a profile, where burst is 1.
+
+    A profile that the model names has that speed; so has one that extends a shipped profile which the model names, as
+    long as it votes for the same corners. Any other is placed among the shipped profiles by the corners that it votes
+    for, core and bus alike: between two of them its speed lies on the line between theirs, and beyond the last it is
+    that one's.
+
+    Raises:
+        ValueError: it casts no votes, so nothing says at which clocks its work runs.
+    """
+    if not profile.votes:
+        raise ValueError(f"{profile.name} casts no votes: no model says how fast it runs")
+    stated = {each.profile: each.speed.value for each in model.speeds}
+    if profile.name in stated:
+        return stated[profile.name]
+    corners = _corners(profile.votes)
+    for name in profile.lineage:
+        if name in stated and name in LISTED_FIRST and _shipped_corners(name) == corners:
+            return stated[name]
+    known: dict[float, list[float]] = {}
+    for name, found in stated.items():
+        if name in LISTED_FIRST:
+            known.setdefault(_place(_shipped_corners(name)), []).append(found)
+    # A model without any shipped profile knows only its own: burst is 1 by definition.
+    points = sorted((place, sum(found) / len(found)) for place, found in known.items())
+    return _on_the_line(points or [(_place(_shipped_corners("burst")), 1.0)], _place(corners))
+
+
+def stretch(model: DeviceModel, profile: Profile, measured_under: Profile) -> float:
+    """Return how many times as long an inference takes under a profile as under the one that it was measured under.
+
+    Raises:
+        ValueError: one of both casts no votes.
+    """
+    return speed(model, measured_under) / speed(model, profile)
+
+
+def active_w(model: DeviceModel, profile: Profile) -> float:
+    """Return the power while an inference runs, in W, polling left out: that at burst times a power of the speed.
+
+    Never less than that of votes which are up while nothing runs.
+
+    Raises:
+        ValueError: the profile casts no votes.
+    """
+    active_w: float = model.active_w.value * speed(model, profile) ** model.active_exponent.value
+    return max(active_w, raised_idle_w(model, profile))
+
+
+def raised_idle_w(model: DeviceModel, profile: Profile) -> float:
+    """Return the power while the votes of a profile are up and nothing runs, in W, polling left out.
+
+    What it is above the lowered power falls with the speed, so that no profile draws less raised than lowered.
+
+    Raises:
+        ValueError: the profile casts no votes.
+    """
+    lowered_w = model.relaxed_idle_w.value
+    share: float = speed(model, profile) ** model.raised_idle_exponent.value
+    return lowered_w + max(model.raised_idle_w.value - lowered_w, 0) * share
+
+
+def lowered_idle_w(model: DeviceModel, state: PowerState) -> float:
+    """Return the power while votes are lowered to a power state, in W.
+
+    One that asks for no more than the lowest corner of either clock counts as released, any other as relaxed.
+    """
+    asks = any(corner > ExpandedCorner.MIN for corner in _corners(state.votes))
+    return model.relaxed_idle_w.value if asks else model.released_idle_w.value
+
+
+def break_even_us(model: DeviceModel, profile: Profile, price_of_latency_w: float = 0) -> float:
+    """Return the idle time from which lowering and raising again costs no more than staying up, in us.
+
+    It is the energy of both calls, and the price of the lateness of a raise, over the power that lowering saves.
+
+    Args:
+        model: what the device costs.
+        profile: the profile; what it relaxes to between inferences says what lowering saves.
+        price_of_latency_w: the energy that an inference may cost to be sooner, in J for each s: in W.
+
+    Returns:
+        The time; ``math.inf`` where lowering saves nothing.
+
+    Raises:
+        ValueError: the price is negative, or the profile casts no votes.
+    """
+    if not price_of_latency_w >= 0:
+        raise ValueError(f"the price of latency is {price_of_latency_w} W: at least 0")
+    if profile.relax is None:
+        raise ValueError(f"{profile.name} casts no votes, so nothing is lowered")
+    saved_w = raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to)
+    calls_j = _CALLS_OF_A_GAP * model.call_j.value
+    cost_j = calls_j + price_of_latency_w * model.raise_late_us.value / _US
+    return cost_j * _US / saved_w if saved_w > 0 else math.inf
+
+
+def wake_late_us(model: DeviceModel, votes: VoteSet) -> float:
+    """Return how much longer an inference takes that begins after idle with these votes up, in us.
+
+    Between two sleep latencies of the model it lies on the line between theirs; votes without one count as the longest.
+    """
+    voted = None if votes.hvx is None else votes.hvx.sleep_latency_us
+    points = sorted((float(each.sleep_latency_us), each.late_us.value) for each in model.wakes)
+    return _on_the_line(points, points[-1][0] if voted is None else voted)
+
+
+def polling_j(model: DeviceModel, votes: VoteSet, duration_us: float) -> float:
+    """Return the energy of the CPU that polls for the answer of one inference, in J; 0 where votes ask for no polling.
+
+    It polls no longer than the votes say, and then waits without.
+    """
+    return model.polling_w.value * min(votes.rpc_polling_time_us or 0, duration_us) / _US
+
+
+def polling_saved_us(model: DeviceModel, votes: VoteSet, duration_us: float) -> float:
+    """Return how much sooner the answer of one inference is there by polling, in us: only where it polls to its end."""
+    polled = 0 < duration_us <= (votes.rpc_polling_time_us or 0)
+    return min(model.polling_saves_us.value, duration_us) if polled else 0.0
+
+
+def _corners(votes: VoteSet) -> tuple[int, int]:
+    """Return the corners of core and bus up to which votes let or make the clocks be, as expanded numbers; 0: none."""
+    core, bus = (min(clock_cost(votes.hvx, clock)[0], _HIGHEST) for clock in reversed(CLOCKS))
+    return core, bus
+
+
+@functools.cache
+def _shipped_corners(name: str) -> tuple[int, int]:
+    return _corners(load_profile(name).votes)
+
+
+def _place(corners: Iterable[int]) -> float:
+    """Return the place of corners in the vendor's order, as a number that rises with the voltage."""
+    found = tuple(corners)
+    return sum(found) / len(found)
+
+
+def _on_the_line(points: Sequence[tuple[float, float]], at: float) -> float:
+    """Return what lies at a place of the line through points that are sorted by place; beyond an end, what is there."""
+    before = max((point for point in points if point[0] <= at), default=points[0])
+    after = min((point for point in points if point[0] >= at), default=points[-1])
+    if after[0] == before[0]:
+        return after[1]
+    return before[1] + (after[1] - before[1]) * (at - before[0]) / (after[0] - before[0])
