@@ -40,6 +40,7 @@ _SECTIONS = {
     "Measure": {
         "advise": "htppower.cli.advise",
         "trace": "htppower.cli.trace",
+        "calibrate": "htppower.cli.calibrate",
     },
     "Exchange with other tools": {
         "import": "htppower.cli.import_",

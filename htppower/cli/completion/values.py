@@ -51,6 +51,14 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
     return _beginning(dict.fromkeys((*ends, *whole)), incomplete)
 
 
+def devices(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the device models that ship; files where none begins so."""
+    from htppower.profiles.discovery import DEVICES, shipped_folder, yaml_files  # noqa: PLC0415 - only to complete
+
+    names = [file.stem for file in yaml_files(shipped_folder() / DEVICES)]
+    return _or_files(names, incomplete)
+
+
 def files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete files."""
     return _or_files((), incomplete)

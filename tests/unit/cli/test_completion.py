@@ -43,6 +43,8 @@ def completed(*words: str) -> list[str]:
         (("lint", "--output", "sa"), ["sarif="]),
         (("profile", "burst", "--", ""), []),
         (("status", ""), ["<file>"]),
+        (("calibrate", "--device", "snap"), ["snapdragon_8_gen_3", "snapdragon_x_elite"]),
+        (("calibrate", "--device", "./m"), ["<file>"]),
         (("nonsense", ""), []),
     ],
 )

@@ -1,0 +1,1 @@
+"""Calibration: what can be measured of a device model, measured on the device."""

@@ -1,0 +1,139 @@
+"""A calibration: the steps run on a device, and the model that comes of it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.controller import VoteController
+from htppower.errors import printable
+from htppower.tuning.models.calibration.bench import Bench, variant
+from htppower.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tuning.models.calibration.steps import plan
+from htppower.tuning.models.calibration.timed_calls import TimedCalls
+from htppower.tuning.models.model import Wake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from htppower.backends.base import Backend
+    from htppower.backends.clock import Clock
+    from htppower.control.session import Session
+    from htppower.control.time.base import Time
+    from htppower.tuning.models.calibration.meter import Meter
+    from htppower.tuning.models.calibration.settings import Settings
+    from htppower.tuning.models.calibration.steps import Found, Step
+    from htppower.tuning.models.model import DeviceModel
+
+    # Makes what runs an inference, for a session that votes.
+    MakeInference = Callable[[Session], AbstractContextManager[Callable[[], object]]]
+
+
+@attrs.frozen(repr=False, eq=False)
+class Calibration:
+    """What a calibration found.
+
+    Attributes:
+        model: the base with what was measured in the place of its own values.
+        found: what was measured, by the names of ``DeviceModel.quantities``.
+        notes: what could not be measured, and why.
+    """
+
+    model: DeviceModel
+    found: Found
+    notes: tuple[str, ...]
+
+
+def calibrate(
+    backend: Backend,
+    base: DeviceModel,
+    settings: Settings,
+    *,
+    clock: Clock,
+    wait_us: Callable[[int], None],
+    date: str,
+    make_inference: MakeInference | None = None,
+    meter: Meter | None = None,
+    time: Time | None = None,
+    tell: Callable[[Step], object] = lambda _step: None,
+) -> Calibration:
+    """Measure on a device what can be measured of a model; whatever comes in between, the votes are given back.
+
+    Args:
+        backend: receives the votes; it is left open.
+        base: the model whose values stay where nothing is measured.
+        settings: how often and how long.
+        clock: the time by which everything is measured.
+        wait_us: idles for a time, in us.
+        date: when it is measured, for the model.
+        make_inference: makes what runs an inference, within INIT of the session; None measures without any.
+        meter: a power rail; None measures no power.
+        time: the time of the controller; the system's where none is given.
+        tell: is called with each step before it is run.
+
+    Raises:
+        VoteRejected: a call failed.
+        CalibrationFailed: the inference, the power rail or the profile can't be used.
+    """
+    calls = TimedCalls(backend, clock)
+    description = backend.describe()
+    where = f"{printable(description.library)}, {date}"
+    found: Found = {}
+    with VoteController(calls, time=time, on_error="raise", heartbeat_us=0) as controller:
+        session = controller.session(
+            variant(settings.profile),
+            device_id=settings.device_id,
+            core_ids=(settings.core_id,),
+            owner="htppower calibrate",
+        )
+        with _inference(make_inference, session) as infer:
+            bench = Bench(session, calls, clock, wait_us, infer, meter, settings, where)
+            for step in plan(settings, base, infers=infer is not None, metered=meter is not None):
+                tell(step)
+                found.update(step.run(bench))
+    notes = (
+        (not description.hardware, "no hardware is behind this backend: what it takes here says nothing of a device"),
+        (make_inference is None, "no inference was run: name one to measure lateness, polling and speeds"),
+        (
+            make_inference is not None and "polling_saves_us" not in found,
+            "this platform has no RPC polling: what it saves was not measured",
+        ),
+        (meter is None, "no power was read: name a file or a command that gives one"),
+    )
+    return Calibration(with_found(base, found), found, tuple(note for holds, note in notes if holds))
+
+
+@contextlib.contextmanager
+def _inference(make: MakeInference | None, session: Session) -> Iterator[Callable[[], object] | None]:
+    """Make the inference, whose own errors come as ``CalibrationFailed``; there may be none."""
+    if make is None:
+        yield None
+        return
+    with make(session) as infer:
+
+        def guarded() -> None:
+            try:
+                infer()
+            except Exception as error:
+                said = f"{type(error).__name__}: {printable(str(error))}"
+                raise CalibrationFailed(f"the inference failed: {said}") from error
+
+        yield guarded
+
+
+def with_found(base: DeviceModel, found: Found) -> DeviceModel:
+    """Return a model with what was found in the place of its own values; a sleep latency that it lacks is added."""
+    model, known = base, base.quantities()
+    for name, quantity in found.items():
+        of, _, item = name.partition(".")
+        if name in known:
+            model = model.with_quantity(name, quantity)
+        elif of == "wakes":
+            wakes = (*model.wakes, Wake(int(item), quantity))
+            model = attrs.evolve(model, wakes=tuple(sorted(wakes, key=lambda wake: wake.sleep_latency_us)))
+        else:
+            raise KeyError(name)
+    return model
