@@ -1,0 +1,85 @@
+"""The energy of what a session does, by a device model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.tuning.cost.outcome import CALLS_OF_A_RAISE
+from htppower.tuning.models import costs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from htppower.profiles.profile import Profile
+    from htppower.tuning.cost.exact import Bounds
+    from htppower.tuning.cost.outcome import Outcomes
+    from htppower.tuning.models.model import DeviceModel
+
+_US = 1_000_000
+
+
+@attrs.frozen
+class Power:
+    """What a session's votes draw under a profile, in W, and what a call takes, in J.
+
+    Attributes:
+        active_w: while an inference runs.
+        raised_idle_w: while votes are up and none runs.
+        lowered_idle_w: while they are lowered.
+        call_j: for each call.
+        polling_w: of the CPU, while it polls for an answer.
+    """
+
+    active_w: float
+    raised_idle_w: float
+    lowered_idle_w: float
+    call_j: float
+    polling_w: float
+
+    @classmethod
+    def of(cls, model: DeviceModel, profile: Profile) -> Power:
+        """Return what a profile with votes draws by a device model."""
+        if profile.relax is None:
+            raise ValueError(f"{profile.name} casts no votes: no model says what it draws")
+        return cls(
+            active_w=costs.active_w(model, profile),
+            raised_idle_w=costs.raised_idle_w(model, profile),
+            lowered_idle_w=costs.lowered_idle_w(model, profile.relax.to),
+            call_j=model.call_j.value,
+            polling_w=model.polling_w.value,
+        )
+
+    def energy_j(self, outcomes: Outcomes, polled_us: int, whole_us: int) -> NDArray[np.float64]:
+        """Return the energy of each outcome, in J.
+
+        Args:
+            outcomes: what the session does.
+            polled_us: how long the CPU polls for answers.
+            whole_us: how long the recording is; votes are lowered where they are not up. Of those that are up beyond
+                its end only what they draw above lowered ones counts.
+        """
+        drawn: NDArray[np.float64] = (
+            self.active_w * outcomes.busy_us
+            + self.raised_idle_w * (outcomes.raised_us - outcomes.busy_us)
+            + self.lowered_idle_w * (whole_us - outcomes.raised_us)
+            + self.polling_w * polled_us
+        )
+        return drawn / _US + self.call_j * outcomes.calls
+
+    def least_j(
+        self, bounds: Bounds, time_outs_us: NDArray[np.int64], from_first_to_last_us: int, polled_us: int, whole_us: int
+    ) -> NDArray[np.float64]:
+        """Return an energy that no outcome of each time-out is below, by what was found by a search alone."""
+        raised_us = from_first_to_last_us + time_outs_us - bounds.most_lowered_us
+        above_lowered = max(self.raised_idle_w - self.lowered_idle_w, 0.0)
+        above_idle = max(self.active_w - self.raised_idle_w, 0.0)
+        drawn: NDArray[np.float64] = (
+            above_idle * bounds.least_busy_us
+            + above_lowered * raised_us
+            + self.lowered_idle_w * whole_us
+            + self.polling_w * polled_us
+        )
+        return drawn / _US + CALLS_OF_A_RAISE * self.call_j * bounds.fewest_cold

@@ -1,0 +1,160 @@
+"""A session under any setting, gap by gap: what lowers at once, what learns, what a raise keeps waiting for long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from htppower.tuning.cost.outcome import Run
+from htppower.tuning.cost.workload import in_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from htppower.tuning.cost.workload import Workload
+
+
+class Learns(Protocol):
+    """What chooses a time-out, and learns from each gap."""
+
+    time_out_us: int
+
+    def learn(self, gap_us: int) -> None:
+        """Learn from a gap."""
+
+
+class Fixed:
+    """A time-out that stays as it is."""
+
+    def __init__(self, time_out_us: int) -> None:
+        self.time_out_us = time_out_us
+
+    def learn(self, gap_us: int) -> None:
+        """Learn nothing."""
+
+
+def run_stepwise(workload: Workload, learner: Learns) -> Run:
+    """Return what a session does whose time-out a learner chooses.
+
+    Between the end of its last inference and the begin of the next the session is idle for a gap, which may be 0. One
+    that is as long as the time-out has the votes lowered when that has passed.
+    """
+    if workload.one_at_a_time:
+        return _run_one_at_a_time(workload, learner)
+    return _run_side_by_side(workload, learner)
+
+
+def run_lowered_at_once(workload: Workload) -> Run:
+    """Return what a session does whose votes are lowered at the end of each inference."""
+    if not workload.one_at_a_time:
+        return _run_side_by_side(workload, Fixed(0))
+    # Each inference waits for a raise, and for what is before it.
+    takes = workload.takes_us + workload.late_us
+    raised = in_line(workload.asked_us, takes)
+    ends = raised + takes
+    return Run(np.arange(workload.count), raised, ends, raised + workload.late_us, ends, ends - workload.ends_us)
+
+
+def _run_one_at_a_time(workload: Workload, learner: Learns) -> Run:
+    """Return the run of a host whose inferences wait for each other: each begins after a gap, of 0 if it had to."""
+    late_us = workload.late_us
+    cold: list[int] = []
+    raised_us: list[int] = []
+    lowered_us: list[int] = []
+    begins: list[int] = []
+    learn = learner.learn
+    time_out_us = learner.time_out_us
+    end_us = 0
+    for number, (asked_us, takes_us) in enumerate(
+        zip(workload.asked_us.tolist(), workload.takes_us.tolist(), strict=True)
+    ):
+        gap_us = asked_us - end_us
+        begin_us = asked_us
+        if number:
+            if gap_us < 0:
+                gap_us, begin_us = 0, end_us
+            waits = gap_us >= time_out_us
+            if waits:
+                lowered_us.append(end_us + time_out_us)
+            learn(gap_us)
+            time_out_us = learner.time_out_us
+        else:
+            waits = True
+        if waits:
+            cold.append(number)
+            raised_us.append(begin_us)
+            begin_us += late_us
+        begins.append(begin_us)
+        end_us = begin_us + takes_us
+    if begins:
+        lowered_us.append(end_us + time_out_us)
+    begun = _array(begins)
+    ends = begun + workload.takes_us
+    return Run(_array(cold), _array(raised_us), _array(lowered_us), begun, ends, ends - workload.ends_us)
+
+
+def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
+    """Return the run of a host whose inferences overlap: none begins before the votes are in force."""
+    periods = workload.periods
+    first = np.append(periods.first, workload.count)
+    ends: list[int] = periods.ends_us.tolist()
+    cold: list[int] = []
+    lowered_us: list[int] = []
+    # When the votes were in force that the last raise before each busy time has cast.
+    ready: list[int] = []
+    ready_us = end_us = 0
+    for place, begin_us in enumerate(periods.begins_us.tolist()):
+        gap_us, time_out_us = begin_us - end_us, learner.time_out_us
+        if not place or gap_us >= max(time_out_us, 0):
+            if place:
+                lowered_us.append(end_us + time_out_us)
+            cold.append(place)
+            ready_us = begin_us + workload.late_us
+        if place and gap_us >= 0:
+            learner.learn(gap_us)
+        ready.append(ready_us)
+        moved_us = ends[place]
+        if ready_us > begin_us:
+            of_it = slice(first[place], first[place + 1])
+            moved_us = int((np.maximum(workload.begins_us[of_it], ready_us) + workload.takes_us[of_it]).max())
+        end_us = moved_us if not place else max(end_us, moved_us)
+    if ends:
+        lowered_us.append(end_us + learner.time_out_us)
+    starts = _array(cold)
+    begins = np.maximum(workload.begins_us, np.repeat(_array(ready), np.diff(first)))
+    after = begins + workload.takes_us
+    return Run(
+        periods.first[starts],
+        periods.begins_us[starts],
+        _array(lowered_us),
+        begins,
+        after,
+        after - workload.ends_us,
+    )
+
+
+def _array(values: list[int]) -> NDArray[np.int64]:
+    return np.array(values, np.int64)
+
+
+def run_from_cold(workload: Workload, cold: NDArray[np.int64], time_out_us: int) -> Run:
+    """Return what a session does under a time-out, 20 ms or more, of which it is known which busy times are cold."""
+    periods = workload.periods
+    raised_at = np.zeros(periods.count, np.int64)
+    raised_at[cold] = np.arange(cold.size)
+    last_cold = cold[np.maximum.accumulate(raised_at)]
+    sizes = np.diff(periods.first, append=workload.count)
+    if workload.one_at_a_time:
+        # What a raise has moved is moved by less after each idle time.
+        idle_before = np.concatenate((np.zeros(1, np.int64), np.cumsum(periods.gaps_us)))
+        moved = np.maximum(workload.late_us - (idle_before - idle_before[last_cold]), 0)
+        begins = workload.begins_us + np.repeat(moved, sizes)
+    else:
+        ready = periods.begins_us[last_cold] + workload.late_us
+        begins = np.maximum(workload.begins_us, np.repeat(ready, sizes))
+    ends = begins + workload.takes_us
+    latest_us = np.maximum.accumulate(ends)
+    before = latest_us[periods.first[cold[1:]] - 1]
+    lowered = np.concatenate((before, latest_us[-1:])) + time_out_us
+    return Run(periods.first[cold], periods.begins_us[cold], lowered, begins, ends, ends - workload.ends_us)

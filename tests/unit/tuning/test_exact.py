@@ -1,0 +1,92 @@
+"""Many time-outs at once against one after another: the same, to the microsecond."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+from workloads import any_session, any_timing
+
+from htppower.tuning.cost.blocks import Blocks
+from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, GapCurve
+from htppower.tuning.cost.exact import ExactTimeOuts
+from htppower.tuning.cost.stepwise import Fixed, run_stepwise
+from htppower.tuning.cost.workload import Timing, Workload
+from htppower.tuning.traces.trace import SessionTrace
+
+SUMS = ("cold", "raised_us", "busy_us", "waits_us")
+
+
+def some_time_outs(exact: ExactTimeOuts, draw: np.random.Generator) -> np.ndarray:
+    """Return time-outs at every edge, a microsecond beside it, and elsewhere."""
+    edges = exact.time_outs_us(10_000_000)
+    near = np.concatenate((edges - 1, edges, edges + 1, draw.integers(20_000, 40_000, 5)))
+    return np.unique(near[near >= LEAST_TIME_OUT_US])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_search_finds_what_going_from_gap_to_gap_finds(seed: int) -> None:
+    """Cold starts, time raised, time busy and waits are equal, and so is each inference; the bounds hold."""
+    draw = np.random.default_rng(seed)
+    workload = Workload.of(any_session(draw), any_timing(draw))
+    exact = ExactTimeOuts(Blocks.of(workload))
+    time_outs = some_time_outs(exact, draw)
+    found, bounds = exact.outcomes(time_outs), exact.bounds(time_outs)
+    for place, time_out_us in enumerate(time_outs.tolist()):
+        run = run_stepwise(workload, Fixed(time_out_us))
+        one = run.outcome(time_out_us)
+        assert {name: getattr(found, name)[place] for name in SUMS} == {name: getattr(one, name)[0] for name in SUMS}
+        again = exact.run(time_out_us)
+        for field in attrs.fields_dict(type(run)):
+            assert np.array_equal(getattr(run, field), getattr(again, field)), field
+        latencies = exact.blocks.latencies_us(exact.cold_blocks(time_out_us))
+        assert np.array_equal(latencies, run.ends_us - workload.asked_us)
+        lowered_us = int((run.raised_us[1:] - run.lowered_us[:-1]).sum())
+        assert lowered_us <= bounds.most_lowered_us[place]
+    assert (bounds.fewest_cold <= found.cold).all()
+    assert (bounds.least_busy_us <= found.busy_us).all()
+    assert (bounds.least_waits_us <= found.waits_us).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_how_many_are_late_is_counted_by_the_same_search(seed: int) -> None:
+    """For each time-out it is counted how many inferences take longer than some time."""
+    draw = np.random.default_rng(seed)
+    exact = ExactTimeOuts(Blocks.of(Workload.of(any_session(draw), any_timing(draw))))
+    time_outs = some_time_outs(exact, draw)
+    for latency_us in (0, 1_000, 4_000, 8_000, 30_000):
+        always, more = exact.blocks.later_than(latency_us)
+        counter = exact.counter(more)
+        counted = always + counter.sums(time_outs)
+        assert (counter.at_least(time_outs) + always <= counted).all()
+        for time_out_us, count in zip(time_outs.tolist(), counted.tolist(), strict=True):
+            latencies = exact.blocks.latencies_us(exact.cold_blocks(time_out_us))
+            assert count == int((latencies > latency_us).sum())
+
+
+def test_without_lateness_it_is_the_curve() -> None:
+    """Where a raise keeps nothing waiting, cold starts and time raised are those of the gaps alone."""
+    draw = np.random.default_rng(7)
+    session = any_session(draw, most=200)
+    exact = ExactTimeOuts(Blocks.of(Workload.of(session, Timing())))
+    time_outs = some_time_outs(exact, draw)
+    curve, found = GapCurve.of(session.gaps_us()), exact.outcomes(time_outs)
+    begins, ends = session.busy_us()
+    assert np.array_equal(found.cold, curve.beyond(time_outs) + 1)
+    assert np.array_equal(found.raised_us, curve.raised_idle_us(time_outs) + (ends - begins).sum() + time_outs)
+
+
+def test_periodic_gaps_alternate_within_the_lateness() -> None:
+    """A raise 2 ms late leaves 30 ms of a gap of 32 ms: so a time-out of 31 ms is outlasted by every second gap."""
+    begins = np.arange(10, dtype=np.int64) * 34_000
+    workload = Workload.of(SessionTrace("camera", None, begins, begins + 2_000), Timing(late_us=2_000))
+    found = ExactTimeOuts(Blocks.of(workload)).outcomes(np.array([30_000, 30_001, 32_000, 32_001]))
+    assert found.cold.tolist() == [10, 5, 5, 1]
+    assert found.calls.tolist() == [20, 10, 10, 2]
+
+
+def test_a_raise_that_is_too_late_for_the_search_is_refused() -> None:
+    """Beyond 20 ms a gap might not make up for it: it is gone from gap to gap then."""
+    draw = np.random.default_rng(1)
+    with pytest.raises(ValueError, match="20001 us late"):
+        Blocks.of(Workload.of(any_session(draw), Timing(late_us=20_001)))
