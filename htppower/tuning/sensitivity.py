@@ -1,0 +1,182 @@
+"""How far each value of a device model that nobody has measured may move before other advice would be better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from htppower.tuning.choices import Choice, Offer
+from htppower.tuning.cost.power import Power
+from htppower.tuning.timing import timing
+from htppower.tuning.trial import Trial, thinned
+from htppower.votes.field_repr import field_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.tuning.cost.outcome import Outcomes
+    from htppower.tuning.cost.workload import Timing
+    from htppower.tuning.models.model import DeviceModel, Quantity
+    from htppower.tuning.session_advice import Aim, SessionAdvice
+    from htppower.tuning.traces.trace import SessionTrace
+
+_US = 1_000_000
+# Advice stands while nothing else costs less than this of it.
+STANDS = 0.99
+# Of a long recording so many inferences are looked at, and so many time-outs of each profile.
+_MOST_INFERENCES = 20_000
+_TIME_OUTS = 100
+_ROUNDS = 10
+# Where a model does not say how far a value may be off.
+_FACTOR = 4
+# Numbers from the one on are whole, those below the other have many digits.
+_WHOLE = 100
+_TINY = 1e-4
+
+
+@attrs.frozen
+class Assumption:
+    """A value that nobody has measured, and the range in which the advice stands while all others stay.
+
+    Attributes:
+        name: which, as the device model names it.
+        quantity: the value, with where it is from.
+        lowest, highest: the range in which it is looked at: that of the model, or a quarter to four times the value.
+        down, up: the values between which the advice stands; None where it stands as far as it is looked at.
+    """
+
+    name: str
+    quantity: Quantity
+    lowest: float
+    highest: float
+    down: float | None
+    up: float | None
+
+    __repr__ = field_repr
+
+    @property
+    def matters(self) -> bool:
+        """Whether the advice changes within the range."""
+        return self.down is not None or self.up is not None
+
+
+class _Judge:
+    """Says whether advice stands by another model."""
+
+    def __init__(self, advice: SessionAdvice, best: Choice, aim: Aim) -> None:
+        self._advice = advice
+        self._best = best
+        self._aim = aim
+        self._session = _begin_of(advice.session)
+        self._whole_us = int(self._session.ends_us.max() - self._session.begins_us[0])
+        self._trials: dict[Timing, Trial] = {}
+        self._kept: dict[Trial, Outcomes] = {}
+
+    def stands(self, model: DeviceModel) -> bool:
+        """Return whether the advised choice keeps to the limits, and nothing else costs much less."""
+        offers = [self._offer(offer, model) for offer in self._advice.offers]
+        own = next(each for each in offers if each.variant == self._best.variant)
+        advised = own.choice(self._best.sustain)
+        if not advised.keeps_to(self._aim.limits):
+            return not any(self._least_j(each) < np.inf for each in offers)
+        cost_j = advised.cost_j(self._aim.price_in_cost_w, own.trial.workload.count)
+        return all(self._least_j(each) >= STANDS * cost_j for each in offers)
+
+    def _offer(self, offer: Offer, model: DeviceModel) -> Offer:
+        takes = timing(model, offer.variant.profile, self._advice.measured_under.profile)
+        if takes not in self._trials:
+            self._trials[takes] = Trial(self._session, takes, self._aim.most_us)
+        return Offer(offer.variant, self._trials[takes], Power.of(model, offer.variant.profile), self._whole_us)
+
+    def _least_j(self, offer: Offer) -> float:
+        """Return what the cheapest of some time-outs costs that keep to the limits."""
+        trial, price_w = offer.trial, self._aim.price_in_cost_w
+        at_once = offer.choice(0)
+        found = at_once.cost_j(price_w, trial.workload.count) if at_once.keeps_to(self._aim.limits) else np.inf
+        outcomes = self._keeping(trial)
+        if outcomes.cold.size:
+            cost = offer.power.energy_j(outcomes, trial.polled_us, offer.whole_us)
+            cost += price_w * (trial.latency_sum_us + outcomes.waits_us) / _US
+            found = min(found, float(cost.min()))
+        return found
+
+    def _keeping(self, trial: Trial) -> Outcomes:
+        """Return the outcomes of some time-outs that keep to the limits."""
+        if trial not in self._kept:
+            time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
+            outcomes = trial.outcomes(time_outs)
+            self._kept[trial] = outcomes.taken(trial.within(time_outs, self._aim.limits))
+        return self._kept[trial]
+
+
+def assumptions(advice: SessionAdvice, best: Choice, model: DeviceModel, aim: Aim) -> tuple[Assumption, ...]:
+    """Return each value that nobody has measured, and how far it may move before other advice would be better.
+
+    The others stay as they are. Advice changes where it breaks a limit that another choice keeps to, or costs over 1 %
+    more than another.
+    """
+    judge = _Judge(advice, best, aim)
+    found = []
+    for name, quantity in model.quantities().items():
+        if not quantity.assumed or not _concerns(name, advice):
+            continue
+        lowest, highest = quantity.range or (quantity.value / _FACTOR, quantity.value * _FACTOR)
+        down = _edge(judge, model, name, min(lowest, quantity.value))
+        up = _edge(judge, model, name, max(highest, quantity.value))
+        found.append(Assumption(name, quantity, lowest, highest, down, up))
+    return tuple(found)
+
+
+def _concerns(name: str, advice: SessionAdvice) -> bool:
+    """Return whether a value may concern the session: the speed of a profile that is tried, or any other."""
+    of, _, profile = name.partition(".")
+    tried = {named for offer in advice.offers for named in offer.variant.profile.lineage}
+    return of != "speeds" or profile in tried
+
+
+def _edge(judge: _Judge, model: DeviceModel, name: str, end: float) -> float | None:
+    """Return the value nearest to an end at which the advice stands still; None where it does at that end."""
+    near, far = model.quantities()[name].value, end
+    if near == far or judge.stands(model.with_value(name, far)):
+        return None
+    for _ in range(_ROUNDS):
+        middle = (near + far) / 2
+        if judge.stands(model.with_value(name, middle)):
+            near = middle
+        else:
+            far = middle
+    return near
+
+
+def _begin_of(session: SessionTrace) -> SessionTrace:
+    """Return the first inferences of a session."""
+    most = _MOST_INFERENCES
+    return attrs.evolve(
+        session,
+        begins_us=session.begins_us[:most],
+        ends_us=session.ends_us[:most],
+        cold=None if session.cold is None else session.cold[:most],
+    )
+
+
+def in_words(found: Sequence[Assumption]) -> list[str]:
+    """Return a sentence for each value on which the advice hangs, and one for all others."""
+    said = []
+    for each in found:
+        if each.matters:
+            down = "in its whole range down" if each.down is None else f"down to {number(each.down)}"
+            up = "in its whole range up" if each.up is None else f"up to {number(each.up)}"
+            said.append(f"{each.name} {number(each.quantity.value)}: the advice stands {down}, and {up}")
+    rest = [each.name for each in found if not each.matters]
+    if rest:
+        said.append(f"the advice stands in the whole range of {', '.join(rest)}")
+    return said
+
+
+def number(value: float) -> str:
+    """Return a number with about three digits, never as a power of ten."""
+    if abs(value) >= _WHOLE:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) >= _TINY or not value else f"{value:.6f}".rstrip("0")

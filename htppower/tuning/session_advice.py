@@ -1,0 +1,222 @@
+"""One session over all profiles and sustain times: what is on the front, what is best, what the limits leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
+from htppower.tuning.choices import Choice, Offer, cheapest
+from htppower.tuning.cost.power import Power
+from htppower.tuning.front import pareto_front
+from htppower.tuning.models.costs import break_even_us
+from htppower.tuning.timing import timing
+from htppower.tuning.trial import Trial, thinned
+from htppower.votes.field_repr import field_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.profiles.profile import Profile
+    from htppower.tuning.limits import Limit
+    from htppower.tuning.models.model import DeviceModel
+    from htppower.tuning.traces.trace import SessionTrace
+    from htppower.tuning.variants import Variant
+
+_US = 1_000_000
+# The shares of cold starts to which a sustain time is tried that is learnt, in millionths.
+_COLD_STARTS_PPM = (10_000, 50_000, 100_000)
+# So many inferences times settings are looked at one by one, for their quantiles: some seconds.
+_MOST_LOOKED_AT = 100_000_000
+_FEWEST_SETTINGS = 24
+# So many gaps are gone through for all sustain times that are learnt together: some seconds.
+_MOST_LEARNT = 1_500_000
+
+
+@attrs.frozen
+class Aim:
+    """What is wanted of a session.
+
+    Attributes:
+        limits: what it must keep to; the choice with the least energy that does is best.
+        price_w: without limits, the energy that a second less of latency is worth, in J for each s.
+        most_us: the longest time-out that is tried.
+        settings: how many time-outs of a profile are tried at most for the front; the best is of all.
+    """
+
+    limits: tuple[Limit, ...] = ()
+    price_w: float = 0.0
+    most_us: int = 10_000_000
+    settings: int = 200
+
+    __repr__ = field_repr
+
+    @property
+    def price_in_cost_w(self) -> float:
+        """The price of latency by which choices are compared: none where limits say what latency may be."""
+        return 0.0 if self.limits else self.price_w
+
+
+@attrs.frozen(eq=False)
+class SessionAdvice:
+    """What is found for one session.
+
+    Attributes:
+        session: its recording.
+        measured_under: the profile that it was recorded under.
+        offers: the session under each variant.
+        present: what that profile comes to, as it is.
+        front: the choices that no other is better than in energy and in latency, from the least energy.
+        best: the choice that is advised; None where none keeps to the limits.
+        tried, of: how many time-outs were tried for the front, and how many there are.
+        nearest: where none keeps to the limits, what each limit alone would have to be, and the choice that meets that.
+        notes: what was left out, and why.
+    """
+
+    session: SessionTrace
+    measured_under: Variant
+    offers: tuple[Offer, ...]
+    present: Choice
+    front: tuple[Choice, ...]
+    best: Choice | None
+    tried: int
+    of: int
+    nearest: tuple[tuple[Limit, Choice], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def offer(self, choice: Choice) -> Offer:
+        """Return the offer that a choice is of."""
+        return next(each for each in self.offers if each.variant == choice.variant)
+
+
+def price_of_latency_w(model: DeviceModel, profile: Profile, break_even: int) -> float:
+    """Return the price of latency, in J for each s, at which a profile has a break-even time; 0 where it has a longer.
+
+    Args:
+        model: the device.
+        profile: the profile; it casts votes.
+        break_even: the break-even time, in us.
+    """
+    power = Power.of(model, profile)
+    late_s = model.raise_late_us.value / _US
+    saved_j = (power.raised_idle_w - power.lowered_idle_w) * break_even / _US
+    return max(0.0, (saved_j - 2 * power.call_j) / late_s) if late_s else 0.0
+
+
+def make_offers(
+    session: SessionTrace, variants: Sequence[Variant], measured_under: Profile, model: DeviceModel, most_us: int
+) -> tuple[Offer, ...]:
+    """Return a session under each variant, by a device model."""
+    whole_us = int(session.ends_us.max() - session.begins_us[0])
+    trials = {}
+    offers = []
+    for variant in variants:
+        takes = timing(model, variant.profile, measured_under)
+        # Profiles of one speed are one trial.
+        if takes not in trials:
+            trials[takes] = Trial(session, takes, most_us)
+        offers.append(Offer(variant, trials[takes], Power.of(model, variant.profile), whole_us))
+    return tuple(offers)
+
+
+def advise(
+    session: SessionTrace, variants: Sequence[Variant], measured_under: Variant, model: DeviceModel, aim: Aim
+) -> SessionAdvice:
+    """Return what is found for a session; it has an inference at least, and its profile is one of the variants."""
+    offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
+    most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
+    fixed = [choice for offer in offers for choice in _fixed(offer, most)]
+    offers, notes = _with_learnt(offers, _front(fixed), model, aim)
+    learnt = [offer.choice(each) for offer in offers for each in offer.learnt]
+    present = _present(offers, measured_under)
+    inferences = session.begins_us.size
+    of_each = [offer.best(aim.price_in_cost_w, aim.limits) for offer in offers]
+    found = [each for each in of_each if each is not None]
+    best = cheapest(found, aim.price_in_cost_w, inferences, aim.limits)
+    all_choices = [*fixed, *learnt, present, *found]
+    return SessionAdvice(
+        session=session,
+        measured_under=measured_under,
+        offers=offers,
+        present=present,
+        front=_front(all_choices),
+        best=best,
+        tried=sum(min(most, offer.trial.time_outs_us.size) + 1 for offer in offers),
+        of=sum(offer.trial.time_outs_us.size + 1 for offer in offers),
+        nearest=() if best is not None else _nearest(all_choices, aim.limits),
+        notes=notes,
+    )
+
+
+def _fixed(offer: Offer, most: int) -> list[Choice]:
+    """Return the choices of an offer with fixed sustain times of which none has more energy, cold starts and waits."""
+    time_outs = thinned(offer.trial.time_outs_us, most)
+    choices = [offer.choice(0), *offer.choices(time_outs)]
+    # Also what costs least of all, whatever latency is worth.
+    least = offer.best(0.0, ())
+    return choices if least is None or isinstance(least.sustain, Adaptive) else [*choices, least]
+
+
+def _front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
+    """Return the choices that no other is better than in energy, p50, p99 and cold starts."""
+    rows = [(each.energy_j, each.latency.p50, each.latency.p99, each.cold) for each in choices]
+    return tuple(choices[place] for place in pareto_front(np.array(rows, dtype=np.float64).reshape(-1, 4)).tolist())
+
+
+def _with_learnt(
+    offers: Sequence[Offer], front: Iterable[Choice], model: DeviceModel, aim: Aim
+) -> tuple[tuple[Offer, ...], tuple[str, ...]]:
+    """Return the offers with the sustain times to try that are learnt: of all, or of those on the front."""
+    of_each = {offer.variant: _learnt(offer.variant.profile, model, aim) for offer in offers}
+    steps = sum(offer.trial.workload.periods.count * len(of_each[offer.variant]) for offer in offers)
+    if steps <= _MOST_LEARNT:
+        return tuple(attrs.evolve(offer, learnt=of_each[offer.variant]) for offer in offers), ()
+    left = _MOST_LEARNT
+    chosen: dict[Variant, tuple[Adaptive, ...]] = {}
+    for variant in dict.fromkeys(choice.variant for choice in front):
+        offer = next(each for each in offers if each.variant == variant)
+        tried = of_each[variant] if not chosen else of_each[variant][:1]
+        left -= offer.trial.workload.periods.count * len(tried)
+        if left < 0 and chosen:
+            break
+        chosen[variant] = tried
+    names = ", ".join(map(str, chosen))
+    note = f"sustain times that are learnt were tried under {names} only: the recording is long"
+    return tuple(attrs.evolve(offer, learnt=chosen.get(offer.variant, ())) for offer in offers), (note,)
+
+
+def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, ...]:
+    """Return the sustain times to try that are learnt: by the break-even times, and by some shares of cold starts."""
+    found: list[Adaptive] = []
+    for price_w in dict.fromkeys((aim.price_w, 0.0)):
+        exact_us = break_even_us(model, profile, price_w)
+        if exact_us <= LONGEST_SUSTAIN_US // 2:
+            found.append(Adaptive(break_even_us=max(1, round(exact_us))))
+    asked = [int(each.most * 1_000_000) for each in aim.limits if each.measure == "cold" and each.most > 0]
+    found += [Adaptive(cold_starts_ppm=ppm) for ppm in dict.fromkeys((*asked, *_COLD_STARTS_PPM))]
+    return tuple(dict.fromkeys(found))
+
+
+def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
+    """Return what the profile comes to that the session was recorded under, with the sustain time that it states."""
+    offer = next(each for each in offers if each.variant == measured_under)
+    relax = measured_under.profile.relax
+    return offer.choice(0 if relax is None else relax.after_inference_us)
+
+
+def _nearest(choices: Sequence[Choice], limits: Sequence[Limit]) -> tuple[tuple[Limit, Choice], ...]:
+    """Return of each limit that no choice keeps to the choice that comes nearest; of all, where each alone is kept."""
+    impossible = [limit for limit in limits if not any(each.keeps_to((limit,)) for each in choices)]
+    return tuple(
+        (limit, min(choices, key=lambda each: (each.latency.of(limit.measure), each.energy_j))) for limit in impossible
+    ) or tuple((limit, min(choices, key=lambda each: _excess(each, limits))) for limit in limits)
+
+
+def _excess(choice: Choice, limits: Sequence[Limit]) -> tuple[float, float]:
+    """Return by how much a choice exceeds the limit that it exceeds most, as a share of it, and its energy."""
+    return (
+        max(choice.latency.of(each.measure) / float(each.most) if each.most else float("inf") for each in limits),
+        choice.energy_j,
+    )

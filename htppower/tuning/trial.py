@@ -1,0 +1,200 @@
+"""A session tried under one profile: what it does under many time-outs, and under those that learn."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from htppower.profiles.sustain import Adaptive
+from htppower.sustain.learner import make_learner
+from htppower.tuning.cost.blocks import Blocks, fits
+from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, distinct_time_outs_us
+from htppower.tuning.cost.exact import ExactTimeOuts
+from htppower.tuning.cost.outcome import Outcomes
+from htppower.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
+from htppower.tuning.cost.workload import Workload
+from htppower.tuning.limits import COLD, MEAN, quantiles_us, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from htppower.profiles.sustain import Sustain
+    from htppower.tuning.cost.exact import Counter
+    from htppower.tuning.cost.outcome import Run
+    from htppower.tuning.cost.workload import Timing
+    from htppower.tuning.limits import Limit
+    from htppower.tuning.traces.trace import SessionTrace
+
+# In the place of a time-out that is learnt.
+LEARNT = -1
+# Where a raise is so late that each time-out is gone from gap to gap: so many of them.
+_FEW = 64
+
+
+@attrs.frozen
+class Latency:
+    """How long inferences take from when the host asks for them, in us, and how many wait for a raise.
+
+    Attributes:
+        p50, p90, p99, max: quantiles; each is the latency of one of the inferences.
+        mean: the mean.
+        cold: the share that waits for a raise, from 0 to 1.
+    """
+
+    p50: int
+    p90: int
+    p99: int
+    max: int
+    mean: float
+    cold: float
+
+    def of(self, measure: str) -> float:
+        """Return a measure by its name."""
+        found: float = getattr(self, measure)
+        return found
+
+
+class Trial:
+    """A session under one profile.
+
+    Args:
+        session: its recording; it has an inference at least.
+        timing: how long inferences take under the profile.
+        most_us: the longest time-out that is tried.
+    """
+
+    def __init__(self, session: SessionTrace, timing: Timing, most_us: int) -> None:
+        self.workload = Workload.of(session, timing)
+        self._most_us = most_us
+        self.exact = ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
+        self.polled_us = int(np.minimum(self.workload.takes_us, timing.polls_us).sum()) if timing.polls_us else 0
+        self._latencies: dict[Sustain, Latency] = {}
+        self._outcomes: dict[Sustain, Outcomes] = {}
+        self._counters: dict[Limit, tuple[Counter, int]] = {}
+
+    @functools.cached_property
+    def time_outs_us(self) -> NDArray[np.int64]:
+        """All time-outs of which one is best, 0 aside; few of them where a raise is later than gaps make up for."""
+        if self.exact is not None:
+            return self.exact.time_outs_us(self._most_us)
+        found = distinct_time_outs_us(self.workload.periods.gaps_us, self._most_us, LEAST_TIME_OUT_US)[1:]
+        return thinned(found, _FEW)
+
+    @functools.cached_property
+    def latency_sum_us(self) -> int:
+        """How long all inferences take together with the votes always up, from when they are asked for."""
+        return int((self.workload.ends_us - self.workload.asked_us).sum())
+
+    @functools.cached_property
+    def first_to_last_us(self) -> int:
+        """How long it is from the first begin to the last end."""
+        periods = self.workload.periods
+        return int(periods.ends_us[-1] - periods.begins_us[0])
+
+    def run(self, sustain: Sustain) -> Run:
+        """Return what the session does under a sustain time, inference by inference."""
+        if isinstance(sustain, Adaptive):
+            return run_stepwise(self.workload, make_learner(sustain))
+        if sustain == 0:
+            return run_lowered_at_once(self.workload)
+        if self.exact is None or sustain < LEAST_TIME_OUT_US:
+            return run_stepwise(self.workload, Fixed(sustain))
+        return self.exact.run(sustain)
+
+    def outcomes(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
+        """Return what the session does under each of some time-outs, which are 20 ms or more."""
+        if self.exact is not None:
+            return self.exact.outcomes(time_outs_us)
+        nothing = Outcomes(*(np.zeros(0, np.int64) for _ in attrs.fields(Outcomes)))
+        return functools.reduce(Outcomes.joined, map(self.outcome, time_outs_us.tolist()), nothing)
+
+    def outcome(self, sustain: Sustain) -> Outcomes:
+        """Return what the session does under one sustain time."""
+        if sustain not in self._outcomes:
+            self._look_at(sustain)
+        return self._outcomes[sustain]
+
+    def latency(self, sustain: Sustain) -> Latency:
+        """Return how long inferences take under a sustain time."""
+        if sustain not in self._latencies:
+            self._look_at(sustain)
+        return self._latencies[sustain]
+
+    def within(self, time_outs_us: NDArray[np.int64], limits: Iterable[Limit]) -> NDArray[np.bool_]:
+        """Return which time-outs, each 20 ms or more, keep to some limits."""
+        keeps = np.ones(time_outs_us.size, np.bool_)
+        for limit in limits:
+            if self.exact is None:
+                kept = [limit.holds(self.latency(each).of(limit.measure)) for each in time_outs_us.tolist()]
+                keeps &= np.array(kept, np.bool_)
+            else:
+                counter, most = self._counter(limit)
+                keeps &= counter.sums(time_outs_us) <= most
+        return keeps
+
+    def perhaps_within(self, time_outs_us: NDArray[np.int64], limits: Iterable[Limit]) -> NDArray[np.bool_]:
+        """Return which time-outs may keep to some limits, by a search alone."""
+        keeps = np.ones(time_outs_us.size, np.bool_)
+        for limit in limits if self.exact is not None else ():
+            counter, most = self._counter(limit)
+            keeps &= counter.at_least(time_outs_us) <= most
+        return keeps
+
+    def _counter(self, limit: Limit) -> tuple[Counter, int]:
+        """Return what adds up what each cold block adds to the measure of a limit, and how much of that it allows."""
+        if limit not in self._counters:
+            if self.exact is None:
+                raise ValueError("nothing is added up here: each time-out is gone from gap to gap")
+            blocks, count = self.exact.blocks, self.workload.count
+            if limit.measure == COLD:
+                more, most = np.ones(blocks.first.size, np.int64), int(limit.most * count)
+            elif limit.measure == MEAN:
+                more, most = blocks.waits_us, int(limit.most * count) - self.latency_sum_us
+            else:
+                always, more = blocks.later_than(int(limit.most))
+                most = count - rank(limit.measure, count) - always
+            self._counters[limit] = (self.exact.counter(more), most)
+        return self._counters[limit]
+
+    def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
+        """Keep what the session does under each of some time-outs, and find how long inferences take."""
+        for place, time_out_us in enumerate(time_outs_us.tolist()):
+            if time_out_us not in self._latencies:
+                outcome = outcomes.taken(np.array([place]))
+                self._keep(time_out_us, outcome, self._latencies_us(time_out_us))
+
+    def _look_at(self, sustain: Sustain) -> None:
+        if self._in_exact(sustain):
+            time_outs = np.array([sustain], np.int64)
+            self.look_at(time_outs, self.outcomes(time_outs))
+        else:
+            run = self.run(sustain)
+            outcome = run.outcome(LEARNT if isinstance(sustain, Adaptive) else sustain)
+            self._keep(sustain, outcome, run.ends_us - self.workload.asked_us)
+
+    def _in_exact(self, sustain: Sustain) -> bool:
+        return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= LEAST_TIME_OUT_US
+
+    def _latencies_us(self, time_out_us: int) -> NDArray[np.int64]:
+        if self.exact is None:
+            return self.run(time_out_us).ends_us - self.workload.asked_us
+        return self.exact.blocks.latencies_us(self.exact.cold_blocks(time_out_us))
+
+    def _keep(self, sustain: Sustain, outcome: Outcomes, latencies_us: NDArray[np.int64]) -> None:
+        count = self.workload.count
+        p50, p90, p99, slowest = quantiles_us(latencies_us)
+        mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
+        self._outcomes[sustain] = outcome
+        self._latencies[sustain] = Latency(p50, p90, p99, slowest, mean=mean, cold=int(outcome.cold[0]) / count)
+
+
+def thinned(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return so many of some values at most, the first and the last among them, at equal steps."""
+    if values.size <= most:
+        return values
+    return values[np.unique(np.linspace(0, values.size - 1, most).astype(np.int64))]

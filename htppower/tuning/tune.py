@@ -1,0 +1,245 @@
+"""Tunes all sessions of a recording: each alone, and those that share a core together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from htppower.errors import HtpPowerError
+from htppower.profiles.loading import load_profile
+from htppower.tuning.replay import Replayed, replay
+from htppower.tuning.sensitivity import Assumption, assumptions
+from htppower.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
+from htppower.tuning.shared import Together, settle_together
+from htppower.tuning.trial import thinned
+from htppower.tuning.variants import Variant, candidates_beside, variants
+from htppower.votes.field_repr import field_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.profiles.profile import Profile
+    from htppower.tuning.choices import Choice
+    from htppower.tuning.limits import Limit
+    from htppower.tuning.models.model import DeviceModel
+    from htppower.tuning.traces.trace import SessionTrace, Trace
+
+DEFAULT_PROFILE = "burst"
+DEFAULT_BREAK_EVEN_US = 100_000
+
+
+class TuningError(HtpPowerError, ValueError):
+    """A recording that can't be tuned as it was asked for."""
+
+
+@attrs.frozen
+class Question:
+    """What is asked for.
+
+    Attributes:
+        limits: what each session must keep to.
+        break_even_us: without limits, at which break-even time latency has its price.
+        profiles: the names of the profiles to try; those of the vendor where there is none.
+        measured_under: the profile of a recording that does not say it; where it is None, burst.
+        folders: where profiles are looked for beside the shipped ones.
+        most_us: the longest time-out that is tried.
+        settings: how many time-outs of a profile are tried at most for the front.
+        verify: how many choices of each front are replayed by the controller.
+    """
+
+    limits: tuple[Limit, ...] = ()
+    break_even_us: int = DEFAULT_BREAK_EVEN_US
+    profiles: tuple[str, ...] = ()
+    measured_under: str | None = None
+    folders: tuple[str, ...] = ()
+    most_us: int = 10_000_000
+    settings: int = 200
+    verify: int = 0
+
+    __repr__ = field_repr
+
+
+@attrs.frozen
+class Verified:
+    """A choice that was replayed by the controller.
+
+    Attributes:
+        choice: the choice.
+        replayed: what the controller did.
+        differences: in words, what was worked out otherwise; empty where all is equal.
+    """
+
+    choice: Choice
+    replayed: Replayed
+    differences: tuple[str, ...]
+
+    __repr__ = field_repr
+
+
+@attrs.frozen(eq=False)
+class Tuned:
+    """What is found for one session.
+
+    Attributes:
+        advice: over all profiles and sustain times.
+        best: what it is given: the best for it alone, or together with the others; None where limits are impossible.
+        aim: what was wanted of it.
+        assumptions: how far the values of the device model may move before other advice would be better.
+        verified: the choices that were replayed.
+    """
+
+    advice: SessionAdvice
+    best: Choice | None
+    aim: Aim
+    assumptions: tuple[Assumption, ...] = ()
+    verified: tuple[Verified, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Tuning:
+    """What is found for a recording.
+
+    Attributes:
+        trace: the recording.
+        model: the device.
+        question: what was asked for.
+        sessions: what is found for each session.
+        together: what is found for all, where there are several.
+        verified: all sessions with what they are given, replayed together.
+    """
+
+    trace: Trace
+    model: DeviceModel
+    question: Question
+    sessions: tuple[Tuned, ...]
+    together: Together | None = None
+    verified: tuple[Verified, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether the controller did in every replay what was worked out."""
+        replayed = [*self.verified, *(each for session in self.sessions for each in session.verified)]
+        return not any(each.differences for each in replayed)
+
+
+def chosen(trace: Trace, names: Sequence[str]) -> Trace:
+    """Return a recording with the sessions of some names only; with all where no name is given.
+
+    Raises:
+        TuningError: it has no session of a name.
+    """
+    if not names:
+        return trace
+    known = {each.name for each in trace.sessions}
+    for name in names:
+        if name not in known:
+            raise TuningError(f"{trace.source}: no session {name!r}; it has {', '.join(sorted(known))}")
+    return attrs.evolve(trace, sessions=tuple(each for each in trace.sessions if each.name in names))
+
+
+def tune(trace: Trace, model: DeviceModel, question: Question) -> Tuning:
+    """Return what is found for a recording.
+
+    Raises:
+        ProfileError: a profile can't be found or read.
+        TuningError: no session has an inference, or none of the profiles can be tried.
+    """
+    found = [_advise(each, model, question) for each in trace.sessions if each.begins_us.size]
+    if not found:
+        raise TuningError(f"{trace.source}: no session has an inference; there is nothing to tune")
+    together = None
+    best = [advice.best for advice, _ in found]
+    if len(found) > 1:
+        # The price of latency is that of the first: sessions of one process are worth the same.
+        together = settle_together([advice for advice, _ in found], found[0][1])
+        if together.choices is not None:
+            best = list(together.choices)
+    sessions = tuple(
+        _finished(advice, choice, model, aim, question) for (advice, aim), choice in zip(found, best, strict=True)
+    )
+    verified = _verified_together(sessions) if question.verify and len(sessions) > 1 else ()
+    return Tuning(trace, model, question, sessions, together, verified)
+
+
+def _advise(session: SessionTrace, model: DeviceModel, question: Question) -> tuple[SessionAdvice, Aim]:
+    present, notes = _measured_under(session, question)
+    names = question.profiles or candidates_beside(present)
+    tried, left_out = variants(names, question.folders)
+    own = Variant(present, present)
+    if own not in tried:
+        tried = (*variants_of(present), *tried)
+    price_w = price_of_latency_w(model, present, question.break_even_us)
+    aim = Aim(question.limits, price_w, question.most_us, question.settings)
+    advice = advise(session, tried, own, model, aim)
+    return attrs.evolve(advice, notes=(*notes, *left_out, *advice.notes)), aim
+
+
+def variants_of(profile: Profile) -> tuple[Variant, ...]:
+    """Return a profile as it is: it is compared with, whatever is tried."""
+    return (Variant(profile, profile),)
+
+
+def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile, tuple[str, ...]]:
+    """Return the profile that a session was recorded under, and what is taken for granted.
+
+    Raises:
+        ProfileError: it can't be found or read.
+        TuningError: it casts no votes.
+    """
+    name = question.measured_under or session.profile or DEFAULT_PROFILE
+    profile = load_profile(name, folders=question.folders)
+    if not profile.votes or profile.relax is None:
+        raise TuningError(
+            f"{session.name}: recorded under {profile.name}, which casts no votes, so that nothing says how fast it"
+            " ran; name a profile with votes by --measured-under"
+        )
+    notes = []
+    if question.measured_under is None and session.profile is None:
+        notes.append(f"the recording says no profile: it is taken to be of {name}")
+    if profile.relax.then is not None or profile.relax.raise_ahead_us:
+        notes.append(f"{name} relaxes further, or raises ahead: that is left out, here and in what is advised")
+    if session.cold is None:
+        notes.append("the recording says of no inference that it waited for a raise: all are taken to have found it up")
+    return profile, tuple(notes)
+
+
+def _finished(advice: SessionAdvice, best: Choice | None, model: DeviceModel, aim: Aim, question: Question) -> Tuned:
+    found = () if best is None else assumptions(advice, best, model, aim)
+    return Tuned(advice, best, aim, found, _verified(advice, best, question.verify))
+
+
+def _verified(advice: SessionAdvice, best: Choice | None, count: int) -> tuple[Verified, ...]:
+    """Return choices of the front, replayed: what is advised, and others from one end to the other."""
+    if not count:
+        return ()
+    spread = [advice.front[place] for place in thinned(np.arange(len(advice.front)), count).tolist()]
+    chosen = list(dict.fromkeys(([best] if best is not None else []) + spread))[:count]
+    return tuple(_replayed([(advice, choice)])[0] for choice in chosen)
+
+
+def _verified_together(sessions: Sequence[Tuned]) -> tuple[Verified, ...]:
+    pairs = [(each.advice, each.best) for each in sessions]
+    if any(best is None for _, best in pairs):
+        return ()
+    return _replayed([(advice, best) for advice, best in pairs if best is not None])
+
+
+def _replayed(pairs: Sequence[tuple[SessionAdvice, Choice]]) -> tuple[Verified, ...]:
+    """Return what the controller does for sessions that run together, beside what was worked out."""
+    offers = [advice.offer(choice) for advice, choice in pairs]
+    found = replay(
+        [
+            (choice.variant.under(choice.sustain), offer.trial.workload)
+            for offer, (_, choice) in zip(offers, pairs, strict=True)
+        ]
+    )
+    return tuple(
+        Verified(
+            choice,
+            each,
+            tuple(each.differences(Replayed.worked_out(offer.trial.run(choice.sustain), choice.calls))),
+        )
+        for each, offer, (_, choice) in zip(found, offers, pairs, strict=True)
+    )

@@ -1,0 +1,60 @@
+"""Limits as they are written, and quantiles."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from htppower.tuning.limits import parse_limit, quantiles_us
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "most"),
+    [
+        ("p99 <= 12 ms", "p99", 12_000),
+        ("p50<=1.5ms", "p50", 1_500),
+        (" max <= 2 s ", "max", 2_000_000),
+        ("mean \u2264 300 us", "mean", 300),
+        ("cold <= 5 %", "cold", Fraction(1, 20)),
+        ("cold <= 0.5%", "cold", Fraction(1, 200)),
+    ],
+)
+def test_a_limit_has_a_measure_a_number_and_a_unit(text: str, measure: str, most: Fraction | int) -> None:
+    """A time is in us, a share from 0 to 1."""
+    limit = parse_limit(text)
+    assert (limit.measure, limit.most, str(limit)) == (measure, most, text.strip())
+    assert limit.holds(limit.most)
+    assert not limit.holds(limit.most + Fraction(1, 1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no limit"),
+        ("fast", "no limit"),
+        ("p95 <= 3 ms", "no measure 'p95'"),
+        ("p99 <= 3", "us, ms or s"),
+        ("p99 <= 3 %", "us, ms or s"),
+        ("p99 < 3 ms", "write <="),
+        ("p99 >= 3 ms", "no limit"),
+        ("cold <= 5 ms", "a share"),
+        ("cold <= 101 %", "100 %"),
+        ("p99 <= -3 ms", "no limit"),
+        ("p99 <= nan ms", "no limit"),
+    ],
+)
+def test_what_is_no_limit_is_refused_with_what_is_one(text: str, says: str) -> None:
+    """The message names the text and what is wrong with it."""
+    with pytest.raises(ValueError, match=says) as refused:
+        parse_limit(text)
+    assert repr(text) in str(refused.value)
+
+
+def test_a_quantile_is_the_latency_of_an_inference() -> None:
+    """So large a share of all is no slower, and no smaller latency has that."""
+    latencies = np.arange(100, 0, -1)
+    assert quantiles_us(latencies) == [50, 90, 99, 100]
+    assert quantiles_us(np.array([7])) == [7, 7, 7, 7]
+    assert quantiles_us(np.array([1, 2, 3])) == [2, 3, 3, 3]
