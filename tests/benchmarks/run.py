@@ -22,6 +22,7 @@ import scale
 import side_by_side
 import slow_backend
 import startup
+import tuner
 
 PARTS = (
     *(
@@ -36,7 +37,7 @@ PARTS = (
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup),
+    *(learnt_sustain, lateness, scale, startup, tuner),
 )
 
 
