@@ -1,0 +1,89 @@
+"""The trace files in a folder."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from htppower.errors.trace_error import TraceError
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.records import TraceFile
+from htppower.tuning.traces.readers.own import run_of
+from htppower.tuning.traces.readers.source import opened, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from htppower.tuning.traces.readers.own import Run
+
+
+def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) -> tuple[TraceFile, ...]:
+    """Return the files in a folder and in the folders below, by path; of a trace in several files the first.
+
+    Such are one that was split into parts, and a recording with its older files. Names that begin with a dot are
+    left out.
+
+    Args:
+        folder: where to look; no link to a folder is followed.
+        pattern: which names, with ``*`` and ``?``.
+        but: files that are no traces, such as those that are written.
+
+    Raises:
+        FleetError: there is none.
+    """
+    root = Path(os.path.abspath(folder))  # noqa: PTH100 - as a worker finds it, links kept
+    left_out = {os.path.realpath(each) for each in but}
+    found = []
+    taken: set[Path] = set()
+    for path in sorted(_walked(root, pattern)):
+        if path in taken or os.path.realpath(path) in left_out:
+            continue
+        parts = _parts(path)
+        taken.update(parts)
+        found.append(TraceFile.at(*parts))
+    if not found:
+        named = "" if pattern == "*" else f" whose name is like {pattern}"
+        raise FleetError(f"{folder}: there is no file{named} in it; name a folder of traces")
+    return tuple(found)
+
+
+def _walked(root: Path, pattern: str) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if not name.startswith(".") and fnmatch.fnmatch(name, pattern):
+                yield Path(folder, name)
+
+
+def _parts(path: Path) -> list[Path]:
+    """Return all the files of a trace of which this is the first: those that are read with it.
+
+    It is alone where a part is missing, or it can't be read, which its reader then says.
+    """
+    try:
+        parts = parts_of(str(path))
+        return [*parts, *_older(path)] if len(parts) == 1 else parts
+    except TraceError:
+        return [path]
+
+
+def _older(path: Path) -> Iterator[Path]:
+    """Yield the files that a recording was rotated into, from the youngest, as far as they are of the same run."""
+    older = (Path(f"{path}.{number}") for number in itertools.count(1))
+    found = list(itertools.takewhile(Path.is_file, older))
+    newer = _run(path) if found else None
+    for each in found:
+        run = _run(each)
+        if newer is None or run is None or not run.goes_on_as(newer):
+            return
+        yield each
+        newer = run
+
+
+def _run(path: Path) -> Run | None:
+    """Return the run that a recording is of; None where the file is none."""
+    with opened(str(path)) as source:
+        return run_of(source.head)

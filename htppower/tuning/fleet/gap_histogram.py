@@ -1,0 +1,139 @@
+"""Gaps as counts and sums in bins: some kilobytes however many there are, and those of two files are added up."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from htppower.tuning.fleet.bins import BINS, EDGES, EDGES_US
+from htppower.votes.field_repr import field_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+_NOTHING = (0,) * BINS
+# Sums are made in 64 bits. Gaps of one session do not overlap, so that only times from nowhere come near this.
+_MOST_US = 2**62
+PPM = 1_000_000
+
+
+@attrs.frozen
+class GapHistogram:
+    """How many gaps fall into each bin, and how long they are together.
+
+    What a time-out costs is exact where the time-out is an edge of a bin. A gap that is as long as the time-out is
+    beyond it: the alarm rings before the inference begins.
+
+    Attributes:
+        counts: the gaps in each bin of ``EDGES_US``.
+        sums_us: how long those are together, in us.
+    """
+
+    counts: tuple[int, ...] = _NOTHING
+    sums_us: tuple[int, ...] = _NOTHING
+
+    __repr__ = field_repr
+
+    @classmethod
+    def of(cls, gaps_us: NDArray[np.int64]) -> GapHistogram:
+        """Count gaps.
+
+        Raises:
+            ValueError: a gap is below 0, or all together are 2^62 us and more.
+        """
+        if not gaps_us.size:
+            return cls()
+        if int(gaps_us.min()) < 0 or float(gaps_us.sum(dtype=np.float64)) >= _MOST_US:
+            raise ValueError("the gaps between its inferences are below 0, or longer than 146,000 years")
+        bins = np.searchsorted(EDGES, gaps_us, side="right") - 1
+        sums_us = np.zeros(BINS, dtype=np.int64)
+        np.add.at(sums_us, bins, gaps_us)
+        return cls(tuple(np.bincount(bins, minlength=BINS).tolist()), tuple(sums_us.tolist()))
+
+    def __add__(self, other: GapHistogram) -> GapHistogram:
+        """Return the counts of the gaps of both."""
+        return GapHistogram(
+            tuple(map(operator.add, self.counts, other.counts)), tuple(map(operator.add, self.sums_us, other.sums_us))
+        )
+
+    @property
+    def gaps(self) -> int:
+        """How many gaps there are."""
+        return sum(self.counts)
+
+    def costs_us(self, break_even_us: int) -> tuple[int, ...]:
+        """Return what each edge costs as a time-out, in us raised and idle; a raise costs the break-even time.
+
+        A gap shorter than the time-out costs its length, every other the time-out and the break-even time.
+        """
+        below_us = itertools.accumulate(self.sums_us, initial=0)
+        return tuple(
+            below + beyond * (edge + break_even_us)
+            for below, beyond, edge in zip(below_us, self.beyond(), EDGES_US, strict=False)
+        )
+
+    def beyond(self) -> tuple[int, ...]:
+        """Return for each edge how many gaps are at least as long: the cold starts of that time-out."""
+        every = self.gaps
+        return tuple(every - below for below in itertools.accumulate(self.counts[:-1], initial=0))
+
+    def quantile_us(self, share_ppm: int) -> tuple[int, int | None]:
+        """Return two edges: of the gaps in order, the one at this share is no shorter than the first.
+
+        It is shorter than the second, which is None in the last bin.
+
+        Args:
+            share_ppm: the share, in millionths; 500,000 is the median.
+
+        Raises:
+            ValueError: there are no gaps, or the share is not in 0 to 1,000,000.
+        """
+        if not self.gaps or not 0 <= share_ppm <= PPM:
+            raise ValueError("a quantile is of one gap at least, and of a share from 0 to 1,000,000 ppm")
+        rank = max(1, -(-self.gaps * share_ppm // PPM))
+        place = next(at for at, up_to in enumerate(itertools.accumulate(self.counts)) if up_to >= rank)
+        return EDGES_US[place], EDGES_US[place + 1] if place + 1 < BINS else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as JSON takes them, without the empty bins at both ends."""
+        taken = [place for place, count in enumerate(self.counts) if count]
+        first, end = (taken[0], taken[-1] + 1) if taken else (0, 0)
+        return {"first_bin": first, "counts": self.counts[first:end], "sums_us": self.sums_us[first:end]}
+
+    @classmethod
+    def from_json(cls, value: Any) -> GapHistogram:
+        """Return what ``as_json`` made.
+
+        Raises:
+            ValueError: no gaps make such counts.
+        """
+        try:
+            first, counts, sums_us = (value[name] for name in ("first_bin", "counts", "sums_us"))
+            sound = type(first) is int and 0 <= first <= BINS - max(len(counts), len(sums_us))
+            before = (0,) * (first if sound else 0)
+            made = cls(*((*before, *each, *_NOTHING[len(before) + len(each) :]) for each in (counts, sums_us)))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no counts of gaps: {error}") from None
+        if not sound or not all(map(_possible, made.counts, made.sums_us, EDGES_US, (*EDGES_US[1:], None))):
+            raise ValueError("no gaps make such counts")
+        return made
+
+
+def merged(counts: Iterable[GapHistogram]) -> GapHistogram:
+    """Return the counts of the gaps of all."""
+    return reduce(operator.add, counts, GapHistogram())
+
+
+def _possible(count: Any, sum_us: Any, edge_us: int, next_us: int | None) -> bool:
+    """Return whether so many gaps of a bin can be so long together."""
+    if type(count) is not int or type(sum_us) is not int or count < 0:
+        return False
+    longest_us = _MOST_US if next_us is None else next_us - 1
+    return count * edge_us <= sum_us <= count * longest_us

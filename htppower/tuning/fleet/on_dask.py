@@ -1,0 +1,215 @@
+"""Reads the files of a fleet on a Dask cluster: of this machine, or one that runs already. Needs the extra ``fleet``.
+
+Dask gives the chunks of a worker that dies to the others. A chunk on which several workers died is read again file by
+file, so that one file that kills its readers is named, and the others are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from htppower._version import __version__
+from htppower.errors import printable
+from htppower.tuning.fleet import worker_setup
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.reading import read_chunk
+from htppower.tuning.fleet.records import ReadChunk, Unread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from distributed import Client, Future
+
+    from htppower.tuning.fleet.chunks import Chunks
+    from htppower.tuning.fleet.one_process import Reader
+    from htppower.tuning.fleet.records import Question, TraceFile
+
+_CONNECTING_S = 10
+_FIRST_WORKER_S = 30
+_LOOKING_S = 10
+# Chunks that each thread of a worker has: one is read, the next lies there already.
+_CHUNKS_A_THREAD = 2
+
+
+def has_dask() -> bool:
+    """Return whether the extra ``fleet`` is installed."""
+    try:
+        import distributed  # noqa: F401, PLC0415 - takes long to import
+    except ImportError:
+        return False
+    return True
+
+
+def on_this_machine(jobs: int) -> Reader:
+    """Return what reads in so many processes on this machine."""
+
+    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        if chunks:
+            with _cluster_here(jobs) as client:
+                yield from read_on(client, chunks, question)
+
+    return read
+
+
+def on_cluster(address: str, tell: Callable[[str], None] = lambda _: None) -> Reader:
+    """Return what reads on a cluster that runs, by the address of its scheduler; it raises what ``read_on`` does.
+
+    Args:
+        address: such as ``tcp://10.0.0.1:8786``.
+        tell: is told where nothing goes on because there is no worker.
+    """
+
+    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        if chunks:
+            with _cluster_at(address) as client:
+                yield from read_on(client, chunks, question, tell)
+
+    return read
+
+
+@contextlib.contextmanager
+def _cluster_here(jobs: int) -> Iterator[Client]:
+    """Yield a client of a cluster of so many processes on this machine, which ends with it."""
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - takes long to import
+
+    # No dashboard: nobody looks at it, and its port may be taken. What matters in the logs is told as errors of ours.
+    started = LocalCluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+        preload=[worker_setup.__name__],
+    )
+    with started as cluster, Client(cluster) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def _cluster_at(address: str) -> Iterator[Client]:
+    """Yield a client of a cluster that runs, which runs on afterwards.
+
+    Raises:
+        FleetError: no scheduler answers there, or it has no worker.
+    """
+    from distributed import Client  # noqa: PLC0415 - takes long to import
+
+    try:
+        client = Client(address, timeout=_CONNECTING_S)
+    except (OSError, ValueError, TypeError) as error:
+        said = printable(str(error))
+        raise FleetError(f"no Dask scheduler answers at {address}: {said}; start one with: dask scheduler") from None
+    with _quiet("distributed.client"), client:
+        try:
+            client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
+        except asyncio.TimeoutError:
+            said = f"has had no worker for {_FIRST_WORKER_S} s; start one with: dask worker {address}"
+            raise FleetError(f"the Dask scheduler at {address} {said}") from None
+        yield client
+
+
+@contextlib.contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Keep a logger from printing what is told as an error of ours."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def read_on(
+    client: Client, chunks: Chunks, question: Question, tell: Callable[[str], None] = lambda _: None
+) -> Generator[ReadChunk, None, None]:
+    """Yield each chunk when it is read.
+
+    Args:
+        client: of the cluster.
+        chunks: the files.
+        question: what is asked of each.
+        tell: is told where nothing goes on because there is no worker.
+
+    Raises:
+        FleetError: the cluster is gone, or its workers can't run htppower, or have another version of it.
+    """
+    under_way: dict[Future[ReadChunk], list[TraceFile]] = {}
+    try:
+        while True:
+            readers = max(1, sum(_threads(client).values()))
+            while len(under_way) < _CHUNKS_A_THREAD * readers and (files := chunks.next(readers)):
+                under_way[_submitted(client, files, question)] = files
+            if not under_way:
+                return
+            for future in _done(client, under_way, tell):
+                files = under_way.pop(future)
+                read = _result(future, files)
+                if read is None:
+                    under_way.update((_submitted(client, [each], question), [each]) for each in files)
+                else:
+                    chunks.took(files, read.took_s)
+                    yield read
+    finally:
+        # Whoever stops early leaves no work behind on a cluster that others use, too.
+        with contextlib.suppress(Exception):
+            client.cancel(list(under_way))
+
+
+def _submitted(client: Client, files: list[TraceFile], question: Question) -> Future[ReadChunk]:
+    # Impure: a file that has changed since is read again, though its name is the same.
+    return client.submit(read_chunk, files, question, pure=False)
+
+
+def _threads(client: Client) -> dict[str, int]:
+    """Return how many threads each worker has."""
+    try:
+        found: dict[str, int] = client.nthreads()
+    except (OSError, asyncio.TimeoutError):
+        raise _lost() from None
+    return found
+
+
+def _done(
+    client: Client, under_way: dict[Future[ReadChunk], Any], tell: Callable[[str], None]
+) -> list[Future[ReadChunk]]:
+    """Wait until one is done, and return all that are."""
+    from distributed import wait  # noqa: PLC0415 - takes long to import
+    from distributed.client import FuturesCancelledError  # noqa: PLC0415
+
+    while True:
+        try:
+            return list(wait(list(under_way), timeout=_LOOKING_S, return_when="FIRST_COMPLETED").done)
+        except asyncio.TimeoutError:
+            if not _threads(client):
+                tell("the cluster has no worker: waiting for one")
+        except (FuturesCancelledError, asyncio.CancelledError, OSError):
+            raise _lost() from None
+
+
+def _result(future: Future[ReadChunk], files: list[TraceFile]) -> ReadChunk | None:
+    """Return what a chunk came to; None where it is to be read file by file."""
+    from distributed import KilledWorker  # noqa: PLC0415 - as above
+
+    if future.status in {"cancelled", "lost"}:
+        raise _lost()
+    error = future.exception() if future.status == "error" else None
+    if isinstance(error, KilledWorker):
+        if len(files) > 1:
+            return None
+        why = "every worker that read it died; it may not fit into their memory"
+        return ReadChunk((Unread(files[0].path, f"{files[0].path}: {why}"),), 0.0, __version__)
+    if error is not None:
+        said = printable(f"{type(error).__name__}: {error}")
+        raise FleetError(f"a worker can't run htppower {__version__}: {said}; install htppower[fleet] where it runs")
+    read = future.result()
+    if not isinstance(read, ReadChunk) or read.version != __version__:
+        found = getattr(read, "version", "another")
+        raise FleetError(f"a worker has htppower {found}, and this is {__version__}: install the same on both")
+    return read
+
+
+def _lost() -> FleetError:
+    return FleetError("the Dask cluster is gone; what was read is kept where there is an output: run it again")

@@ -1,0 +1,101 @@
+"""What was read so far, in a file: a line of JSON for each trace file, appended; so it is whole whenever it ends.
+
+A line counts as long as the file that it is of is as it was, by path, size and time of its last change, and the same is
+asked of it. A line that is broken, as the last one of a run that was killed may be, is read again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.records import FileGaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from htppower.tuning.fleet.records import Question, TraceFile
+
+# Another number where bins or learners change: their answers do not go together.
+_HEADER = {"htppower": "gaps of a fleet", "format_version": 1}
+
+
+class ResultsFile:
+    """The answers in a file, which grows by each chunk.
+
+    Attributes:
+        found: the answers that it had, by file.
+        broken: how many lines were no answers.
+    """
+
+    def __init__(self, path: Path, question: Question, descriptor: int) -> None:
+        self._asked = json.loads(json.dumps(question.as_json()))
+        self._descriptor = descriptor
+        self.found: dict[TraceFile, FileGaps] = {}
+        self.broken = 0
+        lines = path.read_bytes().split(b"\n")
+        if len(lines) == 1 and _line(_HEADER).startswith(lines[0]):
+            os.ftruncate(descriptor, 0)  # it is new, or its first run ended before the header did
+            lines = [b""]
+        if any(lines) and _parsed(lines[0]) != _HEADER:
+            raise FleetError(f"{path}: is no file of results of a fleet; name another output, or move it away")
+        for line in filter(None, lines[1:]):
+            self._take(line)
+        self._before = b"\n" if lines[-1] else b""
+        if not any(lines):
+            self._write(_line(_HEADER))
+
+    def _take(self, line: bytes) -> None:
+        try:
+            kept = _parsed(line)
+            answer = FileGaps.from_json(kept["answer"])
+            if kept["asked"] == self._asked:
+                self.found[answer.file] = answer
+        except (ValueError, KeyError, TypeError):
+            self.broken += 1
+
+    def keep(self, answers: Iterable[FileGaps]) -> None:
+        """Append answers, in one write.
+
+        Raises:
+            OSError: they can't be written.
+        """
+        lines = [_line({"asked": self._asked, "answer": each.as_json()}) for each in answers]
+        if lines:
+            self._write(b"".join(lines))
+
+    def _write(self, data: bytes) -> None:
+        left = memoryview(self._before + data)
+        self._before = b""
+        while left:
+            left = left[os.write(self._descriptor, left) :]
+
+
+@contextlib.contextmanager
+def results_file(path: Path, question: Question) -> Iterator[ResultsFile]:
+    """Yield the answers that are kept in a file, which is made where it is not there.
+
+    Raises:
+        FleetError: it is something else.
+        OSError: it can't be read or written.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        yield ResultsFile(path, question, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,99 @@
+"""Which files of a folder are traces."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from fleets import recording
+
+from htppower.tuning.fleet.files import trace_files
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.reading import read_chunk
+from htppower.tuning.fleet.records import FileGaps, Question, TraceFile
+
+
+def made(folder: Path, *names: str, text: str = "begin_us,end_us\n1,2\n") -> None:
+    """Write files."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def names(folder: Path, **options: object) -> list[str]:
+    """Return the files that are found, as they are called below the folder."""
+    found = trace_files(folder, **options)  # type: ignore[arg-type]
+    return [Path(each.path).relative_to(folder.absolute()).as_posix() for each in found]
+
+
+def test_all_files_below_are_found_in_order(tmp_path: Path) -> None:
+    """Folders below are looked into, hidden names are left out, and the order is that of the paths."""
+    made(tmp_path, "b.csv", "a.json", "deep/c.csv", ".hidden", ".git/d.csv", "deep/.e.csv")
+    assert names(tmp_path) == ["a.json", "b.csv", "deep/c.csv"]
+    assert names(tmp_path, pattern="*.csv") == ["b.csv", "deep/c.csv"]
+
+
+def test_what_is_written_is_no_trace(tmp_path: Path) -> None:
+    """A profile and its results may lie in the folder of the traces, also when they are named through a link."""
+    made(tmp_path / "real", "a.csv", "fleet.yaml", "fleet.fleet.jsonl")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    but = [tmp_path / "link" / "fleet.yaml", tmp_path / "real" / "fleet.fleet.jsonl"]
+    assert names(tmp_path / "real", but=but) == ["a.csv"]
+    assert names(tmp_path / "link", but=but) == ["a.csv"]
+
+
+def test_a_file_is_known_by_path_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path is from the root, however the folder is named, since a worker may be elsewhere."""
+    made(tmp_path, "a.csv", text="12345")
+    os.utime(tmp_path / "a.csv", ns=(3, 7))
+    monkeypatch.chdir(tmp_path)
+    assert trace_files(Path()) == (TraceFile(str(tmp_path / "a.csv"), 5, 7),)
+
+
+def test_a_trace_in_parts_is_one(tmp_path: Path) -> None:
+    """Of a file that was split the first part stands for all, with their bytes and their latest time."""
+    made(tmp_path, "log.jsonab", "log.jsonaa", "log.jsonac", text="[]")
+    for number, part in enumerate("abc"):
+        os.utime(tmp_path / f"log.jsona{part}", ns=(1, 10 - number))
+    assert trace_files(tmp_path) == (TraceFile(str(tmp_path / "log.jsonaa"), 6, 10),)
+
+
+def test_parts_of_which_one_is_missing_are_named_by_their_reader(tmp_path: Path) -> None:
+    """They are found one by one, and none is lost without a word."""
+    made(tmp_path, "log.jsonaa", "log.jsonac", text="[]")
+    assert names(tmp_path) == ["log.jsonaa", "log.jsonac"]
+
+
+def test_a_recording_stands_for_its_older_files(tmp_path: Path) -> None:
+    """They are read with it, so that none of its inferences counts twice; those of other tools are read alone."""
+    made(tmp_path, "camera.json", "camera.json.1", "camera.json.2", text=recording([5]))
+    made(tmp_path, "other.csv", "other.csv.1")
+    assert names(tmp_path) == ["camera.json", "other.csv", "other.csv.1"]
+    assert trace_files(tmp_path)[0].size == 3 * len(recording([5]))
+
+
+def test_older_files_of_another_run_are_traces_of_their_own(tmp_path: Path) -> None:
+    """They are not read with the recording, and so they are not lost: all inferences are read once."""
+    made(tmp_path, "camera.json", "camera.json.1", text=recording([5]))
+    made(tmp_path, "camera.json.2", "camera.json.3", text=recording([5], pid=2))
+    assert names(tmp_path) == ["camera.json", "camera.json.2", "camera.json.3"]
+    read = read_chunk(trace_files(tmp_path), Question(1))
+    assert sum(each.inferences for each in read.answers if isinstance(each, FileGaps)) == 4 * 2
+
+
+def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
+    """Its reader says that it is not there."""
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    assert trace_files(tmp_path) == (TraceFile(str(tmp_path / "gone"), 0, 0),)
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
+    """So is one without any file of the pattern, which the message names."""
+    made(tmp_path, ".hidden")
+    with pytest.raises(FleetError, match="there is no file in it; name a folder"):
+        trace_files(tmp_path)
+    made(tmp_path, "a.csv")
+    with pytest.raises(FleetError, match=r"no file whose name is like \*\.json in it"):
+        trace_files(tmp_path, "*.json")

@@ -1,0 +1,135 @@
+"""A fleet is read file by file, goes on where it was stopped, and leaves out what can't be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fleets import write_fleet
+
+from htppower.profiles.sustain import Adaptive
+from htppower.tuning.fleet.files import trace_files
+from htppower.tuning.fleet.fleet import read_fleet
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.reading import read_chunk
+from htppower.tuning.fleet.records import FileGaps, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from htppower.tuning.fleet.chunks import Chunks
+    from htppower.tuning.fleet.one_process import Reader
+    from htppower.tuning.fleet.records import ReadChunk, TraceFile
+
+_QUESTION = Question(100_000, (Adaptive(100_000),))
+_FILES = 12
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[TraceFile, ...]:
+    """Return the files of a fleet."""
+    write_fleet(tmp_path / "traces", _FILES, 20)
+    return trace_files(tmp_path / "traces")
+
+
+def one_by_one(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+    """Yield each file as a chunk of its own."""
+    while files := chunks.next():
+        for file in files:
+            yield read_chunk([file], question)
+
+
+def stopped_after(number: int) -> Reader:
+    """Return what reads so many files, and then is stopped by Ctrl-C."""
+
+    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        for done, each in enumerate(one_by_one(chunks, question)):
+            if done == number:
+                raise KeyboardInterrupt
+            yield each
+
+    return read
+
+
+def test_every_file_is_read_once(files: tuple[TraceFile, ...]) -> None:
+    """The answers are by path, however they come, and the progress adds up to the number of files."""
+    done: list[int] = []
+    fleet = read_fleet(files, _QUESTION, progress=done.append)
+    assert [each.file for each in fleet.answers] == list(files)
+    assert fleet.unread == ()
+    assert sum(done) == _FILES
+    assert read_fleet(files, _QUESTION, read=one_by_one) == fleet
+
+
+def test_a_run_that_was_stopped_is_gone_on_with(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
+    """After Ctrl-C only the files that are left are read, and the answers are those of a run in one go."""
+    results = tmp_path / "results.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        read_fleet(files, _QUESTION, read=stopped_after(5), results=results)
+    seen: list[str] = []
+    done: list[int] = []
+
+    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        for each in one_by_one(chunks, question):
+            seen.extend(answer.file.path for answer in each.answers if isinstance(answer, FileGaps))
+            yield each
+
+    fleet = read_fleet(files, _QUESTION, read=read, results=results, progress=done.append)
+    assert len(seen) == _FILES - 5
+    assert (fleet.kept, sum(done)) == (5, _FILES)
+    assert fleet.answers == read_fleet(files, _QUESTION).answers
+    assert read_fleet(files, _QUESTION, read=stopped_after(0), results=results).kept == _FILES
+
+
+def test_a_file_that_has_changed_is_read_again(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
+    """By its size or its time; the others are not."""
+    results = tmp_path / "results.jsonl"
+    read_fleet(files, _QUESTION, results=results)
+    with open(files[3].path, "a", encoding="utf-8") as file:  # noqa: PTH123 - a text
+        file.write("\n")
+    changed = trace_files(tmp_path / "traces")
+    fleet = read_fleet(changed, _QUESTION, results=results)
+    assert fleet.kept == _FILES - 1
+    assert [each.file for each in fleet.answers] == list(changed)
+
+
+def test_what_can_not_be_read_is_left_out_and_tried_again(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
+    """It is named with its error; it is not kept, since it may be mended without a change of its bytes."""
+    (tmp_path / "traces" / "bad.csv").write_text("nothing", encoding="utf-8")
+    every, results = trace_files(tmp_path / "traces"), tmp_path / "results.jsonl"
+    for _ in range(2):
+        fleet = read_fleet(every, _QUESTION, results=results)
+        assert [each.file for each in fleet.answers] == list(files)
+        (unread,) = fleet.unread
+        assert unread.path.endswith("bad.csv")
+        assert "no column" in unread.why
+
+
+def test_where_none_can_be_read_that_is_an_error(tmp_path: Path) -> None:
+    """It names the first files, and how many more there are."""
+    for number in range(5):
+        (tmp_path / f"bad{number}").write_text("nothing", encoding="utf-8")
+    with pytest.raises(FleetError, match=r"none of 5 files can be read:\n.*bad0.*\n.*bad1.*\n.*bad2.*\nand 2 more"):
+        read_fleet(trace_files(tmp_path), _QUESTION)
+
+
+def test_what_reads_is_closed_when_it_fails(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
+    """Whoever is stopped while an answer is kept ends the reader at once, and with it a cluster."""
+    ended: list[bool] = []
+
+    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        try:
+            yield from one_by_one(chunks, question)
+        finally:
+            ended.append(True)
+
+    def stop(_: int) -> None:
+        if stopping:
+            raise KeyboardInterrupt
+        stopping.append(True)
+
+    stopping: list[bool] = []
+    with pytest.raises(KeyboardInterrupt):
+        read_fleet(files, _QUESTION, read=read, progress=stop)
+    assert ended == [True]

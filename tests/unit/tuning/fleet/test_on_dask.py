@@ -1,0 +1,171 @@
+"""What is made of workers that die, that can't run htppower, and of a cluster that is gone; Dask is stood in for.
+
+The real one is in ``tests/process/test_fleet.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from fleets import write_fleet
+
+distributed = pytest.importorskip("distributed")
+
+from htppower.tuning.fleet import on_dask  # noqa: E402 - only where Dask is
+from htppower.tuning.fleet.chunks import Chunks  # noqa: E402
+from htppower.tuning.fleet.files import trace_files  # noqa: E402
+from htppower.tuning.fleet.fleet_error import FleetError  # noqa: E402
+from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine, read_on  # noqa: E402
+from htppower.tuning.fleet.reading import read_chunk  # noqa: E402
+from htppower.tuning.fleet.records import FileGaps, Question, TraceFile, Unread  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+_QUESTION = Question(100_000)
+_FILES = 12
+
+
+class _Future:
+    def __init__(self, result: object = None, error: Exception | None = None, status: str = "finished") -> None:
+        self.status = status if error is None else "error"
+        self._result = result
+        self._error = error
+
+    def result(self) -> object:
+        return self._result
+
+    def exception(self) -> Exception | None:
+        return self._error
+
+
+class _Cluster:
+    """Runs what is submitted at once, and is asked in place of a client of Dask."""
+
+    def __init__(self, outcome: Callable[[Sequence[TraceFile]], _Future]) -> None:
+        self.cancelled: list[_Future] = []
+        self.submitted: list[list[TraceFile]] = []
+        self._outcome = outcome
+
+    def nthreads(self) -> dict[str, int]:
+        return {"a": 1, "b": 1}
+
+    def submit(self, _work: object, files: list[TraceFile], _question: Question, *, pure: bool) -> _Future:
+        assert not pure
+        self.submitted.append(files)
+        return self._outcome(files)
+
+    def cancel(self, futures: list[_Future]) -> None:
+        self.cancelled += futures
+
+
+def _read(files: Sequence[TraceFile]) -> _Future:
+    return _Future(read_chunk(files, _QUESTION))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TraceFile, ...]:
+    """Return the files of a fleet; what is submitted is done one at a time, in its order."""
+    write_fleet(tmp_path, _FILES, 5)
+    monkeypatch.setattr(on_dask, "_done", lambda _client, under_way, _tell: [next(iter(under_way))])
+    return trace_files(tmp_path)
+
+
+def read_by(cluster: _Cluster, files: Sequence[TraceFile]) -> list[FileGaps | Unread]:
+    """Return the answers of all files."""
+    client: Any = cluster
+    return [answer for chunk in read_on(client, Chunks(files), _QUESTION) for answer in chunk.answers]
+
+
+def test_all_is_read_and_nothing_is_left_behind(files: tuple[TraceFile, ...]) -> None:
+    """Every file is submitted once, and nothing is under way in the end."""
+    cluster = _Cluster(_read)
+    answers = read_by(cluster, files)
+    assert {each.file for each in answers if isinstance(each, FileGaps)} == set(files)
+    assert sum(map(len, cluster.submitted)) == len(answers) == _FILES
+    assert cluster.cancelled == []
+
+
+def test_a_file_that_kills_its_readers_is_named_alone(files: tuple[TraceFile, ...]) -> None:
+    """The chunk that it is in is read again file by file, so that the others of it are read."""
+    poison = files[5]
+
+    def outcome(chunk: Sequence[TraceFile]) -> _Future:
+        return _Future(error=distributed.KilledWorker("read", None, 3)) if poison in chunk else _read(chunk)
+
+    answers = read_by(_Cluster(outcome), files)
+    assert [each for each in answers if isinstance(each, Unread)] == [
+        Unread(poison.path, f"{poison.path}: every worker that read it died; it may not fit into their memory")
+    ]
+    assert {each.file for each in answers if isinstance(each, FileGaps)} == set(files) - {poison}
+
+
+def test_a_worker_of_another_version_is_refused(files: tuple[TraceFile, ...]) -> None:
+    """Its bins and learners may be others; what is under way elsewhere is cancelled."""
+
+    def outcome(chunk: Sequence[TraceFile]) -> _Future:
+        return _Future(attrs.evolve(read_chunk(chunk, _QUESTION), version="0.0.1"))
+
+    cluster = _Cluster(outcome)
+    (single,) = files[:1]
+    with pytest.raises(FleetError, match=r"a worker has htppower 0\.0\.1, and this is .*: install the same on both"):
+        read_by(cluster, [attrs.evolve(single, size=2**21), *[attrs.evolve(each, size=2**20) for each in files[1:]]])
+    assert len(cluster.submitted) == 4
+    assert len(cluster.cancelled) == 3
+
+
+def test_a_worker_without_htppower_is_told(files: tuple[TraceFile, ...]) -> None:
+    """The message says what to install there."""
+    cluster = _Cluster(lambda _: _Future(error=ModuleNotFoundError("No module named 'htppower'")))
+    with pytest.raises(FleetError, match=r"No module named 'htppower'; install htppower\[fleet\] where it runs"):
+        read_by(cluster, files)
+
+
+def test_a_cluster_that_is_gone_is_told(files: tuple[TraceFile, ...]) -> None:
+    """By its futures, by a call to it, and while waiting."""
+    with pytest.raises(FleetError, match="the Dask cluster is gone"):
+        read_by(_Cluster(lambda _: _Future(status="cancelled")), files)
+
+    class _Gone(_Cluster):
+        def nthreads(self) -> dict[str, int]:
+            raise OSError("closed")
+
+    with pytest.raises(FleetError, match="the Dask cluster is gone"):
+        read_by(_Gone(_read), files)
+
+
+def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is told each time nothing was done for a while; a cluster that is busy is waited for without a word."""
+    threads: list[dict[str, int]] = [{}, {"a": 1}]
+    waits = iter([asyncio.TimeoutError(), asyncio.TimeoutError(), None])
+
+    def wait(futures: list[object], **_: object) -> Any:
+        error = next(waits)
+        if error is not None:
+            raise error
+        return type("Done", (), {"done": futures})
+
+    monkeypatch.setattr(distributed, "wait", wait)
+    told: list[str] = []
+    client: Any = type("Client", (), {"nthreads": lambda _: threads.pop(0)})()
+    under_way: Any = {"future": []}
+    assert on_dask._done(client, under_way, told.append) == ["future"]
+    assert told == ["the cluster has no worker: waiting for one"]
+    assert threads == []
+
+
+def test_no_cluster_is_started_for_nothing() -> None:
+    """Where an earlier run has read all, none is asked for; this address has no port."""
+    assert list(on_cluster("nowhere")(Chunks([]), _QUESTION)) == []
+    assert list(on_this_machine(2)(Chunks([]), _QUESTION)) == []
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    """The error names it, and says how to start a scheduler."""
+    reading = on_cluster("nowhere")(Chunks([TraceFile("a", 1, 1)]), _QUESTION)
+    with pytest.raises(FleetError, match=r"no Dask scheduler answers at nowhere: .*start one with: dask scheduler"):
+        list(reading)

@@ -1,0 +1,131 @@
+"""What a worker returns of a file, and of one that can't be read."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from fleets import recording
+
+from htppower import __version__
+from htppower.profiles.sustain import Adaptive
+from htppower.sustain.learner import make_learner
+from htppower.tuning.fleet import reading
+from htppower.tuning.fleet.gap_histogram import GapHistogram
+from htppower.tuning.fleet.reading import read_chunk, read_file
+from htppower.tuning.fleet.records import Cost, FileGaps, Question, TraceFile, Unread
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LEARNT = (Adaptive(100_000), Adaptive(cold_starts_ppm=100_000))
+_CSV = (
+    "session,begin_us,end_us\ncamera,0,10\ncamera,40,50\nmic,45,60\ncamera,50,80\nmic,1060,1070\ncamera,100080,100090\n"
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> TraceFile:
+    """Return a file of two sessions."""
+    (tmp_path / "a.csv").write_text(_CSV, encoding="utf-8")
+    return TraceFile.at(tmp_path / "a.csv")
+
+
+def test_gaps_are_those_of_each_session(file: TraceFile) -> None:
+    """What another session does in a gap does not shorten it; touching inferences have a gap of 0."""
+    answer = read_file(file, Question(500))
+    assert answer == FileGaps(
+        file, 2, 6, GapHistogram.of(np.array([30, 0, 100_000, 1_000])), clairvoyant_us=30 + 0 + 500 + 500
+    )
+
+
+def test_a_session_can_be_asked_for(file: TraceFile) -> None:
+    """Then the others do not count; a file without it is named."""
+    answer = read_file(file, Question(500, session="mic"))
+    assert isinstance(answer, FileGaps)
+    assert (answer.sessions, answer.inferences, answer.gaps.gaps) == (1, 2, 1)
+    assert read_file(file, Question(500, session="gps")) == Unread(
+        file.path, f"{file.path}: has no inference of a session 'gps'"
+    )
+
+
+def test_learners_run_gap_by_gap(tmp_path: Path) -> None:
+    """Each session has a learner of its own; a gap as long as its time-out is a cold start."""
+    drawn = np.random.default_rng(7)
+    gaps_us = [drawn.lognormal(11, 2, 400).astype(np.int64).tolist(), [100_000, 100_000, 99_999]]
+    (tmp_path / "a.json").write_text(recording(gaps_us[0], "one"), encoding="utf-8")
+    (tmp_path / "b.json").write_text(recording(gaps_us[1], "two"), encoding="utf-8")
+    expected = []
+    for sustain in _LEARNT:
+        for gaps in gaps_us:
+            learner, cost_us, cold = make_learner(sustain), 0, 0
+            for gap in gaps:
+                warm = gap < learner.time_out_us
+                cost_us += gap if warm else learner.time_out_us + 70_000
+                cold += not warm
+                learner.learn(gap)
+            expected.append(Cost(cost_us, cold))
+    question = Question(70_000, _LEARNT)
+    answers = read_chunk([TraceFile.at(tmp_path / name) for name in ("a.json", "b.json")], question).answers
+    found = [each.learnt for each in answers if isinstance(each, FileGaps)]
+    assert [found[0][0], found[1][0], found[0][1], found[1][1]] == expected
+    assert expected[1].cold_starts > 0
+
+
+def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
+    """The answers are in the order of the files, and all of it goes from process to process."""
+    gone = TraceFile(f"{file.path}.gone", 0, 0)
+    read = read_chunk([gone, file, gone], Question(500, _LEARNT))
+    assert [type(each) for each in read.answers] == [Unread, FileGaps, Unread]
+    assert read.took_s > 0
+    assert read.version == __version__
+    assert pickle.loads(pickle.dumps(read)) == read  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "is empty"), (b"hello", "no column"), (b"{}", "no trace events"), (b"\0" * 99, "is no text")],
+)
+def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+    """The reader's error says which file it is, and what is wrong."""
+    (tmp_path / "x").write_bytes(content)
+    found = read_file(TraceFile.at(tmp_path / "x"), Question(500))
+    assert isinstance(found, Unread)
+    assert found.path == str(tmp_path / "x")
+    assert str(tmp_path / "x") in found.why
+    assert said in found.why
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such pipes")
+def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    """Nobody writes into it, so reading it would never end."""
+    os.mkfifo(tmp_path / "pipe")
+    found = read_file(TraceFile.at(tmp_path / "pipe"), Question(500))
+    assert isinstance(found, Unread)
+    assert "is no file, but a pipe" in found.why
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied"), "Permission denied"),
+        (MemoryError(), "MemoryError"),
+        (RuntimeError("x"), "x"),
+    ],
+)
+def test_whatever_goes_wrong_stops_no_other_file(
+    file: TraceFile, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    """An error that no reader foresaw is told with the file's name, too."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(reading, "read_trace", fail)
+    found = read_file(file, Question(500))
+    assert isinstance(found, Unread)
+    assert found.why.startswith(f"{file.path}: ")
+    assert said in found.why
