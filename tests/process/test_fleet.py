@@ -1,0 +1,109 @@
+"""A fleet is read on a real Dask cluster, of which a worker is killed while it reads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from fleets import write_fleet
+
+distributed = pytest.importorskip("distributed", reason="the extra fleet is not installed")
+
+from htppower.profiles.sustain import Adaptive  # noqa: E402 - only where Dask is
+from htppower.tuning.fleet.files import trace_files  # noqa: E402
+from htppower.tuning.fleet.fleet import read_fleet  # noqa: E402
+from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine  # noqa: E402
+from htppower.tuning.fleet.records import Question  # noqa: E402
+from htppower.tuning.fleet.settle import settle  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from htppower.tuning.fleet.records import TraceFile
+
+_FILES = 24
+_QUESTION = Question(100_000, (Adaptive(100_000),))
+_DEADLINE_S = 60
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
+    """Return traces that are three to a chunk, and a file that is none."""
+    folder = tmp_path_factory.mktemp("fleet")
+    write_fleet(folder, _FILES, 2_500)
+    (folder / "notes.txt").write_text("no trace", encoding="utf-8")
+    return trace_files(folder)
+
+
+@contextlib.contextmanager
+def dask(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Yield a process of Dask's command; it is killed in the end, if it still runs."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-m", "dask", *arguments], **quiet) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Yield the address of a scheduler, and its two workers."""
+    named = tmp_path / "scheduler.json"
+    quick = ("--scheduler-file", str(named), "--no-dashboard")
+    with dask("scheduler", *quick, "--port", "0"), contextlib.ExitStack() as stack:
+        mine = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
+        workers = [stack.enter_context(dask("worker", *quick, *mine)) for _ in range(2)]
+        scheduler = address(named)
+        with distributed.Client(scheduler) as client:
+            client.wait_for_workers(len(workers), timeout=_DEADLINE_S)
+        yield scheduler, workers
+
+
+def address(named: Path) -> str:
+    """Return the address in the file that a scheduler writes."""
+    deadline_s = time.monotonic() + _DEADLINE_S
+    while time.monotonic() < deadline_s:
+        with contextlib.suppress(OSError, ValueError):
+            found: str = json.loads(named.read_text(encoding="utf-8"))["address"]
+            return found
+        time.sleep(0.02)
+    raise AssertionError("the scheduler does not start")
+
+
+def test_a_worker_that_is_killed_costs_no_file(
+    files: tuple[TraceFile, ...], cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    """What it had under way the other one reads; the result is that of one process, and the next run reads nothing."""
+    scheduler, (killed, left) = cluster
+    done: list[int] = []
+
+    def kill_one(number: int) -> None:
+        done.append(number)
+        if killed.poll() is None and sum(done) > 0:
+            killed.kill()
+            killed.wait()
+            assert sum(done) < _FILES // 2
+
+    results = tmp_path / "results.jsonl"
+    fleet = read_fleet(files, _QUESTION, read=on_cluster(scheduler), results=results, progress=kill_one)
+    assert killed.poll() is not None
+    assert left.poll() is None
+    assert sum(done) == len(files) == _FILES + 1
+    alone = read_fleet(files, _QUESTION)
+    assert fleet == alone
+    assert [each.path.rpartition("/")[2] for each in fleet.unread] == ["notes.txt"]
+    assert settle(fleet.answers, _QUESTION) == settle(alone.answers, _QUESTION)
+    again = read_fleet(files, _QUESTION, read=on_cluster(scheduler), results=results)
+    assert (again.answers, again.kept, len(again.unread)) == (fleet.answers, _FILES, 1)
+
+
+def test_processes_of_this_machine_read_the_same(files: tuple[TraceFile, ...]) -> None:
+    """Two of them, started for it and ended with it, return what one does."""
+    assert read_fleet(files, _QUESTION, read=on_this_machine(2)) == read_fleet(files, _QUESTION)
