@@ -1,0 +1,150 @@
+"""``--fleet``: the options, the files that are written, what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from fleets import write_fleet
+
+from htppower import load_profile
+from htppower.cli import tune_fleet as module
+from htppower.cli.tune_fleet import fleet_options, tune_fleet
+from htppower.errors import HtpPowerError
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
+from htppower.tuning.fleet import on_dask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.review.fleet_report import FleetReport
+
+_FILES = 6
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """Return the folder of a fleet."""
+    write_fleet(tmp_path / "traces", _FILES, 30)
+    return tmp_path / "traces"
+
+
+def tuned(folder: Path, **options: object) -> FleetReport:
+    """Return what is best for a fleet at a break-even time of 100 ms."""
+    return tune_fleet(folder, extends="burst", break_even_us=100_000, **options)  # type: ignore[arg-type]
+
+
+def test_the_profile_is_written_and_what_was_read_is_kept(traces: Path) -> None:
+    """Both may lie among the traces: the next run reads neither of them, nor any trace again."""
+    report = tuned(traces, profile=traces / "fleet.yaml")
+    assert (len(report.fleet.answers), report.fleet.kept, report.fleet.unread) == (_FILES, 0, ())
+    assert (traces / "fleet.yaml").read_text(encoding="utf-8") == report.as_profile("fleet")
+    again = tuned(traces, profile=traces / "fleet.yaml")
+    assert (len(again.fleet.answers), again.fleet.kept, again.fleet.unread) == (_FILES, _FILES, ())
+    assert again.settled == report.settled
+
+
+def test_nothing_is_written_without_a_profile(traces: Path) -> None:
+    """A look leaves no file behind."""
+    tuned(traces)
+    assert len(list(traces.iterdir())) == _FILES
+
+
+def test_what_is_learnt_goes_by_what_is_asked(traces: Path) -> None:
+    """A learner by the break-even time, and with a limit one for that share of cold starts."""
+    assert tuned(traces).question.learnt == (Adaptive(100_000),)
+    report = tuned(traces, most_cold_ppm=50_000)
+    assert report.question.learnt == (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000))
+    assert report.most_cold_ppm == 50_000
+
+
+@pytest.mark.parametrize("name", ["fleet", "fleet.txt", "a b.yaml", ".yaml"])
+def test_a_file_that_is_no_profile_is_refused(traces: Path, name: str) -> None:
+    """Its name is that of the profile; nothing is read before that is said."""
+    with pytest.raises(click.UsageError, match="is no file of a profile; name it such as"):
+        tuned(traces, profile=traces / name)
+
+
+def test_jobs_and_a_scheduler_do_not_go_together(traces: Path) -> None:
+    """One says this machine, the other a cluster."""
+    with pytest.raises(click.UsageError, match="leave one out"):
+        tuned(traces, jobs=2, scheduler="tcp://127.0.0.1:1")
+
+
+def test_without_dask_one_process_reads(
+    traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A note says so, and what to install; a scheduler is of no use then."""
+    monkeypatch.setattr(on_dask, "has_dask", lambda: False)
+    assert len(tuned(traces, jobs=2).fleet.answers) == _FILES
+    assert "one process reads, since Dask is not installed: pip install 'htppower[fleet]'" in capsys.readouterr().err
+    with pytest.raises(click.UsageError, match="--scheduler needs Dask: pip install"):
+        tuned(traces, scheduler="tcp://127.0.0.1:1")
+
+
+def test_no_file_that_can_be_read_is_an_error(tmp_path: Path) -> None:
+    """So is a folder without any."""
+    with pytest.raises(HtpPowerError, match="there is no file in it"):
+        tuned(tmp_path)
+    (tmp_path / "a").write_text("nothing", encoding="utf-8")
+    with pytest.raises(HtpPowerError, match="none of 1 files can be read"):
+        tuned(tmp_path)
+
+
+def test_a_run_that_is_interrupted_says_where_it_goes_on(
+    traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C is passed on."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("htppower.tuning.fleet.fleet.read_fleet", stop)
+    with pytest.raises(KeyboardInterrupt):
+        tuned(traces, profile=traces / "fleet.yaml")
+    assert "fleet.fleet.jsonl: the same command goes on from there" in capsys.readouterr().err
+    with pytest.raises(KeyboardInterrupt):
+        tuned(traces)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_is_shown_on_a_terminal_alone(
+    traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is on the standard error, and counts the files."""
+    tuned(traces)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(module, "is_terminal", lambda *, err: err)
+    monkeypatch.setattr("click._termui_impl.isatty", lambda _: True)
+    tuned(traces)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"{_FILES}/{_FILES}" in err
+
+
+def test_the_options_give_the_arguments(traces: Path) -> None:
+    """A command with them hands over what ``tune_fleet`` takes."""
+    seen: dict[str, object] = {}
+
+    @click.command()
+    @fleet_options
+    def command(**options: object) -> None:
+        seen.update(options)
+
+    command.main(["--fleet", str(traces)], standalone_mode=False)
+    assert seen == {"folder": traces, "pattern": "*", "session": None, "jobs": 1, "scheduler": None}
+    more = ["--files", "*.csv", "--session", "camera", "--jobs", "3", "--scheduler", "tcp://a:1"]
+    command.main(["--fleet", str(traces), *more], standalone_mode=False)
+    assert seen == {"folder": traces, "pattern": "*.csv", "session": "camera", "jobs": 3, "scheduler": "tcp://a:1"}
+    with pytest.raises(click.BadParameter, match="not in the range 1 to 1024"):
+        command.main(["--jobs", "0"], standalone_mode=False)
+
+
+def test_the_profile_that_is_written_is_sound(traces: Path) -> None:
+    """Where a fixed time is chosen, which is always one that a timer keeps."""
+    report = tuned(traces, profile=traces / "fleet.yaml", most_cold_ppm=40_000)
+    assert isinstance(report.settled.chosen.sustain, int)
+    profile = load_profile(traces / "fleet.yaml")
+    assert profile.relax is not None
+    assert profile.relax.after_inference_us == report.settled.chosen.sustain <= LONGEST_SUSTAIN_US
