@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 import background
+import fleet
 import hanging_call
 import hot_path
 import lateness
@@ -37,7 +38,7 @@ PARTS = (
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup, tuner),
+    *(learnt_sustain, lateness, scale, startup, tuner, fleet),
 )
 
 

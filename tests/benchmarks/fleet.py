@@ -1,0 +1,77 @@
+"""The traces of a fleet, read by two workers of a Dask cluster and by one."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from figures import Figure
+from fleets import write_fleet
+
+from htppower.profiles.sustain import Adaptive
+from htppower.tuning.fleet.files import trace_files
+from htppower.tuning.fleet.fleet import read_fleet
+from htppower.tuning.fleet.on_dask import has_dask, read_on
+from htppower.tuning.fleet.records import Question
+from htppower.tuning.fleet.settle import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from htppower.tuning.fleet.chunks import Chunks
+    from htppower.tuning.fleet.records import ReadChunk
+
+FILES = 10_000
+INFERENCES = 300
+# How many times as fast two workers are as one.
+LEAST_GAIN = 1.8
+_QUESTION = Question(100_000, (Adaptive(100_000),))
+
+
+def measure(*, smoke: bool) -> Iterator[Figure]:
+    """Yield by how much two workers are faster than one, each measured in turn, from the folder to the advice."""
+    if not has_dask():
+        return
+    files, runs = (200, 1) if smoke else (FILES, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        write_fleet(Path(folder), files, INFERENCES)
+        took_s: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(runs):
+            for workers, times in took_s.items():
+                times.append(_took_s(Path(folder), workers))
+    gains = [one / two for one, two in zip(*took_s.values(), strict=True)]
+    one_s, two_s = (statistics.median(times) for times in took_s.values())
+    each = ", ".join(f"{gain:.2f}" for gain in gains)
+    detail = f"{1 / LEAST_GAIN:.3f} is {LEAST_GAIN} times as fast; in turn {each}; {one_s:.1f} s, {two_s:.1f} s"
+    detail += f"; load of the machine {os.getloadavg()[0]:.1f}"
+    what = f"fleet of {files} traces, time of two workers over one's"
+    yield Figure(what, 1 / statistics.median(gains), 1 / LEAST_GAIN, "x", detail)
+
+
+def _took_s(folder: Path, workers: int) -> float:
+    """Return how long a fleet takes a cluster that is up, in s."""
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - where Dask is
+
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        tempfile.TemporaryDirectory() as kept,
+    ):
+
+        def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+            return read_on(client, chunks, question)
+
+        client.run(_import)
+        began_s = time.perf_counter()
+        fleet = read_fleet(trace_files(folder), _QUESTION, read=read, results=Path(kept, "results.jsonl"))
+        settle(fleet.answers, _QUESTION)
+        return time.perf_counter() - began_s
+
+
+def _import() -> None:
+    """Import what a worker needs: a cluster that is up has done so."""
+    import htppower.tuning.fleet.reading  # noqa: F401, PLC0415 - that is all it is for
