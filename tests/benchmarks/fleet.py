@@ -7,7 +7,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from figures import Figure
 from fleets import write_fleet
@@ -39,23 +39,29 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     files, runs = (200, 1) if smoke else (FILES, 3)
     with tempfile.TemporaryDirectory() as folder:
         write_fleet(Path(folder), files, INFERENCES)
-        took_s: dict[int, list[float]] = {1: [], 2: []}
-        for _ in range(runs):
-            for workers, times in took_s.items():
-                times.append(_took_s(Path(folder), workers))
-    gains = [one / two for one, two in zip(*took_s.values(), strict=True)]
-    one_s, two_s = (statistics.median(times) for times in took_s.values())
+        by_one, by_two = zip(*([_run(Path(folder), workers) for workers in (1, 2)] for _ in range(runs)), strict=True)
+    gains = [one.took_s / two.took_s for one, two in zip(by_one, by_two, strict=True)]
+    one_s, two_s = (statistics.median(each.took_s for each in by) for by in (by_one, by_two))
+    busy = statistics.median(each.busy for each in by_two)
     each = ", ".join(f"{gain:.2f}" for gain in gains)
     detail = f"{1 / LEAST_GAIN:.3f} is {LEAST_GAIN} times as fast; in turn {each}; {one_s:.1f} s, {two_s:.1f} s"
-    detail += f"; load of the machine {os.getloadavg()[0]:.1f}"
+    detail += f"; the two read {busy:.0%} of the time; load of the machine {os.getloadavg()[0]:.1f}"
     what = f"fleet of {files} traces, time of two workers over one's"
     yield Figure(what, 1 / statistics.median(gains), 1 / LEAST_GAIN, "x", detail)
 
 
-def _took_s(folder: Path, workers: int) -> float:
-    """Return how long a fleet takes a cluster that is up, in s."""
+class _Run(NamedTuple):
+    """How long a fleet took, and in which share of that the workers were reading."""
+
+    took_s: float
+    busy: float
+
+
+def _run(folder: Path, workers: int) -> _Run:
+    """Return how long a fleet takes a cluster that is up."""
     from distributed import Client, LocalCluster  # noqa: PLC0415 - where Dask is
 
+    reading_s: list[float] = []
     with (
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
@@ -63,13 +69,16 @@ def _took_s(folder: Path, workers: int) -> float:
     ):
 
         def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
-            return read_on(client, chunks, question)
+            for chunk in read_on(client, chunks, question):
+                reading_s.append(chunk.took_s)
+                yield chunk
 
         client.run(_import)
         began_s = time.perf_counter()
         fleet = read_fleet(trace_files(folder), _QUESTION, read=read, results=Path(kept, "results.jsonl"))
         settle(fleet.answers, _QUESTION)
-        return time.perf_counter() - began_s
+        took_s = time.perf_counter() - began_s
+        return _Run(took_s, sum(reading_s) / (workers * took_s))
 
 
 def _import() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from htppower.errors.trace_error import TraceError
@@ -16,6 +15,7 @@ from htppower.tuning.traces.readers.source import opened, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from htppower.tuning.traces.readers.own import Run
 
@@ -34,14 +34,16 @@ def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) ->
     Raises:
         FleetError: there is none.
     """
-    root = Path(os.path.abspath(folder))  # noqa: PTH100 - as a worker finds it, links kept
+    root = os.path.abspath(folder)  # noqa: PTH100 - as a worker finds it, links kept
     left_out = {os.path.realpath(each) for each in but}
+    paths = sorted(_walked(root, pattern))
+    there = set(paths)
     found = []
-    taken: set[Path] = set()
-    for path in sorted(_walked(root, pattern)):
-        if path in taken or os.path.realpath(path) in left_out:
+    taken: set[str] = set()
+    for path in paths:
+        if path in taken or (left_out and os.path.realpath(path) in left_out):
             continue
-        parts = _parts(path)
+        parts = _parts(path, rotated=f"{path}.1" in there)
         taken.update(parts)
         found.append(TraceFile.at(*parts))
     if not found:
@@ -50,40 +52,39 @@ def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) ->
     return tuple(found)
 
 
-def _walked(root: Path, pattern: str) -> Iterator[Path]:
+def _walked(root: str, pattern: str) -> Iterator[str]:
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if not name.startswith(".") and fnmatch.fnmatch(name, pattern):
-                yield Path(folder, name)
+                yield os.path.join(folder, name)  # noqa: PTH118 - thousands of texts
 
 
-def _parts(path: Path) -> list[Path]:
+def _parts(path: str, *, rotated: bool) -> list[str]:
     """Return all the files of a trace of which this is the first: those that are read with it.
 
     It is alone where a part is missing, or it can't be read, which its reader then says.
     """
     try:
-        parts = parts_of(str(path))
-        return [*parts, *_older(path)] if len(parts) == 1 else parts
+        parts = [str(part) for part in parts_of(path)]
+        return [*parts, *_older(path)] if rotated and len(parts) == 1 else parts
     except TraceError:
         return [path]
 
 
-def _older(path: Path) -> Iterator[Path]:
+def _older(path: str) -> Iterator[str]:
     """Yield the files that a recording was rotated into, from the youngest, as far as they are of the same run."""
-    older = (Path(f"{path}.{number}") for number in itertools.count(1))
-    found = list(itertools.takewhile(Path.is_file, older))
-    newer = _run(path) if found else None
-    for each in found:
-        run = _run(each)
+    newer = _run(path)
+    for number in itertools.count(1):
+        older = f"{path}.{number}"
+        run = _run(older) if newer is not None and os.path.isfile(older) else None  # noqa: PTH113 - as above
         if newer is None or run is None or not run.goes_on_as(newer):
             return
-        yield each
+        yield older
         newer = run
 
 
-def _run(path: Path) -> Run | None:
+def _run(path: str) -> Run | None:
     """Return the run that a recording is of; None where the file is none."""
-    with opened(str(path)) as source:
+    with opened(path) as source:
         return run_of(source.head)

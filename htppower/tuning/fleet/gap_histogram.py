@@ -74,15 +74,12 @@ class GapHistogram:
         A gap shorter than the time-out costs its length, every other the time-out and the break-even time.
         """
         below_us = itertools.accumulate(self.sums_us, initial=0)
-        return tuple(
-            below + beyond * (edge + break_even_us)
-            for below, beyond, edge in zip(below_us, self.beyond(), EDGES_US, strict=False)
-        )
+        beyond_us = map(operator.mul, self.beyond(), [edge_us + break_even_us for edge_us in EDGES_US])
+        return tuple(map(operator.add, below_us, beyond_us))
 
     def beyond(self) -> tuple[int, ...]:
         """Return for each edge how many gaps are at least as long: the cold starts of that time-out."""
-        every = self.gaps
-        return tuple(every - below for below in itertools.accumulate(self.counts[:-1], initial=0))
+        return tuple(itertools.accumulate(self.counts[:-1], operator.sub, initial=self.gaps))
 
     def quantile_us(self, share_ppm: int) -> tuple[int, int | None]:
         """Return two edges: of the gaps in order, the one at this share is no shorter than the first.

@@ -31,7 +31,7 @@ _CSV = (
 def file(tmp_path: Path) -> TraceFile:
     """Return a file of two sessions."""
     (tmp_path / "a.csv").write_text(_CSV, encoding="utf-8")
-    return TraceFile.at(tmp_path / "a.csv")
+    return TraceFile.at(str(tmp_path / "a.csv"))
 
 
 def test_gaps_are_those_of_each_session(file: TraceFile) -> None:
@@ -69,7 +69,7 @@ def test_learners_run_gap_by_gap(tmp_path: Path) -> None:
                 learner.learn(gap)
             expected.append(Cost(cost_us, cold))
     question = Question(70_000, _LEARNT)
-    answers = read_chunk([TraceFile.at(tmp_path / name) for name in ("a.json", "b.json")], question).answers
+    answers = read_chunk([TraceFile.at(str(tmp_path / name)) for name in ("a.json", "b.json")], question).answers
     found = [each.learnt for each in answers if isinstance(each, FileGaps)]
     assert [found[0][0], found[1][0], found[0][1], found[1][1]] == expected
     assert expected[1].cold_starts > 0
@@ -92,7 +92,7 @@ def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
 def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) -> None:
     """The reader's error says which file it is, and what is wrong."""
     (tmp_path / "x").write_bytes(content)
-    found = read_file(TraceFile.at(tmp_path / "x"), Question(500))
+    found = read_file(TraceFile.at(str(tmp_path / "x")), Question(500))
     assert isinstance(found, Unread)
     assert found.path == str(tmp_path / "x")
     assert str(tmp_path / "x") in found.why
@@ -103,7 +103,7 @@ def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) ->
 def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
     """Nobody writes into it, so reading it would never end."""
     os.mkfifo(tmp_path / "pipe")
-    found = read_file(TraceFile.at(tmp_path / "pipe"), Question(500))
+    found = read_file(TraceFile.at(str(tmp_path / "pipe")), Question(500))
     assert isinstance(found, Unread)
     assert "is no file, but a pipe" in found.why
 
