@@ -39,8 +39,9 @@ _SECTIONS = {
     },
     "Measure": {
         "advise": "htppower.cli.advise",
-        "trace": "htppower.cli.trace",
         "calibrate": "htppower.cli.calibrate",
+        "trace": "htppower.cli.trace",
+        "tune": "htppower.cli.tune",
     },
     "Exchange with other tools": {
         "import": "htppower.cli.import_",

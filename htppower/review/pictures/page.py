@@ -17,6 +17,7 @@ body { margin: 0 auto; padding: 1.5rem; max-width: 1000px; background: var(--gro
 h1, h2, h3, p { overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
+pre { overflow-x: auto; background: var(--box); padding: .7rem; font-size: .8rem; }
 p.summary { margin: .2rem 0 1rem; font-size: 1.05rem; } p { margin: .5rem 0; }
 footer { margin-top: 2.5rem; color: var(--faint); font-size: .85rem; padding-top: .6rem;
   border-top: 1px solid var(--line); }
@@ -32,6 +33,7 @@ th { color: var(--faint); font-weight: 600; border-bottom-width: 2px; white-spac
 table.votes td, table.calls td:nth-child(n+5), code { font-family: ui-monospace, "SF Mono", Consolas, monospace; }
 table.votes td, table.calls td { font-size: .8rem; } table.calls td:first-child { text-align: right; }
 table.calls td:nth-child(-n+5), table.findings td:nth-child(-n+2) { white-space: nowrap; }
+table.assumed td:last-child { overflow-wrap: anywhere; } table.front td { white-space: nowrap; }
 tbody tr:hover { background: var(--box); }
 .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; }
 @media (max-width: 700px) { .columns { grid-template-columns: 1fr; } }

@@ -1,0 +1,194 @@
+"""``htppower tune``: the profile and the sustain time that cost least on a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.cli.completion import values as completion
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.extras import needs_extra
+from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
+from htppower.cli.options import Duration, WholeNumber, folders_option, output_options
+from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.terminal import echo
+from htppower.review.tuning.formats import NAMES, render
+
+if TYPE_CHECKING:
+    from htppower.tuning.limits import Limit
+    from htppower.tuning.tune import Tuning
+
+# As in tuning/models/file.py, which takes long to import.
+DEFAULT_DEVICE = "hexagon_assumed"
+_LONGEST_US = 3_600_000_000
+_MOST = 100_000
+
+
+@click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
+@click.argument("file", type=click.Path(), metavar="TRACE")
+@option(
+    "--limit",
+    "limits",
+    metavar="LIMIT",
+    multiple=True,
+    group=WHAT,
+    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p99, max and mean are times from when an "
+    "inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
+)
+@option(
+    "--break-even",
+    "break_even_us",
+    type=Duration("us", 1, _LONGEST_US // 2),
+    default="100ms",
+    show_default=True,
+    group=WHAT,
+    help="Without a limit, the idle time that is worth a raise: it says what latency is worth.",
+)
+@option(
+    "--profile",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    group=WHAT,
+    shell_complete=completion.profiles,
+    help="Try this profile, by name or path; may be repeated.  [default: the vendor's]",
+)
+@folders_option("Look for names in this folder, too; may be repeated.")
+@option(
+    "--measured-under",
+    metavar="NAME",
+    group=WHAT,
+    shell_complete=completion.profiles,
+    help="The profile that was in force.  [default: what the trace says, or burst]",
+)
+@option("--session", "sessions", metavar="NAME", multiple=True, group=WHAT, help="Tune this session only; repeatable.")
+@option(
+    "--longest",
+    "most_us",
+    type=Duration("us", 20_000, _LONGEST_US),
+    default="10s",
+    show_default=True,
+    group=WHAT,
+    help="Try no longer sustain time.",
+)
+@option(
+    "--settings",
+    type=WholeNumber(1, _MOST),
+    default=200,
+    show_default=True,
+    group=WHAT,
+    help="Put so many sustain times of each profile on the front at most; the advised one is the best of all.",
+)
+@option(
+    "--device",
+    metavar="NAME",
+    default=DEFAULT_DEVICE,
+    show_default=True,
+    group=DEVICE,
+    help="The device model, by name or path.",
+)
+@option(
+    "--verify",
+    type=WholeNumber(0, _MOST),
+    default=0,
+    show_default=True,
+    metavar="N",
+    group=WHAT,
+    help="Replay so many points of each front by the real controller in virtual time, and compare.",
+)
+@option(
+    "--page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    group=OUTPUT,
+    help="Write a page with the front, cost over sustain times, gaps and a table: as --output html=FILE.",
+)
+@option(
+    "--write",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    group=OUTPUT,
+    help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",
+)
+@output_options(NAMES)
+def command(
+    file: str,
+    limits: tuple[str, ...],
+    break_even_us: int,
+    names: tuple[str, ...],
+    folders: tuple[str, ...],
+    measured_under: str | None,
+    sessions: tuple[str, ...],
+    most_us: int,
+    settings: int,
+    device: str,
+    verify: int,
+    page: Path | None,
+    folder: Path | None,
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+) -> None:
+    """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
+
+    TRACE is read as htppower trace reads it. Each session is tried under every profile of the vendor, with polling on
+    and off where that is valid, with every sustain time and with those that are learnt. Sessions of one recording share
+    a core and the process, and are settled together.
+
+    Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
+    hangs, and how far each may move before other advice would be better.
+
+    Exit code 0: a profile is advised; 1: the limits are impossible, or with --verify the controller did something else;
+    2: the trace can't be read, or is nothing to tune.
+    """
+    with needs_extra("tune"):
+        from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - a usage error need not wait for it
+        from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
+        from htppower.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
+
+    question = Question(
+        limits=_limits(limits),
+        break_even_us=break_even_us,
+        profiles=names,
+        measured_under=measured_under,
+        folders=folders,
+        most_us=most_us,
+        settings=settings,
+        verify=verify,
+    )
+    model = load_device_model(device, folders)
+    tuning = tune(chosen(read_trace(file), sessions), model, question)
+    if page is not None:
+        outputs = (*outputs, ("html", page))
+    document = write_outputs(outputs, form, lambda name, width: render(tuning, name, width))
+    if folder is not None:
+        _write_profiles(tuning, folder)
+    print_document(document, form)
+    if not tuning.equal or any(each.best is None for each in tuning.sessions):
+        click.get_current_context().exit(REFUSED)
+
+
+def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
+    from htppower.tuning.limits import parse_limit  # noqa: PLC0415 - only where one is given
+
+    try:
+        return tuple(map(parse_limit, texts))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--limit") from None
+
+
+def _write_profiles(tuning: Tuning, folder: Path) -> None:
+    """Write the advised profiles, all or none; one that is there already is replaced."""
+    from htppower.tuning.profile_file import profile_text, tuned_name  # noqa: PLC0415 - only to write
+
+    advised = [each for each in tuning.sessions if each.best is not None]
+    files: dict[Path, str | bytes] = {
+        folder / f"{tuned_name(each.advice.session.name)}.yaml": profile_text(tuning, each) for each in advised
+    }
+    if len(files) < len(advised):
+        raise click.UsageError("two sessions have the same name for a profile; name one by --session")
+    write_files(files)
+    for path in files:
+        echo(f"wrote {path}", err=True)

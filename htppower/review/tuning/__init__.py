@@ -1,0 +1,1 @@
+"""What is found by tuning, as text, JSON and a page."""

@@ -1,0 +1,163 @@
+"""The charts of a session that is tuned: its front, what each sustain time costs, how long its gaps are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from htppower.review.tuning.chart import Chart, Scale
+from htppower.review.tuning.table import energy_text, sustain_text, time_text
+from htppower.tuning.trial import thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from htppower.tuning.choices import Choice, Offer
+    from htppower.tuning.tune import Tuned
+
+# So many points of a curve are drawn.
+_POINTS = 400
+_LEAST_US = 20_000
+_US = 1_000_000
+
+
+def front_chart(tuned: Tuned, name: str) -> str:
+    """Return the chart of energy over the p99 latency: all points of the front, and those that are best of both."""
+    front = tuned.advice.front
+    points = [(float(each.latency.p99), each.energy_j) for each in front]
+    marked = _marked(tuned)
+    xs = [x for x, _ in points] + [float(each.latency.p99) for _, _, each in marked]
+    ys = [y for _, y in points] + [each.energy_j for _, _, each in marked]
+    limits = [each for each in tuned.aim.limits if each.measure == "p99"]
+    chart = Chart(
+        name,
+        f"{len(front)} choices by energy and p99 latency. " + " ".join(f"{said}: {each}." for said, _, each in marked),
+        ("p99 latency", Scale.of([*xs, *(float(each.most) for each in limits)], time_text, logarithmic=True)),
+        ("energy", Scale.of(ys, energy_text, logarithmic=True)),
+    )
+    chart.points(points, "point")
+    best = list(_least_of(points))
+    chart.line(best, "line", steps=True)
+    chart.points(best, "best-of")
+    for limit in limits:
+        chart.across(float(limit.most), "limit", str(limit))
+    for said, kind, each in marked:
+        chart.mark(float(each.latency.p99), each.energy_j, kind, said, _tip(each))
+    return chart.svg()
+
+
+def cost_chart(tuned: Tuned, name: str) -> str:
+    """Return the chart of energy over the sustain time: of the advised profile, and of the present one.
+
+    Where latency has a price, that of waiting for raises is added in a line of its own.
+    """
+    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
+    present = _offer(tuned, tuned.advice.present)
+    own = present if tuned.best is None else _offer(tuned, tuned.best)
+    curves = {"line": _curve(own)}
+    if tuned.aim.price_in_cost_w:
+        curves["priced"] = _curve(own, tuned.aim.price_in_cost_w)
+    if present is not own:
+        curves["other"] = _curve(present)
+    points = [point for curve in curves.values() for point in curve]
+    points += [(_shown(each), each.energy_j) for _, _, each in marked]
+    chart = Chart(
+        name,
+        "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked),
+        (
+            "sustain time; 0 at the left end",
+            Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True),
+        ),
+        ("energy", Scale.of([y for _, y in points], energy_text, logarithmic=False)),
+    )
+    for kind, curve in curves.items():
+        chart.line(curve, kind)
+    for said, kind, each in marked:
+        chart.mark(_shown(each), each.energy_j, kind, said, _tip(each))
+    return chart.svg()
+
+
+def cost_caption(tuned: Tuned) -> str:
+    """Return what the lines of that chart are."""
+    own = tuned.advice.present if tuned.best is None else tuned.best
+    said = f"Blue: the energy under {own.variant}."
+    if tuned.aim.price_in_cost_w:
+        said += " Yellow: with the price of the time that inferences wait for raises, the least of which is advised."
+    if own.variant != tuned.advice.present.variant:
+        said += f" Dashed: the energy under {tuned.advice.present.variant}."
+    return said
+
+
+def gap_chart(tuned: Tuned, name: str) -> str:
+    """Return the histogram of the gaps, by thirds of an octave, with the sustain times."""
+    gaps = tuned.advice.session.gaps_us()
+    if not gaps.size:
+        return ""
+    places = np.floor(3 * np.log2(np.maximum(gaps, 1))).astype(np.int64)
+    first = int(places.min())
+    counts = np.bincount(places - first).tolist()
+    edges = [2 ** (place / 3) for place in range(first, first + len(counts) + 1)]
+    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int) and each[2].sustain]
+    chart = Chart(
+        name,
+        f"{gaps.size} gaps from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}.",
+        ("length of a gap", Scale.of([*edges, *(_shown(each) for _, _, each in marked)], time_text, logarithmic=True)),
+        ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
+    )
+    for place, count in enumerate(counts):
+        tip = f"{count} gaps from {time_text(edges[place])} to {time_text(edges[place + 1])}"
+        chart.bar(edges[place], edges[place + 1], count, tip)
+    for said, kind, each in marked:
+        chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")
+    return chart.svg()
+
+
+def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
+    """Return what is marked: its word, its class in the style sheet, and the choice."""
+    found = [("now", "now", tuned.advice.present)]
+    if tuned.best is not None:
+        found.append(("advised", "advised", tuned.best))
+    return found
+
+
+def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, float]]:
+    """Yield the points of which none is better in both, from the left."""
+    least = float("inf")
+    for x, y in sorted(points):
+        if y < least:
+            least = y
+            yield x, y
+
+
+def _offer(tuned: Tuned, choice: Choice) -> Offer:
+    return tuned.advice.offer(choice)
+
+
+def _curve(offer: Offer, price_w: float = 0.0) -> list[tuple[float, float]]:
+    """Return the energy of an offer over the sustain time, with the price of what raises keep waiting.
+
+    0 has a place left of the shortest that a timer keeps.
+    """
+    trial = offer.trial
+    time_outs = thinned(trial.time_outs_us, _POINTS)
+    found = trial.outcome(0).joined(trial.outcomes(time_outs))
+    cost = offer.power.energy_j(found, trial.polled_us, offer.whole_us) + price_w * found.waits_us / _US
+    return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], cost.tolist(), strict=True))
+
+
+def _shown(choice: Choice) -> float:
+    """Return where a sustain time is on the scale."""
+    return float(max(choice.sustain, _LEAST_US // 2)) if isinstance(choice.sustain, int) else 0.0
+
+
+def _time_out_text(time_us: float) -> str:
+    return time_text(time_us) if time_us >= _LEAST_US else "0"
+
+
+def _tip(choice: Choice) -> str:
+    latency = choice.latency
+    return (
+        f"{choice.variant}, sustain {sustain_text(choice)}: {energy_text(choice.energy_j)}, "
+        f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
+    )

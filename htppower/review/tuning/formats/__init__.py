@@ -1,0 +1,21 @@
+"""The output formats of tuning. Each is a module ``as_NAME`` with a function ``render``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from htppower.review.layout import WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.tuning.tune import Tuning
+
+NAMES = ("text", "json", "html")
+
+
+def render(tuning: Tuning, name: str, width: int = WIDTH) -> str:
+    """Return what was found in one of the formats ``NAMES``; each is imported only when it is asked for."""
+    make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
+    return make(tuning, width) if name == "text" else make(tuning)

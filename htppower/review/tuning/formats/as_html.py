@@ -1,0 +1,105 @@
+"""What is found by tuning, as one page: self-contained, without a script, light or dark as the reader's system is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.pictures.elements import element
+from htppower.review.pictures.page import figure, page
+from htppower.review.pictures.tables import cell, label_list, table
+from htppower.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_chart
+from htppower.review.tuning.table import HEAD, lines
+from htppower.review.tuning.words import (
+    advice_line,
+    aim_line,
+    counted_sessions,
+    front_line,
+    impossible_lines,
+    together_line,
+    verified_line,
+)
+from htppower.tuning.profile_file import profile_text, tuned_name
+from htppower.tuning.sensitivity import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.tuning.sensitivity import Assumption
+    from htppower.tuning.tune import Tuned, Tuning
+
+_SAYS = "Energy is worked out from a device model; nothing was measured here."
+_MOST_DRAWN = 12
+
+
+def render(tuning: Tuning) -> str:
+    """Return the page."""
+    body = "\n".join((*_head(tuning), *_sessions(tuning)))
+    return page(f"Tuned: {tuning.trace.source}", body, _SAYS)
+
+
+def _head(tuning: Tuning) -> Iterator[str]:
+    count = sum(each.advice.session.begins_us.size for each in tuning.sessions)
+    yield "<h1>Tuned from a recording</h1>"
+    yield f'<p class="summary">{cell(tuning.trace.source)}</p>'
+    together = together_line(tuning)
+    yield label_list(
+        [
+            ("recording", f"{counted_sessions(tuning)}, {count} inferences"),
+            ("device", f"{tuning.model.device}: {tuning.model.summary}"),
+            ("wanted", aim_line(tuning)),
+            *([] if together is None else [("together", together)]),
+            *(("replayed", verified_line(each)) for each in tuning.verified),
+            *(("note", note) for note in tuning.trace.notes),
+        ]
+    )
+
+
+def _sessions(tuning: Tuning) -> Iterator[str]:
+    for place, tuned in enumerate(tuning.sessions[:_MOST_DRAWN]):
+        yield f"<section><h2>{cell(tuned.advice.session.name)}</h2>"
+        yield from _session(tuning, tuned, f"session-{place}")
+        yield "</section>"
+    left_out = len(tuning.sessions) - _MOST_DRAWN
+    if left_out > 0:
+        yield f"<p>{left_out} more sessions are not drawn here; --format json has every one.</p>"
+
+
+def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:
+    advice = tuned.advice
+    yield f"<p><strong>{cell(advice_line(tuning, tuned))}</strong></p>"
+    yield from (f"<p>{cell(line)}</p>" for line in impossible_lines(tuned))
+    rows = [each.cells(advice.present) for each in lines(tuned)]
+    yield table("What is now, what is advised, and points of the front", HEAD, rows, "front")
+    yield "<h3>Energy and latency</h3>"
+    yield f"<p>{cell(front_line(tuned))}. The line joins what is best in energy and p99.</p>"
+    yield figure(front_chart(tuned, f"{name}-front"), "Energy over p99 latency")
+    yield "<h3>What each sustain time costs</h3>"
+    yield f"<p>{cell(cost_caption(tuned))}</p>"
+    yield figure(cost_chart(tuned, f"{name}-cost"), "Energy over the sustain time")
+    gaps = gap_chart(tuned, f"{name}-gaps")
+    if gaps:
+        yield "<h3>Gaps</h3>"
+        yield "<p>As recorded, by thirds of an octave.</p>"
+        yield figure(gaps, "Histogram of the gaps")
+    if tuned.assumptions:
+        yield "<h3>On what it hangs</h3>"
+        yield "<p>Values that nobody has measured, and between which the advice stands while all others stay.</p>"
+        head = ("value", "assumed", "stands down to", "stands up to", "of what")
+        rows = [_assumption(each) for each in sorted(tuned.assumptions, key=lambda each: not each.matters)]
+        yield table("Assumed values of the device model", head, rows, "assumed")
+    if tuned.best is not None:
+        yield f"<h3>{cell(tuned_name(advice.session.name))}.yaml</h3>"
+        yield element("pre", cell_text(profile_text(tuning, tuned)), tabindex=0)
+    notes = [("note", note) for note in advice.notes]
+    yield label_list([*(("replayed", verified_line(each)) for each in tuned.verified), *notes])
+
+
+def cell_text(said: str) -> str:
+    """Return a text with its line breaks, escaped."""
+    return f"<code>{cell(said).replace('<br>', chr(10))}</code>"
+
+
+def _assumption(each: Assumption) -> tuple[str, ...]:
+    down = "whole range" if each.down is None else number(each.down)
+    up = "whole range" if each.up is None else number(each.up)
+    return each.name, number(each.quantity.value), down, up, each.quantity.of

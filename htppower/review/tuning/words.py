@@ -1,0 +1,108 @@
+"""What is found by tuning, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.review.durations import duration
+from htppower.review.tuning.table import energy_text, sustain_text, time_text
+from htppower.tuning.limits import COLD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.tuning.choices import Choice
+    from htppower.tuning.limits import Limit
+    from htppower.tuning.tune import Tuned, Tuning, Verified
+
+
+def advice_line(tuning: Tuning, tuned: Tuned) -> str:
+    """Return what is advised for a session, and what that saves."""
+    best, present = tuned.best, tuned.advice.present
+    if best is None:
+        return f"no profile and no sustain time keeps to {_limits(tuning)}"
+    said = f"{best.variant}, sustain {sustain_text(best)}: {energy_text(best.energy_j)}"
+    less = 1 - best.energy_j / present.energy_j if present.energy_j else 0.0
+    saved = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} than {present.variant} as it is"
+    return f"{said}, {saved}; p99 {time_text(best.latency.p99)}, {100 * best.latency.cold:.3g} % cold starts"
+
+
+def counted_sessions(tuning: Tuning) -> str:
+    """Return how many sessions there are."""
+    count = len(tuning.sessions)
+    return f"{count} session{'' if count == 1 else 's'}"
+
+
+def aim_line(tuning: Tuning) -> str:
+    """Return what was wanted."""
+    if tuning.question.limits:
+        return f"the least energy with {_limits(tuning)}"
+    worth = duration(tuning.question.break_even_us)
+    price = f"{tuning.sessions[0].aim.price_w:.3g} J for each second of latency"
+    return f"the least energy with latency at a price of {price}, which makes {worth} the break-even time"
+
+
+def impossible_lines(tuned: Tuned) -> Iterator[str]:
+    """Yield which limits can't be kept to, and what comes nearest."""
+    shown: set[Choice] = set()
+    for limit, choice in tuned.advice.nearest:
+        if choice in shown:
+            continue
+        shown.add(choice)
+        value = choice.latency.of(limit.measure)
+        if limit.holds(value):
+            all_limits = " and ".join(str(each) for each, _ in tuned.advice.nearest)
+            yield f"each limit alone can be kept to, but not {all_limits} together; nearest is {choice}: {_all(choice)}"
+        else:
+            yield f"{limit} is impossible: the nearest is {_value(limit, choice)}, by {choice}"
+
+
+def together_line(tuning: Tuning) -> str | None:
+    """Return how sessions that share a core were settled; None for one session."""
+    together = tuning.together
+    if together is None:
+        return None
+    names = f"{len(tuning.sessions)} sessions share the core and the process"
+    if together.choices is None:
+        return f"{names}: not settled together, since one of them can't keep to the limits"
+    tried = "all combinations" if together.all_tried else "one session after another until none changed"
+    kept = " x ".join(map(str, together.kept))
+    return (
+        f"{names}: settled together over {kept} choices ({tried}, {together.tried} tried); together they draw "
+        f"{energy_text(together.energy_j)}, now {energy_text(together.present_j)}, each with its own best "
+        f"{energy_text(together.alone_j)}"
+    )
+
+
+def verified_line(verified: Verified) -> str:
+    """Return how the controller's replay compares with what was worked out."""
+    found = verified.replayed
+    if verified.differences:
+        return f"{verified.choice}: NOT equal: {'; '.join(verified.differences)}"
+    return (
+        f"{verified.choice}: equal: {found.calls} calls, {found.raised_us} us raised, {len(found.cold)} cold starts, "
+        "and the end of each inference"
+    )
+
+
+def front_line(tuned: Tuned) -> str:
+    """Return how many choices are on the front, of how many."""
+    advice = tuned.advice
+    of_all = "" if advice.tried >= advice.of else f"; the advised one is the best of all {advice.of}"
+    return (
+        f"{len(advice.front)} of {advice.tried} settings are on the front of energy, p50, p99 and cold starts{of_all}"
+    )
+
+
+def _limits(tuning: Tuning) -> str:
+    return " and ".join(map(str, tuning.question.limits))
+
+
+def _value(limit: Limit, choice: Choice) -> str:
+    value = choice.latency.of(limit.measure)
+    return f"{100 * value:.3g} %" if limit.measure == COLD else time_text(value)
+
+
+def _all(choice: Choice) -> str:
+    latency = choice.latency
+    return f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"

@@ -1,0 +1,209 @@
+"""The command ``htppower tune``: its forms, the profile that it ends in, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+import trace_files
+from trace_files import Ran
+
+from htppower.review.layout import shown_width
+from htppower.tuning import tune
+from htppower.tuning.replay import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from command import Command
+
+    from htppower.profiles.profile import Profile
+    from htppower.tuning.cost.workload import Workload
+    from htppower.tuning.replay import Replayed
+
+HOSTILE = 'a\x1b]0;pwn\x07<script>alert(1)</script>"&\u202e'
+
+
+def ran(count: int = 60, session: str = "camera") -> list[Ran]:
+    """Return inferences of 5 ms at 10 Hz with a pause of 3 s after every tenth."""
+    begins = [place * 105_000 + place // 10 * 3_000_000 for place in range(count)]
+    return [Ran(begin, begin + 5_000, session, "burst", cold=place % 10 == 0) for place, begin in enumerate(begins)]
+
+
+@pytest.fixture(autouse=True)
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a recording of one session in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "recording.json"
+    path.write_text(trace_files.own(ran()), encoding="utf-8")
+    return path
+
+
+def refused(command: Command, *arguments: str) -> str:
+    """Return what is said on a refusal, in one line."""
+    result = command.run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return " ".join(result.stderr.split())
+
+
+def test_golden(command: Command) -> None:
+    """The text says what it said before."""
+    command.assert_golden("tune.txt", "tune", "recording.json", "--limit", "p99 <= 8 ms", "--verify", "2")
+
+
+def test_the_json_has_the_advice_the_front_and_what_it_hangs_on(command: Command) -> None:
+    """What is advised keeps to the limit, and what was replayed is equal."""
+    said = command.output("tune", "recording.json", "--limit", "p99 <= 8 ms", "--verify", "2", "--format", "json")
+    document = json.loads(said)
+    (session,) = document["sessions"]
+    assert document["format_version"] == 1
+    assert session["advised"]["p99_us"] <= 8_000
+    assert session["advised"]["energy_j"] < session["now"]["energy_j"]
+    assert session["now"] == {**session["now"], "profile": "burst", "sustain": 300_000, "polling": True}
+    assert session["advised"] in session["front"]
+    assert [each["equal"] for each in session["replayed"]] == [True, True]
+    assert {"raise_late_us", "raised_idle_w"} <= {each["name"] for each in session["assumptions"]}
+    assert session["profile"].endswith("\n")
+
+
+def test_the_profile_passes_lint_tests_and_diff(command: Command, tmp_path: Path) -> None:
+    """The file that is written extends a shipped profile, and every tool for profiles takes it."""
+    command.output("tune", "recording.json", "--write", ".")
+    text = (tmp_path / "camera_tuned.yaml").read_text(encoding="utf-8")
+    assert "\nextends: burst\n" in text
+    assert re.search(r"\n  # .*\n  after_inference_us: ", text)
+    assert "burst as it is:" in text
+    assert command.output("lint", "camera_tuned.yaml") == "1 file: no findings\n"
+    assert "after_inference_us" in command.output("diff", "burst", "camera_tuned.yaml", exit_code=1)
+    sustain = int(text.partition("after_inference_us: ")[2].split()[0])
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "camera.yaml").write_text(
+        f"""test: camera
+summary: The tuned time.
+profile: camera_tuned
+platform: {{soc: SM8650}}
+cases:
+  - case: one inference
+    sequence:
+      - {{inference_us: 5000, at_us: 10000}}
+      - idle_us: {sustain}
+    expect:
+      - {{at_us: 10000, state: RAISED}}
+      - {{at_us: {15000 + sustain - 1}, state: RAISED}}
+      - {{at_us: {15000 + sustain}, state: LOWERED}}
+""",
+        encoding="utf-8",
+    )
+    assert "1 case in 1 file passed" in command.output("test", ".", "--profiles", ".")
+
+
+@pytest.mark.parametrize("limit", ["cold <= 0.1 %", "p50 <= 1 us"])
+def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: str) -> None:
+    """The message names the limit and what comes nearest; what can be said is said."""
+    text = " ".join(command.output("tune", "recording.json", "--limit", limit, exit_code=1).split())
+    assert f"{limit} is impossible: the nearest is" in text
+    assert f"keeps to {limit}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--limit", "fast"), "'fast' is no limit"),
+        (("--limit", "p99 < 3 ms"), "write <="),
+        (("--profile", "no_such"), "no_such"),
+        (("--device", "no_such"), "no_such"),
+        (("--session", "voice"), "no session 'voice'"),
+        (("--measured-under", "system_settings"), "casts no votes"),
+        (("--profile", "system_settings", "--measured-under", "system_settings"), "casts no votes"),
+        (("--break-even", "0"), "range"),
+        (("--longest", "10ms"), "range"),
+        (("--write", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_can_not_be_tuned_is_refused_with_2(command: Command, arguments: tuple[str, ...], says: str) -> None:
+    """The message says what is wrong."""
+    assert says in refused(command, "tune", "recording.json", *arguments)
+
+
+def test_a_file_that_is_no_trace_is_refused(command: Command, tmp_path: Path) -> None:
+    """So is one that there is not."""
+    (tmp_path / "empty.json").write_text("", encoding="utf-8")
+    assert "empty.json" in refused(command, "tune", "empty.json")
+    assert "missing.json" in refused(command, "tune", "missing.json")
+
+
+def test_a_controller_that_does_something_else_is_told(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a replay differs from what was worked out, the difference is said, and the exit code is 1."""
+
+    def other(sessions: Sequence[tuple[Profile, Workload]]) -> list[Replayed]:
+        return [attrs.evolve(each, raised_us=each.raised_us + 1) for each in replay(sessions)]
+
+    monkeypatch.setattr(tune, "replay", other)
+    text = " ".join(command.output("tune", "recording.json", "--verify", "1", exit_code=1).split())
+    assert "NOT equal" in text
+    assert re.search(r"(\d+) us raised by the controller, (\d+) worked out", text)
+
+
+def test_several_sessions_are_settled_together(command: Command, tmp_path: Path) -> None:
+    """It is said how, and one profile is written for each."""
+    voice = [each._replace(begin_us=each.begin_us + 1_000, end_us=each.end_us + 1_000) for each in ran(30, "voice")]
+    (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *voice]), encoding="utf-8")
+    text = " ".join(command.output("tune", "two.json", "--verify", "1", "--write", ".").split())
+    assert "2 sessions share the core and the process: settled together" in text
+    assert "NOT equal" not in text
+    assert {path.name for path in tmp_path.glob("*_tuned.yaml")} == {"camera_tuned.yaml", "voice_tuned.yaml"}
+    only = command.output("tune", "two.json", "--session", "voice")
+    assert "camera" not in only
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_no_line_is_wider(command: Command, tmp_path: Path, width: int) -> None:
+    """Whatever sessions are called, lines fit."""
+    (tmp_path / "long.json").write_text(trace_files.own(ran(10, "long name " * 9)), encoding="utf-8")
+    text = command.output("tune", "long.json", "--verify", "1", columns=width)
+    assert max(map(shown_width, text.splitlines())) <= width
+
+
+class _Tags(HTMLParser):
+    """Collects the names of the elements, and what may load or run something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.suspicious: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Take in an element."""
+        self.tags.append(tag)
+        self.suspicious += [name for name, _ in attributes if name in ("src", "href") or name.startswith("on")]
+
+
+def test_the_page_holds_its_pictures_and_loads_nothing(command: Command, tmp_path: Path) -> None:
+    """It has three pictures for a session, no script, and what a session is called is no markup."""
+    (tmp_path / "hostile.json").write_text(trace_files.own(ran(20, HOSTILE)), encoding="utf-8")
+    command.output("tune", "hostile.json", "--page", "page.html", "--limit", "p99 <= 20 ms")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = _Tags()
+    page.feed(text)
+    assert page.tags.count("svg") == 3
+    assert page.tags.count("table") == 2
+    assert "script" not in page.tags
+    assert not page.suspicious
+    assert "\x1b" not in text
+    assert "p99 &lt;= 20 ms" in text
+    # The names of what the pictures refer to are each there once.
+    names = re.findall(r' id="([^"]+)"', text)
+    assert len(names) == len(set(names))
+
+
+def test_two_sessions_of_one_name_for_a_profile_are_refused(command: Command, tmp_path: Path) -> None:
+    """Otherwise the one would replace the other."""
+    both = [*ran(5, "a b"), *ran(5, "a_b")]
+    (tmp_path / "same.json").write_text(trace_files.own(both), encoding="utf-8")
+    assert "same name" in refused(command, "tune", "same.json", "--write", ".")
+    assert not list(tmp_path.glob("*.yaml"))
