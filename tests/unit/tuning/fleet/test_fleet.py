@@ -129,7 +129,14 @@ def test_what_reads_is_closed_when_it_fails(files: tuple[TraceFile, ...], tmp_pa
             raise KeyboardInterrupt
         stopping.append(True)
 
+    def kept(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
+        held.append(read(chunks, question))
+        return held[0]
+
     stopping: list[bool] = []
+    held: list[Generator[ReadChunk, None, None]] = []
     with pytest.raises(KeyboardInterrupt):
-        read_fleet(files, _QUESTION, read=read, progress=stop)
+        read_fleet(files, _QUESTION, read=kept, progress=stop)
+    # At once, and not when nobody holds it any longer.
+    assert held
     assert ended == [True]

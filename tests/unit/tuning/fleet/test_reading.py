@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fleets import recording
 
 from htppower import __version__
 from htppower.profiles.sustain import Adaptive
@@ -56,23 +56,25 @@ def test_learners_run_gap_by_gap(tmp_path: Path) -> None:
     """Each session has a learner of its own; a gap as long as its time-out is a cold start."""
     drawn = np.random.default_rng(7)
     gaps_us = [drawn.lognormal(11, 2, 400).astype(np.int64).tolist(), [100_000, 100_000, 99_999]]
-    (tmp_path / "a.json").write_text(recording(gaps_us[0], "one"), encoding="utf-8")
-    (tmp_path / "b.json").write_text(recording(gaps_us[1], "two"), encoding="utf-8")
+    lines = ["session,begin_us,end_us"]
+    for number, gaps in enumerate(gaps_us):
+        begins_us = itertools.accumulate((gap + 5 for gap in gaps), initial=0)
+        lines += (f"{number},{begin_us},{begin_us + 5}" for begin_us in begins_us)
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
     expected = []
     for sustain in _LEARNT:
+        cost_us = cold = 0
         for gaps in gaps_us:
-            learner, cost_us, cold = make_learner(sustain), 0, 0
+            learner = make_learner(sustain)
             for gap in gaps:
                 warm = gap < learner.time_out_us
                 cost_us += gap if warm else learner.time_out_us + 70_000
                 cold += not warm
                 learner.learn(gap)
-            expected.append(Cost(cost_us, cold))
-    question = Question(70_000, _LEARNT)
-    answers = read_chunk([TraceFile.at(str(tmp_path / name)) for name in ("a.json", "b.json")], question).answers
-    found = [each.learnt for each in answers if isinstance(each, FileGaps)]
-    assert [found[0][0], found[1][0], found[0][1], found[1][1]] == expected
-    assert expected[1].cold_starts > 0
+        expected.append(Cost(cost_us, cold))
+    found = read_file(TraceFile.at(str(tmp_path / "a.csv")), Question(70_000, _LEARNT))
+    assert isinstance(found, FileGaps)
+    assert found.learnt == tuple(expected)
 
 
 def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
