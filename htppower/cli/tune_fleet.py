@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.review.fleet_report import FleetReport
     from htppower.tuning.fleet.one_process import Reader
+    from htppower.tuning.fleet.settle import Aim
 
 FLEET = "Fleet"
 _MOST_JOBS = 1024
@@ -27,7 +28,6 @@ _INSTALL = "pip install 'htppower[fleet]'"
 _FLEET_OPTIONS = (
     option(
         "--fleet",
-        "folder",
         metavar="FOLDER",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         group=WHAT,
@@ -41,7 +41,6 @@ _FLEET_OPTIONS = (
         group=FLEET,
         help="Only files with names such as '*.json'.",
     ),
-    option("--session", metavar="NAME", group=FLEET, help="Only sessions of this name."),
     option(
         "--jobs",
         type=WholeNumber(1, _MOST_JOBS),
@@ -55,7 +54,7 @@ _FLEET_OPTIONS = (
 
 
 def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a fleet to a command: ``folder``, ``pattern``, ``session``, ``jobs`` and ``scheduler``."""
+    """Add the options of a fleet to a command: ``fleet``, ``pattern``, ``jobs`` and ``scheduler``."""
     for each in reversed(_FLEET_OPTIONS):
         command = each(command)
     return command
@@ -66,13 +65,15 @@ def tune_fleet(
     *,
     extends: str,
     break_even_us: int,
-    most_cold_ppm: int | None = None,
+    aim: Aim | None = None,
     pattern: str = "*",
-    session: str | None = None,
+    sessions: tuple[str, ...] = (),
     form: str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
     profile: Path | None = None,
+    device: str | None = None,
+    saved_w: float | None = None,
 ) -> FleetReport:
     """Return what is best for the devices whose traces are in a folder, and write the profile.
 
@@ -80,13 +81,15 @@ def tune_fleet(
         folder: where the traces are.
         extends: the profile that is tuned, by name.
         break_even_us: its break-even time on the devices.
-        most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any.
+        aim: what the sustain time must keep to; None is nothing.
         pattern: which files.
-        session: only the sessions of this name; None is all.
+        sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out.
         jobs: how many processes read.
         scheduler: the address of a Dask scheduler whose workers read.
         profile: the file that is written; beside it a file with the ending ``.fleet.jsonl`` keeps what was read.
+        device: the device model, to be named.
+        saved_w: by that model, the power that lowering the votes of the profile saves, in W.
 
     Raises:
         click.UsageError: two options do not go together, or the profile's file has no name for a profile.
@@ -98,22 +101,24 @@ def tune_fleet(
     name = None if profile is None else _name(profile)
     from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - a usage error need not wait for numpy
     from htppower.review.fleet_report import FleetReport  # noqa: PLC0415
+    from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
     from htppower.tuning.fleet.files import trace_files  # noqa: PLC0415
     from htppower.tuning.fleet.fleet import read_fleet  # noqa: PLC0415
     from htppower.tuning.fleet.records import Question  # noqa: PLC0415
-    from htppower.tuning.fleet.settle import settle  # noqa: PLC0415
+    from htppower.tuning.fleet.settle import ANY, settle  # noqa: PLC0415
 
-    learnt = [Adaptive(break_even_us)]
-    if most_cold_ppm is not None:
-        learnt.append(Adaptive(cold_starts_ppm=most_cold_ppm))
-    question = Question(break_even_us, tuple(learnt), session, form)
+    aim = aim or ANY
+    learnt = [Adaptive(break_even_us, most_us=min(aim.most_us, 2 * max(break_even_us, SHORTEST_SUSTAIN_US)))]
+    if aim.most_cold_ppm is not None:
+        learnt.append(Adaptive(cold_starts_ppm=aim.most_cold_ppm, most_us=aim.most_us))
+    question = Question(break_even_us, tuple(learnt), sessions, form)
     results = None if profile is None else profile.with_name(f"{profile.stem}.fleet.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
     read = _reader(jobs, scheduler)
     with _progress(len(files)) as progress, _said_where_it_is_kept(results):
         fleet = read_fleet(files, question, read=read, results=results, progress=progress)
-    settled = settle(fleet.answers, question, most_cold_ppm)
-    report = FleetReport(str(folder), question, extends, most_cold_ppm, fleet, settled)
+    settled = settle(fleet.answers, question, aim)
+    report = FleetReport(str(folder), question, extends, aim, fleet, settled, device, saved_w)
     if profile is not None and name is not None:
         write_files({profile: report.as_profile(name)})
     return report

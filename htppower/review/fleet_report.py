@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tuning.fleet.fleet import Fleet
     from htppower.tuning.fleet.records import Cost, Question
-    from htppower.tuning.fleet.settle import Device, Settled
+    from htppower.tuning.fleet.settle import Aim, Device, Settled
 
 # How many devices, and how many files that can't be read, a text names; JSON has all.
 _MOST_NAMED = 10
@@ -44,17 +44,21 @@ class FleetReport:
         folder: where the trace files are.
         question: what was asked of each.
         extends: the profile that is tuned.
-        most_cold_ppm: the share of cold starts that was asked for; None is any.
+        aim: what the sustain time must keep to.
         fleet: what the files answer.
         settled: what is best for all.
+        device: the device model, if one was named.
+        saved_w: by that model, the power that lowering the votes of the profile saves, in W.
     """
 
     folder: str
     question: Question
     extends: str
-    most_cold_ppm: int | None
+    aim: Aim
     fleet: Fleet
     settled: Settled
+    device: str | None = None
+    saved_w: float | None = None
 
     __repr__ = field_repr
 
@@ -79,6 +83,8 @@ class FleetReport:
             said = [f"{share} shorter than {duration(most)}" for share, most in bounds if most is not None]
             yield f"Of the gaps {', '.join(said)}" if said else "Most gaps are longer than 105 min"
         yield f"Break-even time {duration(self.question.break_even_us)} of {self.extends}"
+        if self.device is not None and self.saved_w is not None:
+            yield f"By the device model {self.device} a second of cost is {self.saved_w:.3g} J"
         noted = sum(1 for each in answers if each.notes)
         if noted:
             yield f"In {_many(noted, 'file')} something was left out; JSON says what"
@@ -99,8 +105,8 @@ class FleetReport:
         ]
         lines = table(_HEADINGS, [self._row(*row) for row in rows], width)
         lines += ("", *wrapped(_LEGEND, width))
-        if not settled.keeps and self.most_cold_ppm is not None:
-            share = share_text(self.most_cold_ppm)
+        if not settled.keeps and self.aim.most_cold_ppm is not None:
+            share = share_text(self.aim.most_cold_ppm)
             lines += ("", f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
         return lines
 
@@ -146,7 +152,9 @@ class FleetReport:
             "folder": self.folder,
             "extends": self.extends,
             "break_even_us": self.question.break_even_us,
-            "most_cold_starts_ppm": self.most_cold_ppm,
+            "device": self.device,
+            "saved_w": self.saved_w,
+            "aim": attrs.asdict(self.aim),
             "files_read": len(answers),
             "sessions": self._total("sessions"),
             "inferences": self._total("inferences"),

@@ -47,9 +47,10 @@ def _answer(file: TraceFile, question: Question) -> FileGaps | Unread:
     if os.path.exists(file.path) and not os.path.isfile(file.path):  # noqa: PTH110, PTH113 - one call each
         return Unread(file.path, f"{file.path}: is no file, but a pipe or a device")  # which might never end
     trace = read_trace(file.path, format=question.form)
-    sessions = [each for each in trace.sessions if question.session in (None, each.name) and each.begins_us.size]
+    wanted = question.sessions
+    sessions = [each for each in trace.sessions if each.begins_us.size and (not wanted or each.name in wanted)]
     if not sessions:
-        which = "" if question.session is None else f" of a session {question.session!r}"
+        which = f" of a session {' or '.join(map(repr, wanted))}" if wanted else ""
         return Unread(file.path, f"{file.path}: has no inference{which}")
     gaps_us = [each.gaps_us() for each in sessions]
     counted = merged(map(GapHistogram.of, gaps_us))  # refuses gaps that the sums below can't hold

@@ -48,13 +48,13 @@ class Question:
     Attributes:
         break_even_us: how long votes that are up and idle cost as much as a raise and a lowering do, in us.
         learnt: sustain times that are learnt, to be tried on each session.
-        session: only the sessions of this name; None is all.
+        sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out for each.
     """
 
     break_even_us: int
     learnt: tuple[Adaptive, ...] = ()
-    session: str | None = None
+    sessions: tuple[str, ...] = ()
     form: str | None = None
 
     __repr__ = field_repr

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tuning.fleet.bins import EDGES_US
+from htppower.tuning.fleet.bins import EDGES_US, bin_of
 from htppower.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
 from htppower.tuning.fleet.records import Cost
 from htppower.votes.field_repr import field_repr
@@ -108,7 +109,34 @@ class Settled:
     __repr__ = field_repr
 
 
-def settle(answers: Sequence[FileGaps], question: Question, most_cold_ppm: int | None = None) -> Settled:
+@attrs.frozen
+class Aim:
+    """What a sustain time must keep to.
+
+    Attributes:
+        most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first of
+            each session does, whatever is chosen.
+        most_us: the longest fixed time, in us.
+    """
+
+    most_cold_ppm: int | None = None
+    most_us: int = LONGEST_SUSTAIN_US
+
+    __repr__ = field_repr
+
+    def most_cold(self, answers: Iterable[FileGaps]) -> int | None:
+        """Return how many gaps may end in a cold start, below 0 where the first inferences alone are too many."""
+        if self.most_cold_ppm is None:
+            return None
+        counts = [(each.inferences, each.sessions) for each in answers]
+        inferences, firsts = map(sum, zip(*counts, strict=True))
+        return inferences * self.most_cold_ppm // PPM - firsts
+
+
+ANY = Aim()
+
+
+def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> Settled:
     """Return the sustain time that costs least over all files.
 
     A fixed one is 0 or an edge of a bin, from 20 ms (rule SUS-1) to an hour. Its cost is at most 15/14 of that of the
@@ -117,12 +145,11 @@ def settle(answers: Sequence[FileGaps], question: Question, most_cold_ppm: int |
     Args:
         answers: of all files.
         question: what they were asked.
-        most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first of
-            each session does, whatever is chosen.
+        aim: what it must keep to.
     """
     every = merged(each.gaps for each in answers)
-    most_cold = _most_cold(answers, most_cold_ppm)
-    best, best_keeps = best_fixed(every, question.break_even_us, most_cold)
+    most_cold = aim.most_cold(answers)
+    best, best_keeps = best_fixed(every, question.break_even_us, most_cold, aim.most_us)
     learnt = tuple(
         Candidate(sustain, functools.reduce(operator.add, (each.learnt[place] for each in answers), Cost(0, 0)))
         for place, sustain in enumerate(question.learnt)
@@ -132,7 +159,7 @@ def settle(answers: Sequence[FileGaps], question: Question, most_cold_ppm: int |
     chosen = best
     if cheapest is not None and (not best_keeps or _costs(cheapest) < _costs(best)):
         chosen = cheapest
-    devices = tuple(_devices(answers, question, chosen, most_cold_ppm))
+    devices = tuple(_devices(answers, question, chosen, aim))
     return Settled(
         chosen,
         keeps=best_keeps or chosen is cheapest,
@@ -156,22 +183,26 @@ def fixed(gaps: GapHistogram, break_even_us: int, time_out_us: int) -> Candidate
     return _candidate(EDGES_US.index(time_out_us), gaps.costs_us(break_even_us), gaps.beyond())
 
 
-def best_fixed(gaps: GapHistogram, break_even_us: int, most_cold: int | None = None) -> tuple[Candidate, bool]:
+def best_fixed(
+    gaps: GapHistogram, break_even_us: int, most_cold: int | None = None, most_us: int = LONGEST_SUSTAIN_US
+) -> tuple[Candidate, bool]:
     """Return the cheapest fixed sustain time, and the shortest of several.
 
     Args:
         gaps: the gaps.
         break_even_us: what a cold start costs.
         most_cold: how many gaps may end in one; None is any number.
+        most_us: the longest time; 0 and more.
 
     Returns:
         The time, and whether so few do: where no time brings that about, it is the one with the fewest cold starts.
     """
     costs_us, beyond = gaps.costs_us(break_even_us), gaps.beyond()
-    keeping = [place for place in _KEPT if most_cold is None or beyond[place] <= most_cold]
+    kept = _KEPT[: bisect_right(_KEPT, bin_of(most_us))]
+    keeping = [place for place in kept if most_cold is None or beyond[place] <= most_cold]
     if keeping:
         return _candidate(min(keeping, key=costs_us.__getitem__), costs_us, beyond), True
-    fewest = min(_KEPT, key=lambda place: (beyond[place], costs_us[place]))
+    fewest = min(kept, key=lambda place: (beyond[place], costs_us[place]))
     return _candidate(fewest, costs_us, beyond), False
 
 
@@ -179,25 +210,14 @@ def _candidate(place: int, costs_us: Sequence[int], beyond: Sequence[int]) -> Ca
     return Candidate(EDGES_US[place], Cost(costs_us[place], beyond[place]))
 
 
-def _devices(
-    answers: Iterable[FileGaps], question: Question, chosen: Candidate, most_cold_ppm: int | None
-) -> Iterator[Device]:
+def _devices(answers: Iterable[FileGaps], question: Question, chosen: Candidate, aim: Aim) -> Iterator[Device]:
     for each in answers:
-        best, _ = best_fixed(each.gaps, question.break_even_us, _most_cold([each], most_cold_ppm))
+        best, _ = best_fixed(each.gaps, question.break_even_us, aim.most_cold([each]), aim.most_us)
         if isinstance(chosen.sustain, int):
             cost = fixed(each.gaps, question.break_even_us, chosen.sustain).cost
         else:
             cost = each.learnt[question.learnt.index(chosen.sustain)]
         yield Device(each.file.path, each.gaps.gaps, cost, best)
-
-
-def _most_cold(answers: Iterable[FileGaps], most_cold_ppm: int | None) -> int | None:
-    """Return how many gaps may end in a cold start, below 0 where the first inferences alone are too many."""
-    if most_cold_ppm is None:
-        return None
-    counts = [(each.inferences, each.sessions) for each in answers]
-    inferences, firsts = map(sum, zip(*counts, strict=True))
-    return inferences * most_cold_ppm // PPM - firsts
 
 
 def _costs(candidate: Candidate) -> tuple[int, int]:

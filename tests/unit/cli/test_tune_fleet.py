@@ -14,6 +14,7 @@ from htppower.cli.tune_fleet import fleet_options, tune_fleet
 from htppower.errors import HtpPowerError
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
 from htppower.tuning.fleet import on_dask
+from htppower.tuning.fleet.settle import Aim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,9 +55,9 @@ def test_nothing_is_written_without_a_profile(traces: Path) -> None:
 def test_what_is_learnt_goes_by_what_is_asked(traces: Path) -> None:
     """A learner by the break-even time, and with a limit one for that share of cold starts."""
     assert tuned(traces).question.learnt == (Adaptive(100_000),)
-    report = tuned(traces, most_cold_ppm=50_000)
-    assert report.question.learnt == (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000))
-    assert report.most_cold_ppm == 50_000
+    report = tuned(traces, aim=Aim(50_000))
+    assert report.question.learnt == (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000, most_us=LONGEST_SUSTAIN_US))
+    assert report.aim == Aim(50_000)
 
 
 @pytest.mark.parametrize("name", ["fleet", "fleet.txt", "a b.yaml", ".yaml"])
@@ -133,17 +134,17 @@ def test_the_options_give_the_arguments(traces: Path) -> None:
         seen.update(options)
 
     command.main(["--fleet", str(traces)], standalone_mode=False)
-    assert seen == {"folder": traces, "pattern": "*", "session": None, "jobs": 1, "scheduler": None}
-    more = ["--files", "*.csv", "--session", "camera", "--jobs", "3", "--scheduler", "tcp://a:1"]
+    assert seen == {"fleet": traces, "pattern": "*", "jobs": 1, "scheduler": None}
+    more = ["--files", "*.csv", "--jobs", "3", "--scheduler", "tcp://a:1"]
     command.main(["--fleet", str(traces), *more], standalone_mode=False)
-    assert seen == {"folder": traces, "pattern": "*.csv", "session": "camera", "jobs": 3, "scheduler": "tcp://a:1"}
+    assert seen == {"fleet": traces, "pattern": "*.csv", "jobs": 3, "scheduler": "tcp://a:1"}
     with pytest.raises(click.BadParameter, match="not in the range 1 to 1024"):
         command.main(["--jobs", "0"], standalone_mode=False)
 
 
 def test_the_profile_that_is_written_is_sound(traces: Path) -> None:
     """Where a fixed time is chosen, which is always one that a timer keeps."""
-    report = tuned(traces, profile=traces / "fleet.yaml", most_cold_ppm=40_000)
+    report = tuned(traces, profile=traces / "fleet.yaml", aim=Aim(40_000))
     assert isinstance(report.settled.chosen.sustain, int)
     profile = load_profile(traces / "fleet.yaml")
     assert profile.relax is not None

@@ -15,7 +15,7 @@ from htppower.review.fleet_report import FleetReport
 from htppower.review.layout import shown_width
 from htppower.tuning.fleet.fleet import Fleet
 from htppower.tuning.fleet.records import Cost, Question, Unread
-from htppower.tuning.fleet.settle import settle
+from htppower.tuning.fleet.settle import Aim, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +33,9 @@ def report(
     answers = tuple(answer(f"/fleet/{number}.json", gaps, learnt=costs) for number, gaps in enumerate(gaps_us))
     left_out = tuple(Unread(f"/fleet/bad{each}", f"/fleet/bad{each}: is empty\x1b[2J") for each in range(unread))
     question = Question(_B_US, sustains)
-    settled = settle(answers, question, cold_ppm)
-    return FleetReport("/fleet", question, "burst", cold_ppm, Fleet(answers, left_out, **fleet), settled)
+    aim = Aim(cold_ppm)
+    settled = settle(answers, question, aim)
+    return FleetReport("/fleet", question, "burst", aim, Fleet(answers, left_out, **fleet), settled)
 
 
 def test_the_text_says_what_was_chosen_and_what_it_costs() -> None:
@@ -67,6 +68,14 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
     assert "bad10" not in text
     assert "and 2 more, which JSON names" in text
     assert "\x1b" not in text
+
+
+def test_a_device_model_says_what_a_second_costs() -> None:
+    """In joules, which all costs of the text are multiples of."""
+    made = attrs.evolve(report(*_GAPS), device="hexagon_assumed", saved_w=0.28)
+    assert "By the device model hexagon_assumed a second of cost is 0.28 J" in made.as_text()
+    document = json.loads(made.as_json())
+    assert (document["device"], document["saved_w"]) == ("hexagon_assumed", 0.28)
 
 
 def test_where_no_time_keeps_to_the_limit_the_text_says_so() -> None:

@@ -44,11 +44,11 @@ def test_gaps_are_those_of_each_session(file: TraceFile) -> None:
 
 def test_a_session_can_be_asked_for(file: TraceFile) -> None:
     """Then the others do not count; a file without it is named."""
-    answer = read_file(file, Question(500, session="mic"))
+    answer = read_file(file, Question(500, sessions=("mic",)))
     assert isinstance(answer, FileGaps)
     assert (answer.sessions, answer.inferences, answer.gaps.gaps) == (1, 2, 1)
-    assert read_file(file, Question(500, session="gps")) == Unread(
-        file.path, f"{file.path}: has no inference of a session 'gps'"
+    assert read_file(file, Question(500, sessions=("gps", "fix"))) == Unread(
+        file.path, f"{file.path}: has no inference of a session 'gps' or 'fix'"
     )
 
 

@@ -17,7 +17,7 @@ from htppower.tuning.fleet.results_file import results_file
 if TYPE_CHECKING:
     from htppower.tuning.fleet.records import FileGaps
 
-_QUESTION = Question(100_000, (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000)), "camera", "csv")
+_QUESTION = Question(100_000, (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000)), ("camera",), "csv")
 _FIRST = answer("/a/\N{SNOWMAN}\udc80 one", [5, 30_000, 10**7], learnt=[Cost(1, 2), Cost(3, 4)])
 _OPEN = Path("/proc/self/fd")
 _SECOND = attrs.evolve(answer("/a/two", []), notes=("an unfinished line",))
@@ -75,7 +75,7 @@ def test_a_file_that_has_changed_is_another(path: Path) -> None:
     [
         attrs.evolve(_QUESTION, break_even_us=1),
         attrs.evolve(_QUESTION, learnt=()),
-        attrs.evolve(_QUESTION, session=None),
+        attrs.evolve(_QUESTION, sessions=()),
         attrs.evolve(_QUESTION, form=None),
     ],
 )

@@ -9,7 +9,7 @@ from fleets import answer
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tuning.fleet.records import Cost, Question
-from htppower.tuning.fleet.settle import Candidate, fixed, settle
+from htppower.tuning.fleet.settle import Aim, Candidate, fixed, settle
 
 _B_US = 100_000
 _QUESTION = Question(_B_US)
@@ -72,22 +72,32 @@ def test_a_share_of_cold_starts_is_kept() -> None:
     """
     gaps_us = [30_000] * 89 + [500_000] * 6 + [60_000_000] * 4
     answers, question = [answer("a", gaps_us, learnt=[Cost(1, 6)])], Question(_B_US, (_LEARNT,))
-    settled = settle(answers, question, most_cold_ppm=50_000)
+    settled = settle(answers, question, Aim(50_000))
     assert settled.keeps
     assert settled.chosen == fixed(settled.gaps, _B_US, 530_000)
     assert settled.chosen.cost.cold_starts == 4
     assert settled.devices[0].best == settled.chosen
-    assert settle(answers, question, most_cold_ppm=70_000).chosen.sustain == _LEARNT
-    assert settle(answers, question, most_cold_ppm=69_999).chosen.sustain == 530_000
-    assert not settle(answers, question, most_cold_ppm=9_999).keeps
+    assert settle(answers, question, Aim(70_000)).chosen.sustain == _LEARNT
+    assert settle(answers, question, Aim(69_999)).chosen.sustain == 530_000
+    assert not settle(answers, question, Aim(9_999)).keeps
 
 
 def test_where_no_time_keeps_to_the_share_the_fewest_cold_starts_win() -> None:
     """A gap longer than an hour ends in a cold start whatever is done: the cheapest time with no more is named."""
-    settled = settle([answer("a", [5 * 10**9, 30_000])], _QUESTION, most_cold_ppm=100_000)
+    settled = settle([answer("a", [5 * 10**9, 30_000])], _QUESTION, Aim(100_000))
     assert not settled.keeps
     assert settled.chosen.sustain == 31_500
     assert settled.chosen.cost.cold_starts == 1
+
+
+def test_no_time_is_longer_than_asked_for() -> None:
+    """Neither that of all nor that of a device; a limit between two edges is that of the lower one."""
+    answers = [answer("a", [30_000] * 50 + [90_000] * 50)]
+    assert settle(answers, _QUESTION).chosen.sustain == 95_000
+    assert settle(answers, _QUESTION, Aim(most_us=95_000)).chosen.sustain == 95_000
+    settled = settle(answers, _QUESTION, Aim(most_us=94_999))
+    assert settled.chosen.sustain == settled.devices[0].best.sustain == 31_500
+    assert settle(answers, _QUESTION, Aim(most_us=19_999)).chosen.sustain == 0
 
 
 def test_no_time_is_shorter_than_a_timer_keeps() -> None:
