@@ -20,7 +20,8 @@ DRY_RUN = "Dry run"
 DEVICE = "Device"
 OUTPUT = "Output"
 OTHERS = "Other options"
-GROUPS = (WHAT, DEVICE, DRY_RUN, OUTPUT, OTHERS)
+FLEET = "Fleet"
+GROUPS = (WHAT, FLEET, DEVICE, DRY_RUN, OUTPUT, OTHERS)
 # Longer lines are hard to read, however wide a terminal is.
 WIDEST = 100
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.cli.help import WHAT, option
+from htppower.cli.help import FLEET, WHAT, option
 from htppower.cli.options import WholeNumber
 from htppower.cli.outputs import write_files
 from htppower.cli.terminal import echo, is_terminal
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.one_process import Reader
     from htppower.tuning.fleet.settle import Aim
 
-FLEET = "Fleet"
 _MOST_JOBS = 1024
 _INSTALL = "pip install 'htppower[fleet]'"
 _FLEET_OPTIONS = (
@@ -87,7 +86,7 @@ def tune_fleet(
         form: the format of the files; None is found out.
         jobs: how many processes read.
         scheduler: the address of a Dask scheduler whose workers read.
-        profile: the file that is written; beside it a file with the ending ``.fleet.jsonl`` keeps what was read.
+        profile: the file that is written; beside it a file with the ending ``.gaps.jsonl`` keeps what was read.
         device: the device model, to be named.
         saved_w: by that model, the power that lowering the votes of the profile saves, in W.
 
@@ -112,7 +111,7 @@ def tune_fleet(
     if aim.most_cold_ppm is not None:
         learnt.append(Adaptive(cold_starts_ppm=aim.most_cold_ppm, most_us=aim.most_us))
     question = Question(break_even_us, tuple(learnt), sessions, form)
-    results = None if profile is None else profile.with_name(f"{profile.stem}.fleet.jsonl")
+    results = None if profile is None else profile.with_name(f"{profile.stem}.gaps.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
     read = _reader(jobs, scheduler)
     with _progress(len(files)) as progress, _said_where_it_is_kept(results):
@@ -121,6 +120,7 @@ def tune_fleet(
     report = FleetReport(str(folder), question, extends, aim, fleet, settled, device, saved_w)
     if profile is not None and name is not None:
         write_files({profile: report.as_profile(name)})
+        _tell(f"wrote {profile}; {results} keeps what was read")
     return report
 
 

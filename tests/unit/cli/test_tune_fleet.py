@@ -104,7 +104,7 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     monkeypatch.setattr("htppower.tuning.fleet.fleet.read_fleet", stop)
     with pytest.raises(KeyboardInterrupt):
         tuned(traces, profile=traces / "fleet.yaml")
-    assert "fleet.fleet.jsonl: the same command goes on from there" in capsys.readouterr().err
+    assert "fleet.gaps.jsonl: the same command goes on from there" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):
         tuned(traces)
     assert capsys.readouterr().err == ""
