@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -74,7 +74,7 @@ class GapHistogram:
         A gap shorter than the time-out costs its length, every other the time-out and the break-even time.
         """
         below_us = itertools.accumulate(self.sums_us, initial=0)
-        beyond_us = map(operator.mul, self.beyond(), [edge_us + break_even_us for edge_us in EDGES_US])
+        beyond_us = map(operator.mul, self.beyond(), _beyond_us(break_even_us))
         return tuple(map(operator.add, below_us, beyond_us))
 
     def beyond(self) -> tuple[int, ...]:
@@ -121,6 +121,12 @@ class GapHistogram:
         if not sound or not all(map(_possible, made.counts, made.sums_us, EDGES_US, (*EDGES_US[1:], None))):
             raise ValueError("no gaps make such counts")
         return made
+
+
+@lru_cache(maxsize=4)
+def _beyond_us(break_even_us: int) -> tuple[int, ...]:
+    """Return what a gap beyond each edge costs."""
+    return tuple(edge_us + break_even_us for edge_us in EDGES_US)
 
 
 def merged(counts: Iterable[GapHistogram]) -> GapHistogram:

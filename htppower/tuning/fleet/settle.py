@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 import attrs
@@ -199,9 +199,10 @@ def best_fixed(
     """
     costs_us, beyond = gaps.costs_us(break_even_us), gaps.beyond()
     kept = _KEPT[: bisect_right(_KEPT, bin_of(most_us))]
-    keeping = [place for place in kept if most_cold is None or beyond[place] <= most_cold]
-    if keeping:
-        return _candidate(min(keeping, key=costs_us.__getitem__), costs_us, beyond), True
+    # The longer a time is, the fewer gaps are beyond it.
+    first = 0 if most_cold is None else bisect_left(kept, -most_cold, key=lambda place: -beyond[place])
+    if first < len(kept):
+        return _candidate(min(kept[first:], key=costs_us.__getitem__), costs_us, beyond), True
     fewest = min(kept, key=lambda place: (beyond[place], costs_us[place]))
     return _candidate(fewest, costs_us, beyond), False
 
