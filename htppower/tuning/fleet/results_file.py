@@ -1,7 +1,7 @@
 """What was read so far, in a file: a line of JSON for each trace file, appended; so it is whole whenever it ends.
 
 A line counts as long as the file that it is of is as it was, by path, size and time of its last change, and the same is
-asked of it. A line that is broken, as the last one of a run that was killed may be, is read again.
+asked of it by the same version. A line that is broken, as the last one of a run that was killed may be, is read again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from htppower._version import __version__
 from htppower.tuning.fleet.fleet_error import FleetError
 from htppower.tuning.fleet.records import FileGaps
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from htppower.tuning.fleet.records import Question, TraceFile
 
-# Another number where bins or learners change: their answers do not go together.
 _HEADER = {"htppower": "gaps of a fleet", "format_version": 1}
 
 
@@ -33,7 +33,8 @@ class ResultsFile:
     """
 
     def __init__(self, path: Path, question: Question, descriptor: int) -> None:
-        self._asked = json.loads(json.dumps(question.as_json()))
+        # Another version may learn in another way, and their answers do not go together.
+        self._asked = json.loads(json.dumps({"version": __version__, **question.as_json()}))
         self._descriptor = descriptor
         self.found: dict[TraceFile, FileGaps] = {}
         self.broken = 0

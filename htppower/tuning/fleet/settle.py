@@ -89,7 +89,7 @@ class Settled:
         fixed: the best fixed one.
         learnt: what each one that is learnt comes to.
         vendors, at_once: what 300 ms come to, and lowering at once.
-        own_us: what it would cost if each device had its own best.
+        own: what it would come to if each device had its own best.
         clairvoyant_us: what it would cost whoever knows each gap when it begins.
         gaps: those of all.
         devices: what each device loses, those that lose most first.

@@ -10,6 +10,7 @@ import pytest
 from fleets import answer
 
 from htppower.profiles.sustain import Adaptive
+from htppower.tuning.fleet import results_file as module
 from htppower.tuning.fleet.fleet_error import FleetError
 from htppower.tuning.fleet.records import Cost, Question
 from htppower.tuning.fleet.results_file import results_file
@@ -86,6 +87,12 @@ def test_answers_to_another_question_do_not_count(path: Path, other: Question) -
         results.keep([_SECOND])
     assert kept(path, other) == ([_SECOND], 0)
     assert kept(path) == ([_FIRST, _SECOND], 0)
+
+
+def test_answers_of_another_version_do_not_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may learn in another way."""
+    monkeypatch.setattr(module, "__version__", "0.0.1")
+    assert kept(path) == ([], 0)
 
 
 def test_it_is_whole_wherever_it_is_cut_off(path: Path) -> None:
