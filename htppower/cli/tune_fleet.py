@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,6 +99,7 @@ def tune_fleet(
     if scheduler is not None and jobs > 1:
         raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster; leave one out")
     name = None if profile is None else _name(profile)
+    gc.enable()  # start-up has it off; a fleet is thousands of files
     from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - a usage error need not wait for numpy
     from htppower.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
