@@ -63,7 +63,7 @@ def _run(folder: Path, workers: int) -> _Run:
 
     reading_s: list[float] = []
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster) as client,
         tempfile.TemporaryDirectory() as kept,
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from htppower.tuning.fleet.fleet import Fleet
     from htppower.tuning.fleet.records import TraceFile
 
 _FILES = 24
@@ -39,6 +41,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
     write_fleet(folder, _FILES, 2_500)
     (folder / "notes.txt").write_text("no trace", encoding="utf-8")
     return trace_files(folder)
+
+
+@pytest.fixture(scope="module")
+def alone(files: tuple[TraceFile, ...]) -> Fleet:
+    """Return what one process reads."""
+    return read_fleet(files, _QUESTION)
 
 
 @contextlib.contextmanager
@@ -56,7 +64,7 @@ def dask(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """Yield the address of a scheduler, and its two workers."""
     named = tmp_path / "scheduler.json"
-    quick = ("--scheduler-file", str(named), "--no-dashboard")
+    quick = ("--scheduler-file", str(named), "--dashboard-address", "127.0.0.1:0")
     with dask("scheduler", *quick, "--port", "0"), contextlib.ExitStack() as stack:
         mine = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
         workers = [stack.enter_context(dask("worker", *quick, *mine)) for _ in range(2)]
@@ -78,7 +86,10 @@ def address(named: Path) -> str:
 
 
 def test_a_worker_that_is_killed_costs_no_file(
-    files: tuple[TraceFile, ...], cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+    files: tuple[TraceFile, ...],
+    alone: Fleet,
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
+    tmp_path: Path,
 ) -> None:
     """What it had under way the other one reads; the result is that of one process, and the next run reads nothing."""
     scheduler, (killed, left) = cluster
@@ -96,7 +107,6 @@ def test_a_worker_that_is_killed_costs_no_file(
     assert killed.poll() is not None
     assert left.poll() is None
     assert sum(done) == len(files) == _FILES + 1
-    alone = read_fleet(files, _QUESTION)
     assert fleet == alone
     assert [each.path.rpartition("/")[2] for each in fleet.unread] == ["notes.txt"]
     assert settle(fleet.answers, _QUESTION) == settle(alone.answers, _QUESTION)
@@ -104,6 +114,10 @@ def test_a_worker_that_is_killed_costs_no_file(
     assert (again.answers, again.kept, len(again.unread)) == (fleet.answers, _FILES, 1)
 
 
-def test_processes_of_this_machine_read_the_same(files: tuple[TraceFile, ...]) -> None:
-    """Two of them, started for it and ended with it, return what one does."""
-    assert read_fleet(files, _QUESTION, read=on_this_machine(2)) == read_fleet(files, _QUESTION)
+def test_processes_of_this_machine_read_the_same(files: tuple[TraceFile, ...], alone: Fleet) -> None:
+    """Two of them, started for it and ended with it, return what one does; also where Dask's usual port is taken."""
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):  # somebody else has it then
+            other.bind(("127.0.0.1", 8787))
+            other.listen()
+        assert read_fleet(files, _QUESTION, read=on_this_machine(2)) == alone

@@ -75,11 +75,11 @@ def _cluster_here(jobs: int) -> Iterator[Client]:
     """Yield a client of a cluster of so many processes on this machine, which ends with it."""
     from distributed import Client, LocalCluster  # noqa: PLC0415 - takes long to import
 
-    # No dashboard: nobody looks at it, and its port may be taken. What matters in the logs is told as errors of ours.
+    # Its page is for this machine, on any port that is free. What matters in the logs is told as errors of ours.
     started = LocalCluster(
         n_workers=jobs,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
         preload=[worker_setup.__name__],
     )
