@@ -11,9 +11,10 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import Duration, WholeNumber, folders_option, output_options
+from htppower.cli.options import Duration, WholeNumber, folders_option, output_options, refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
+from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.review.tuning.formats import NAMES, render
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _MOST = 100_000
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
-@click.argument("file", type=click.Path(), metavar="TRACE")
+@click.argument("file", type=click.Path(), metavar="TRACE", required=False)
 @option(
     "--limit",
     "limits",
@@ -113,9 +114,12 @@ _MOST = 100_000
     group=OUTPUT,
     help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",
 )
+@fleet_options
 @output_options(NAMES)
+@click.pass_context
 def command(
-    file: str,
+    ctx: click.Context,
+    file: str | None,
     limits: tuple[str, ...],
     break_even_us: int,
     names: tuple[str, ...],
@@ -130,6 +134,10 @@ def command(
     folder: Path | None,
     form: str,
     outputs: tuple[tuple[str, Path], ...],
+    fleet: Path | None,
+    pattern: str,
+    jobs: int,
+    scheduler: str | None,
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
@@ -140,9 +148,34 @@ def command(
     Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
     hangs, and how far each may move before other advice would be better.
 
+    With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER, and what each
+    device loses by it is told. With --write it goes on where it was stopped.
+
     Exit code 0: a profile is advised; 1: the limits are impossible, or with --verify the controller did something else;
-    2: the trace can't be read, or is nothing to tune.
+    2: the trace can't be read, or is nothing to tune; of a fleet, no trace can be read.
     """
+    if file is None and fleet is not None:
+        run_fleet(
+            ctx,
+            fleet,
+            limits=_limits(limits),
+            break_even_us=break_even_us,
+            names=names,
+            folders=folders,
+            sessions=sessions,
+            most_us=most_us,
+            device=device,
+            folder=folder,
+            form=form,
+            outputs=outputs,
+            pattern=pattern,
+            jobs=jobs,
+            scheduler=scheduler,
+        )
+        return
+    if file is None or fleet is not None:
+        raise click.UsageError("name a TRACE, or --fleet FOLDER")
+    refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
         from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - a usage error need not wait for it
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
@@ -167,7 +200,7 @@ def command(
         _write_profiles(tuning, folder)
     print_document(document, form)
     if not tuning.equal or any(each.best is None for each in tuning.sessions):
-        click.get_current_context().exit(REFUSED)
+        ctx.exit(REFUSED)
 
 
 def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:

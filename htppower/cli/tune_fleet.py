@@ -10,19 +10,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from htppower.cli.exit_codes import REFUSED
+from htppower.cli.extras import needs_extra
 from htppower.cli.help import FLEET, WHAT, option
-from htppower.cli.options import WholeNumber
-from htppower.cli.outputs import write_files
+from htppower.cli.options import WholeNumber, refuse_given
+from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo, is_terminal
+from htppower.profiles.loading import load_profile
+from htppower.profiles.yaml_text import profile_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from htppower.review.fleet_report import FleetReport
     from htppower.tuning.fleet.one_process import Reader
     from htppower.tuning.fleet.settle import Aim
+    from htppower.tuning.limits import Limit
 
+_DEFAULT_PROFILE = "burst"
+# The parameters of the command that a fleet has no use for, and those that only a fleet has.
+_OF_ONE_TRACE = ("measured_under", "settings", "verify", "page")
+OF_A_FLEET = ("pattern", "jobs", "scheduler")
 _MOST_JOBS = 1024
 _INSTALL = "pip install 'htppower[fleet]'"
 _FLEET_OPTIONS = (
@@ -58,6 +67,74 @@ def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for each in reversed(_FLEET_OPTIONS):
         command = each(command)
     return command
+
+
+def run_fleet(
+    ctx: click.Context,
+    traces: Path,
+    *,
+    limits: Sequence[Limit],
+    break_even_us: int,
+    names: tuple[str, ...],
+    folders: tuple[str, ...],
+    sessions: tuple[str, ...],
+    most_us: int,
+    device: str,
+    folder: Path | None,
+    form: str,
+    outputs: tuple[tuple[str, Path], ...],
+    pattern: str,
+    jobs: int,
+    scheduler: str | None,
+) -> None:
+    """Print what is best for a fleet, and write what is to be written, by the options of ``htppower tune``.
+
+    Raises:
+        click.UsageError: an option is for one trace, or does not go together with another.
+        HtpPowerError: no file can be read, the cluster fails, or a profile or device model is not to be used.
+        OSError: a file can't be written.
+    """
+    refuse_given(ctx, _OF_ONE_TRACE, "one trace")
+    if len(names) > 1:
+        raise click.UsageError("for a fleet one profile is tuned; name one --profile")
+    if "html" in {form, *(each for each, _ in outputs)}:
+        raise click.UsageError("a fleet has no page; choose text or json")
+    with needs_extra("tune"):
+        from htppower.tuning.fleet.settle import Aim  # noqa: PLC0415 - a usage error need not wait for numpy
+        from htppower.tuning.models.costs import lowered_idle_w, raised_idle_w  # noqa: PLC0415 - as above
+        from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - as above
+
+    profile = load_profile(names[0] if names else _DEFAULT_PROFILE, folders=folders)
+    if profile.relax is None:
+        raise click.UsageError(f"{profile.name} casts no votes, so nothing stays up; name another --profile")
+    model = load_device_model(device, folders)
+    report = tune_fleet(
+        traces,
+        extends=profile.name,
+        break_even_us=break_even_us,
+        aim=Aim(_most_cold_ppm(limits), most_us),
+        pattern=pattern,
+        sessions=sessions,
+        jobs=jobs,
+        scheduler=scheduler,
+        profile=None if folder is None else folder / f"{profile_name(f'{profile.name}_fleet')}.yaml",
+        device=device,
+        saved_w=raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to),
+    )
+    document = write_outputs(
+        outputs, form, lambda name, width: report.as_json() if name == "json" else report.as_text(width)
+    )
+    print_document(document, form)
+    if not report.settled.keeps:
+        ctx.exit(REFUSED)
+
+
+def _most_cold_ppm(limits: Sequence[Limit]) -> int | None:
+    """Return the least share of cold starts of all limits, in millionths."""
+    other = next((each for each in limits if each.measure != "cold"), None)
+    if other is not None:
+        raise click.UsageError(f"--limit '{other}' is for one trace; a fleet can keep to 'cold <= 5 %'")
+    return min((int(each.most * 1_000_000) for each in limits), default=None)
 
 
 def tune_fleet(
