@@ -28,7 +28,7 @@ def recording(gaps_us: Iterable[int], session: str = "camera", pid: int = 4711) 
 
 def random_gaps(seed: int, inferences: int) -> list[int]:
     """Return the gaps of a device whose mean gap is between 3 ms and 2 s."""
-    drawn = random.Random(seed)  # noqa: S311 - a seed is what is wanted
+    drawn = random.Random(seed)
     mean_us = 1000 * 10 ** drawn.uniform(0.5, 3.3)
     return [int(drawn.expovariate(1 / mean_us)) for _ in range(inferences - 1)]
 
