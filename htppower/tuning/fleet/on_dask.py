@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _CONNECTING_S = 10
 _FIRST_WORKER_S = 30
 _LOOKING_S = 10
+# A worker was done, and has died before its result was fetched: another one reads the chunk.
+_UNDER_WAY_AGAIN = frozenset({"lost", "pending"})
 # Chunks that each thread of a worker has: one is read, the next lies there already.
 _CHUNKS_A_THREAD = 2
 
@@ -145,6 +147,8 @@ def read_on(
             if not under_way:
                 return
             for future in _done(client, under_way, tell):
+                if future.status in _UNDER_WAY_AGAIN:
+                    continue
                 files = under_way.pop(future)
                 read = _result(future, files)
                 if read is None:
@@ -193,7 +197,7 @@ def _result(future: Future[ReadChunk], files: list[TraceFile]) -> ReadChunk | No
     """Return what a chunk came to; None where it is to be read file by file."""
     from distributed import KilledWorker  # noqa: PLC0415 - as above
 
-    if future.status in {"cancelled", "lost"}:
+    if future.status == "cancelled":
         raise _lost()
     error = future.exception() if future.status == "error" else None
     if isinstance(error, KilledWorker):

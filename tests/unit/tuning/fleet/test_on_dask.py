@@ -104,6 +104,23 @@ def test_a_file_that_kills_its_readers_is_named_alone(files: tuple[TraceFile, ..
     assert {each.file for each in answers if isinstance(each, FileGaps)} == set(files) - {poison}
 
 
+def test_a_result_that_died_with_its_worker_is_waited_for(files: tuple[TraceFile, ...]) -> None:
+    """Where a worker is killed between its last file and the fetching of the result, another one reads the chunk."""
+
+    class _Returning(_Future):
+        @property
+        def status(self) -> str:
+            return next(states, "finished")
+
+        @status.setter
+        def status(self, _: str) -> None:
+            pass
+
+    states = iter(["lost", "pending", "lost"])
+    answers = read_by(_Cluster(lambda chunk: _Returning(read_chunk(chunk, _QUESTION))), files)
+    assert len(answers) == _FILES
+
+
 def test_a_worker_of_another_version_is_refused(files: tuple[TraceFile, ...]) -> None:
     """Its bins and learners may be others; what is under way elsewhere is cancelled."""
 
