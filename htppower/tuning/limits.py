@@ -45,9 +45,12 @@ class Limit:
         """Return it as it was written."""
         return self.text
 
-    def holds(self, value: float | Fraction) -> bool:
-        """Return whether a value of the measure is within it."""
-        return value <= self.most
+    def holds(self, value: float) -> bool:
+        """Return whether a value of the measure is within it.
+
+        Both are rounded to the nearest float: one that is just as large is within.
+        """
+        return value <= float(self.most)
 
 
 def parse_limit(text: str) -> Limit:

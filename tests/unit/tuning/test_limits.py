@@ -25,8 +25,18 @@ def test_a_limit_has_a_measure_a_number_and_a_unit(text: str, measure: str, most
     """A time is in us, a share from 0 to 1."""
     limit = parse_limit(text)
     assert (limit.measure, limit.most, str(limit)) == (measure, most, text.strip())
-    assert limit.holds(limit.most)
-    assert not limit.holds(limit.most + Fraction(1, 1_000_000))
+    assert limit.holds(float(limit.most))
+    assert not limit.holds(float(limit.most) + 1e-6)
+
+
+@pytest.mark.parametrize("count", [3, 20, 60, 77, 100])
+def test_a_share_or_a_mean_that_is_just_as_large_is_within(count: int) -> None:
+    """Whatever the numbers are divided by, and whatever a float makes of that."""
+    for part in range(count + 1):
+        share = Fraction(100 * part, count)
+        if 10_000 * share == int(10_000 * share):
+            assert parse_limit(f"cold <= {float(share):.4f} %").holds(part / count)
+            assert parse_limit(f"mean <= {float(share):.4f} us").holds(100 * part / count)
 
 
 @pytest.mark.parametrize(
