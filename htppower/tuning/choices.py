@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from htppower.tuning.variants import Variant
 
 _US = 1_000_000
-# So many time-outs at once are looked at in search of the best.
+# So many time-outs at once are looked at in search of the best: few at first, since the best is among the first.
+_FIRST = 16
 _TOGETHER = 512
 
 
@@ -140,10 +141,10 @@ class Offer:
             time_outs, least = time_outs[open_to], least[open_to]
         order = np.argsort(least, kind="stable")
         best_us, best_j = None, np.inf
-        for start in range(0, order.size, _TOGETHER):
-            some = order[start : start + _TOGETHER]
-            if least[some[0]] > best_j:
-                break
+        start, together = 0, _FIRST
+        while start < order.size and least[order[start]] <= best_j:
+            some = order[start : start + together]
+            start, together = start + some.size, min(2 * together, _TOGETHER)
             outcomes = trial.outcomes(time_outs[some])
             cost = self.power.energy_j(outcomes, trial.polled_us, self.whole_us) + price_w * outcomes.waits_us / _US
             cost = np.where(trial.within(time_outs[some], limits), cost, np.inf)

@@ -17,7 +17,7 @@ from htppower.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.tuning.limits import Limit
@@ -32,7 +32,7 @@ _COLD_STARTS_PPM = (10_000, 50_000, 100_000)
 _MOST_LOOKED_AT = 100_000_000
 _FEWEST_SETTINGS = 24
 # So many gaps are gone through for all sustain times that are learnt together: some seconds.
-_MOST_LEARNT = 1_500_000
+_MOST_LEARNT = 1_200_000
 
 
 @attrs.frozen
@@ -128,14 +128,14 @@ def advise(
     offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
     most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
     fixed = [choice for offer in offers for choice in _fixed(offer, most)]
-    offers, notes = _with_learnt(offers, _front(fixed), model, aim)
-    learnt = [offer.choice(each) for offer in offers for each in offer.learnt]
+    inferences, price_w = session.begins_us.size, aim.price_in_cost_w
+    found = [each for offer in offers if (each := offer.best(price_w, aim.limits)) is not None]
+    found.sort(key=lambda each: each.cost_j(price_w, inferences))
+    offers, notes = _with_learnt(offers, [each.variant for each in found], model, aim)
+    found += [offer.choice(each) for offer in offers for each in offer.learnt]
     present = _present(offers, measured_under)
-    inferences = session.begins_us.size
-    of_each = [offer.best(aim.price_in_cost_w, aim.limits) for offer in offers]
-    found = [each for each in of_each if each is not None]
-    best = cheapest(found, aim.price_in_cost_w, inferences, aim.limits)
-    all_choices = [*fixed, *learnt, present, *found]
+    best = cheapest(found, price_w, inferences, aim.limits)
+    all_choices = [*fixed, present, *found]
     return SessionAdvice(
         session=session,
         measured_under=measured_under,
@@ -166,25 +166,23 @@ def _front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
 
 
 def _with_learnt(
-    offers: Sequence[Offer], front: Iterable[Choice], model: DeviceModel, aim: Aim
+    offers: Sequence[Offer], best: Sequence[Variant], model: DeviceModel, aim: Aim
 ) -> tuple[tuple[Offer, ...], tuple[str, ...]]:
-    """Return the offers with the sustain times to try that are learnt: of all, or of those on the front."""
-    of_each = {offer.variant: _learnt(offer.variant.profile, model, aim) for offer in offers}
-    steps = sum(offer.trial.workload.periods.count * len(of_each[offer.variant]) for offer in offers)
-    if steps <= _MOST_LEARNT:
-        return tuple(attrs.evolve(offer, learnt=of_each[offer.variant]) for offer in offers), ()
+    """Return the offers with the sustain times to try that are learnt: of all, or, of a long recording, of the best."""
     left = _MOST_LEARNT
     chosen: dict[Variant, tuple[Adaptive, ...]] = {}
-    for variant in dict.fromkeys(choice.variant for choice in front):
+    for variant in dict.fromkeys((*best, *(offer.variant for offer in offers))):
         offer = next(each for each in offers if each.variant == variant)
-        tried = of_each[variant] if not chosen else of_each[variant][:1]
-        left -= offer.trial.workload.periods.count * len(tried)
+        tried = _learnt(variant.profile, model, aim)
+        left -= offer.trial.workload.count * len(tried)
         if left < 0 and chosen:
             break
         chosen[variant] = tried
+    made = tuple(attrs.evolve(offer, learnt=chosen.get(offer.variant, ())) for offer in offers)
+    if len(chosen) == len(offers):
+        return made, ()
     names = ", ".join(map(str, chosen))
-    note = f"sustain times that are learnt were tried under {names} only: the recording is long"
-    return tuple(attrs.evolve(offer, learnt=chosen.get(offer.variant, ())) for offer in offers), (note,)
+    return made, (f"sustain times that are learnt were tried under {names} only: the recording is long",)
 
 
 def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, ...]:

@@ -12,7 +12,7 @@ from workloads import any_session
 
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES
-from htppower.tuning import choices
+from htppower.tuning import choices, session_advice
 from htppower.tuning.limits import Limit, parse_limit
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.sensitivity import assumptions, in_words
@@ -83,6 +83,7 @@ def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
     measure: str, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of choices on both sides of a limit the cheapest that keeps to it is found, however few are looked at at once."""
+    monkeypatch.setattr(choices, "_FIRST", 2)
     monkeypatch.setattr(choices, "_TOGETHER", 3)
     draw = np.random.default_rng(4)
     # Gaps around 100 ms, of which the lateness of a raise brings many within a time-out.
@@ -294,6 +295,20 @@ def test_a_raise_that_is_later_than_a_timer_keeps_is_tuned_gap_by_gap() -> None:
     tuning = tune(recording(periodic(30)), late, Question((parse_limit("cold <= 50 %"),), verify=2))
     assert tuning.sessions[0].best is not None
     assert tuning.equal
+
+
+def test_of_a_long_recording_what_is_learnt_is_tried_under_the_best_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is said, with their names, and what is advised keeps to it."""
+    monkeypatch.setattr(session_advice, "_MOST_LEARNT", 1_000)
+    aim = aim_of(("p99 <= 9 ms",))
+    advice = advised(periodic(), aim)
+    best = advised(periodic(), aim).best
+    assert best is not None
+    learnt = [offer.variant for offer in advice.offers if offer.learnt]
+    assert 0 < len(learnt) < len(advice.offers)
+    assert best.variant in learnt
+    (note,) = advice.notes
+    assert all(str(each) in note for each in learnt)
 
 
 def test_a_limit_is_a_value() -> None:

@@ -24,7 +24,8 @@ ONE_BY_ONE = session((0, 1_000), (1_000, 3_000), (50_000, 51_000))
 
 def takes(recorded: SessionTrace, under: Timing) -> list[int]:
     """Return how long each inference takes."""
-    return Workload.of(recorded, under).takes_us.tolist()
+    found: list[int] = Workload.of(recorded, under).takes_us.tolist()
+    return found
 
 
 def test_the_profile_of_the_recording_changes_nothing() -> None:
