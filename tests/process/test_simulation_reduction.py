@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("greenlet")
 
 from simulation.accesses import READ, WRITTEN, note, touch
-from simulation.choices import Enumerated, Replayed
+from simulation.choices import Replayed, every_order
 from simulation.locks import Lock, SimpleQueue
-from simulation.reduction import Guided, Known
+from simulation.reduction import Guided, Known, reduced_orders
 from simulation.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -86,30 +86,24 @@ def _end(  # noqa: C901 - a case for each kind of action
 
 
 def _every(program: list[list[Action]], most: int) -> tuple[Ends, int]:
-    ends: set[tuple[object, ...]] = set()
-    beginning: list[int] | None = []
+    ends: Ends = set()
     runs = 0
-    while beginning is not None:
-        choices = Enumerated(beginning, most)
+    for choices in every_order(most):
         end = _end(program, choices)
         assert end is not None
         ends.add(end)
-        runs, beginning = runs + 1, choices.following()
+        runs += 1
     return ends, runs
 
 
 def _reduced(program: list[list[Action]], most: int) -> tuple[Ends, int]:
-    ends: set[tuple[object, ...]] = set()
-    beginning: list[int] | None = []
-    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    ends: Ends = set()
     runs = 0
-    while beginning is not None:
-        choices = Guided(beginning, most, known)
+    for choices in reduced_orders(most):
         end = _end(program, choices)
         if end is not None:
             ends.add(end)
             runs += 1
-        beginning = choices.following()
     return ends, runs
 
 
@@ -157,16 +151,13 @@ def test_what_is_queued_begins_in_its_order() -> None:
 
     def orders(most: int) -> set[str]:
         found: set[str] = set()
-        beginning: list[int] | None = []
-        while beginning is not None:
-            choices = Enumerated(beginning, most)
+        for choices in every_order(most):
             scheduler = Scheduler(choices, coarse=True)
             begun: list[str] = []
             for name in "abc":
                 scheduler.spawn(name, partial(begun.append, name), queued=True)
             scheduler.run()
             found.add("".join(begun))
-            beginning = choices.following()
         return found
 
     assert orders(0) == {"abc"}

@@ -12,7 +12,7 @@ import random
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simulation.tasks import Task
 
@@ -44,6 +44,9 @@ class Choices(Protocol):
     def born(self, task: Task, author: Task) -> None:
         """Take in that a task was made, in a step of another."""
 
+    def asked(self, tasks: Sequence[Task]) -> None:
+        """Take in who could go on, in the order of the picks, before it is asked who does."""
+
 
 class Blind:
     """Asks for no more than how many there are to choose from."""
@@ -52,6 +55,9 @@ class Blind:
         """Take nothing in."""
 
     def born(self, task: Task, author: Task) -> None:
+        """Take nothing in."""
+
+    def asked(self, tasks: Sequence[Task]) -> None:
         """Take nothing in."""
 
 
@@ -149,3 +155,12 @@ class Enumerated(Blind):
         if not decisions:
             return None
         return [pick for pick, _ in decisions[:-1]] + [decisions[-1][0] + 1]
+
+
+def every_order(most_preemptions: int) -> Iterator[Enumerated]:
+    """Yield every order; each is run before the next is asked for."""
+    beginning: list[int] | None = []
+    while beginning is not None:
+        choices = Enumerated(beginning, most_preemptions)
+        yield choices
+        beginning = choices.following()

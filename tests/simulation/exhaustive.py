@@ -4,8 +4,9 @@ An order is a sequence of what tasks do to locks, queues, alarms and native call
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
 on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
 the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
-orders that differ only in the order of steps that touch nothing in common, one is run to its end: see ``reduction``.
-What is still to come when both threads have ended runs in one order. There is no heartbeat.
+orders that differ only in the order of steps that touch nothing in common, one is run to its end: see ``reduction``;
+with less than two preemptions hardly any do, and each is run. What is still to come when both threads
+have ended runs in one order. There is no heartbeat.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
-from simulation.choices import Enumerated
+from simulation.choices import every_order
 from simulation.program import Op, Program
-from simulation.reduction import Guided, Known
+from simulation.reduction import Known, reduced_orders
 from simulation.shrink import Failing
 from simulation.simulate import simulate
 
@@ -116,7 +117,12 @@ class Explored:
 
 
 def explore(
-    program: Program, promises: Promises, most_preemptions: int, end_s: float, *, reduced: bool = True
+    program: Program,
+    promises: Promises,
+    most_preemptions: int,
+    end_s: float,
+    *,
+    reduced: bool = True,
 ) -> Explored:
     """Run a program in every order, until one fails or the time is over.
 
@@ -127,14 +133,12 @@ def explore(
         end_s: when to give up, by the monotonic clock.
         reduced: whether of orders that come to the same only one is run to its end.
     """
-    beginning: list[int] | None = []
-    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    orders = reduced_orders(most_preemptions) if reduced else every_order(most_preemptions)
     runs = steps = whole = 0
     ends: set[object] = set()
-    while beginning is not None:
+    for choices in orders:
         if time.monotonic() > end_s:
             return Explored(runs, steps, whole, complete=False)
-        choices = Guided(beginning, most_preemptions, known) if reduced else Enumerated(beginning, most_preemptions)
         result = simulate(program, choices, promises, coarse=True)
         runs += 1
         steps += result.steps
@@ -144,5 +148,4 @@ def explore(
         elif not isinstance(result.violation, Known):
             failing = Failing(program, result.made, result.violation.rule)
             return Explored(runs, steps, whole, complete=False, failed=failing, broken=str(result.violation))
-        beginning = choices.following()
     return Explored(runs, steps, whole, complete=True, ends=frozenset(ends))

@@ -4,7 +4,8 @@ Two orders come to the same where they differ in the order of steps that touch n
 step follows from the steps before it that it depends on: those of its task, and those that have touched what it
 touches, where one of the two writes. So a set of steps, each named after those that it depends on, says what all of the
 program under test is like, however they were ordered. Where the same steps were made before, the same task goes on, and
-no more preemptions are left than there were then, what follows was run, or is about to be run, and the run ends.
+no more preemptions are left than there were then, what follows was run, or is about to be run, and the run ends. An
+order that would begin with such steps is not begun.
 
 This is the caching of Musuvathi and Qadeer, "Partial-Order Reduction for Context-Bounded State Exploration" (2007).
 """
@@ -13,11 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 from simulation.accesses import WRITTEN, note
 from simulation.tasks import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from simulation.scheduler import Scheduler
     from simulation.tasks import Task
@@ -30,23 +32,61 @@ class Known(Violation):
     """What follows in a run is known from others: no failure."""
 
 
+class Seen:
+    """What the runs of a program have come to: which steps, who went on then, and how many preemptions were left."""
+
+    def __init__(self) -> None:
+        self._left: dict[tuple[int, Path], int] = {}
+
+    def has(self, steps: int, path: Path, left: int) -> bool:
+        """Return whether it is known what follows where a task goes on after these steps."""
+        return self._left.get((steps, path), -1) >= left
+
+    def add(self, steps: int, path: Path, left: int) -> None:
+        """Take in that a task goes on after these steps."""
+        self._left[steps, path] = left
+
+
+@attrs.frozen
+class Branch:
+    """The beginning of an order that was not run.
+
+    Attributes:
+        steps: those that were made where it branches off.
+        path: the path of the task that goes on there.
+        left: how many preemptions are left then.
+        picks: the picks with which it begins, one for each decision that has more than one possibility.
+    """
+
+    steps: int
+    path: Path
+    left: int
+    picks: bytes
+
+
 class Guided:
-    """One order of many: it follows a beginning, and takes the first possibility from there on.
+    """One order of many: it follows a beginning, and goes on as is not known yet where that costs no preemption.
 
     Args:
         beginning: the picks with which it begins, one for each decision that has more than one possibility.
         most_preemptions: how many times a task that could go on may be made to wait.
-        known: what the runs before have come to, and how many preemptions were left then; it is added to.
+        seen: what the runs before have come to; it is added to.
+
+    Attributes:
+        branches: the beginnings of other orders, which branch off from this one after its own beginning.
     """
 
     next_step = 0
 
-    def __init__(self, beginning: Sequence[int], most_preemptions: int, known: dict[tuple[int, Path], int]) -> None:
+    def __init__(self, beginning: bytes, most_preemptions: int, seen: Seen) -> None:
         self.made: list[tuple[int, int]] = []
         self._beginning = beginning
         self._left = most_preemptions
-        self._known = known
-        self._decisions: list[tuple[int, int]] = []
+        self._seen = seen
+        self._picks = bytearray()
+        self.branches: list[Branch] = []
+        # Who could go on, in the order of the picks; of time that moves on, no task is in it.
+        self._tasks: Sequence[Task] = ()
         self._scheduler: Scheduler | None = None
         # The steps that were made, in one number; the one that is being made, by whom, and what it touches.
         self._steps = 0
@@ -66,45 +106,63 @@ class Guided:
         possible = ready if forced else 1 + ready + clock if self._left else 1
         if possible == 1:
             return 0
-        place = len(self._decisions)
-        pick = self._beginning[place] if place < len(self._beginning) else 0
-        self._decisions.append((pick, possible))
+        place = len(self._picks)
+        if place < len(self._beginning):
+            pick = self._beginning[place]
+        else:
+            pick = self._branch_off(possible, clock=clock, forced=forced)
+        self._picks.append(pick)
         if pick:
             self.made.append((step, pick))
             self._left -= not forced
         return pick
 
+    def asked(self, tasks: Sequence[Task]) -> None:
+        """Take in who could go on."""
+        self._tasks = tasks
+
+    def _branch_off(self, possible: int, *, clock: bool, forced: bool) -> int:
+        """Return how to go on; take in what else branches off here."""
+        assert self._scheduler is not None
+        self._end_step()
+        steps, left = self._steps, self._left - (not forced)
+        paths = [task.path for task in self._tasks]
+        if clock:
+            paths.append(self._scheduler.clock.task.path)
+        unknown = [pick for pick in range(possible) if not self._seen.has(steps, paths[pick], left)]
+        taken = unknown[0] if forced and unknown else 0
+        for pick in unknown:
+            if pick not in (0, taken):
+                self.branches.append(Branch(steps, paths[pick], left, bytes((*self._picks, pick))))
+        return taken
+
     def step_begins(self, task: Task) -> None:
         """Take in that a step of a task begins; end the run where what follows is known."""
-        scheduler = self._scheduler
-        assert scheduler is not None
-        if self._path is not None:
-            for lock in scheduler.held():
-                lock.hold_on()
-            self._step_ends(self._path)
+        assert self._scheduler is not None
+        self._end_step()
         self._path, self._places = task.path, {task.path: WRITTEN}
         note(self._places)
-        if len(self._decisions) >= len(self._beginning):
-            key = self._steps, task.path
-            if self._known.get(key, -1) >= self._left:
+        if len(self._picks) >= len(self._beginning):
+            if self._seen.has(self._steps, task.path, self._left):
                 note(None)
-                scheduler.fail(Known("what follows is known", "from another run"))
-            self._known[key] = self._left
+                self._scheduler.fail(Known("what follows is known", "from another run"))
+            self._seen.add(self._steps, task.path, self._left)
 
     def born(self, task: Task, author: Task) -> None:
         """Take in that a task was made, in a step of another: its first step depends on that."""
         self._places[task.path] = WRITTEN
 
-    def following(self) -> list[int] | None:
-        """Return the beginning of the next order, None where this was the last."""
-        decisions = list(self._decisions)
-        while decisions and decisions[-1][0] + 1 >= decisions[-1][1]:
-            decisions.pop()
-        if not decisions:
-            return None
-        return [pick for pick, _ in decisions[:-1]] + [decisions[-1][0] + 1]
+    def _end_step(self) -> None:
+        """Take in the step that was being made; nothing is noted until the next begins."""
+        if self._path is not None:
+            assert self._scheduler is not None
+            for lock in self._scheduler.held():
+                lock.hold_on()
+            self._name_step(self._path)
+        self._path = None
+        note(None)
 
-    def _step_ends(self, path: Path) -> None:
+    def _name_step(self, path: Path) -> None:
         """Name the step that was made after those that it depends on."""
         writer, readers = self._writer, self._readers
         needs: set[int] = set()
@@ -120,3 +178,25 @@ class Guided:
             else:
                 readers.setdefault(place, []).append(name)
         self._steps = (self._steps + name) % _MOST
+
+
+def reduced_orders(most_preemptions: int) -> Iterator[Guided]:
+    """Yield orders that stand for all; each is run before the next is asked for.
+
+    Those that have the most preemptions left come first, so that what follows is seldom run again with more left.
+    """
+    seen = Seen()
+    branches: list[list[Branch]] = [[] for _ in range(most_preemptions + 1)]
+
+    def run(beginning: bytes) -> Iterator[Guided]:
+        choices = Guided(beginning, most_preemptions, seen)
+        yield choices
+        for branch in choices.branches:
+            branches[branch.left].append(branch)
+
+    yield from run(b"")
+    for left in range(most_preemptions, -1, -1):
+        while branches[left]:
+            branch = branches[left].pop()
+            if not seen.has(branch.steps, branch.path, left):
+                yield from run(branch.picks)

@@ -49,6 +49,7 @@ class Turns:
     def pick_at(self, step: int, task: Task, *, clock: bool) -> Task | None:
         """Return who goes on at a point of a task that could, None where time moves on while that is slow."""
         ready = self.choices_now()
+        self._choices.asked((task, *ready))
         pick = self._choices.pick(step, len(ready), clock=clock, forced=False) if ready or clock else 0
         if not pick:
             return task
@@ -65,6 +66,8 @@ class Turns:
             return serving
         ready = self.choices_now()
         asked = self.choosing and len(ready) > 1
+        if asked:
+            self._choices.asked(ready)
         pick = self._choices.pick(step, len(ready), clock=False, forced=True) if asked else 0
         following = ready[min(pick, len(ready) - 1)]
         self.ready.remove(following)
