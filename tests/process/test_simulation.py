@@ -16,6 +16,7 @@ pytest.importorskip("greenlet")
 
 from simulation.breaks import MUTATIONS
 from simulation.choices import Enumerated, Random, Replayed
+from simulation.complete import Record
 from simulation.locks import Condition, Lock, SimpleQueue
 from simulation.mutations import caught
 from simulation.scheduler import Scheduler
@@ -285,6 +286,17 @@ def test_small_cases_in_every_order_break_nothing() -> None:
     case = ("--case", "two inferences of one session, balanced")
     code, output = _simulate("--exhaustive", "--preemptions", "1", "--seconds", "2", *case)
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
+
+
+def test_cases_that_are_recorded_as_complete_are_left_out(tmp_path: Path) -> None:
+    """A second run goes on where the first has ended; with more preemptions, or other code, nothing is left out."""
+    path = tmp_path / "complete"
+    assert not Record(path, 1).complete
+    Record(path, 1).add("a case", 12)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"code": "of another tree", "preemptions": 2, "orders": 9, "case": "another"}\n{"code": "brok')
+    assert Record(path, 0).complete == Record(path, 1).complete == {"a case"}
+    assert not Record(path, 2).complete
 
 
 def test_a_break_of_the_core_is_found() -> None:

@@ -11,6 +11,7 @@ have ended runs in one order. There is no heartbeat.
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -122,6 +123,7 @@ def explore(
     most_preemptions: int,
     end_s: float,
     *,
+    most_s: float = math.inf,
     reduced: bool = True,
 ) -> Explored:
     """Run a program in every order, until one fails or the time is over.
@@ -131,8 +133,10 @@ def explore(
         promises: what the core promises.
         most_preemptions: how many times a task that could go on may be made to wait.
         end_s: when to give up, by the monotonic clock.
+        most_s: how long it may take.
         reduced: whether of orders that come to the same only one is run to its end.
     """
+    end_s = min(end_s, time.monotonic() + most_s)
     orders = reduced_orders(most_preemptions) if reduced else every_order(most_preemptions)
     runs = steps = whole = 0
     ends: set[object] = set()
