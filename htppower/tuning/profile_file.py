@@ -81,8 +81,10 @@ def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
         )
     yield f"{_line('This profile', best)}."
     yield f"{_line(f'{present.variant.name} as it is', present)}."
-    if tuning.together is not None:
-        yield f"Settled together with {len(tuning.sessions) - 1} other sessions that share the core and the process."
+    others = len(tuning.sessions) - 1
+    if tuning.together is not None and tuning.together.choices is not None:
+        sessions = "1 other session that shares" if others == 1 else f"{others} other sessions that share"
+        yield f"Settled together with {sessions} the core and the process."
     for said in in_words(tuned.assumptions):
         yield f"Assumed: {said}."
 

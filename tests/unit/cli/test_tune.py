@@ -157,8 +157,21 @@ def test_several_sessions_are_settled_together(command: Command, tmp_path: Path)
     assert "2 sessions share the core and the process: settled together" in text
     assert "NOT equal" not in text
     assert {path.name for path in tmp_path.glob("*_tuned.yaml")} == {"camera_tuned.yaml", "voice_tuned.yaml"}
+    written = (tmp_path / "voice_tuned.yaml").read_text(encoding="utf-8")
+    assert "Settled together with 1 other session that shares" in written
     only = command.output("tune", "two.json", "--session", "voice")
     assert "camera" not in only
+
+
+def test_a_file_does_not_say_that_sessions_were_settled_together_that_were_not(
+    command: Command, tmp_path: Path
+) -> None:
+    """Where one of them can't keep to the limits, the others are tuned each for itself."""
+    slow = [each._replace(end_us=each.end_us + 200_000) for each in ran(5, "voice")]
+    (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *slow]), encoding="utf-8")
+    text = command.output("tune", "two.json", "--limit", "p99 <= 20 ms", "--write", ".", exit_code=1)
+    assert "not settled together" in " ".join(text.split())
+    assert "Settled together" not in (tmp_path / "camera_tuned.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
