@@ -40,7 +40,7 @@ class Recording(ContextManager):
 
     @property
     def lost(self) -> int:
-        """How many inferences are lost, as the files say: too many waited, or nobody ended one and it was collected."""
+        """How many inferences are lost, as the files say. Too many waited, or one was collected before it was ended."""
         return self._writer.status().lost
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> bool:
