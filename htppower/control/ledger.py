@@ -82,7 +82,10 @@ class Ledger:
         self.now = _NOTHING_KNOWN
 
     def difference(self, wanted: VoteSet) -> VoteSet:
-        """Return what must be sent so that the wanted votes are in force, and no others; other options are left out."""
+        """Return what must be sent so that the wanted votes are in force, and no others; other options are left out.
+
+        An HVX vote that is not active is sent again with a vote that needs it.
+        """
         return _difference(self.now, wanted, self._options)
 
     def carrying(self, votes: VoteSet) -> Carried:
@@ -111,7 +114,13 @@ class Ledger:
 
 @functools.lru_cache(maxsize=1024)
 def _difference(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> VoteSet:
-    return VoteSet.of(dict(_differing(now, wanted, options)))
+    differing = VoteSet.of(dict(_differing(now, wanted, options)))
+    hvx = now.known.hvx
+    # Beside an HVX vote that is not active, one that needs it can't be changed unless the call states it (rule HMX-6).
+    if hvx is None or hvx.active or differing.hvx is not None or not _needs_hvx(differing):
+        return differing
+    hvx_option = BY_CLASS[type(hvx)].option
+    return VoteSet.of({**dict(differing.items()), hvx_option: hvx})
 
 
 def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Iterator[tuple[Option, Any]]:
@@ -133,8 +142,7 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
 
 @functools.lru_cache(maxsize=1024)
 def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Carried:
-    needs_hvx = any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
-    refused = needs_hvx and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
+    refused = _needs_hvx(votes) and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
     during = _sending(now, votes, options)
     return Carried(refused, during, _sent(during, votes, options))
 
@@ -169,6 +177,10 @@ def _sent(now: InForce, votes: VoteSet, options: frozenset[Option]) -> InForce:
 def _first_equal(now: InForce) -> InForce:
     """Return the first of all that are equal: what is looked up by the same object is not compared vote by vote."""
     return now
+
+
+def _needs_hvx(votes: VoteSet) -> bool:
+    return any(VOTE_OPTIONS[option].needs_hvx for option in votes.options)
 
 
 def _earlier(now: InForce, option: Option | None) -> tuple[Any, bool] | None:

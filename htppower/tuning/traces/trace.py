@@ -29,7 +29,7 @@ class SessionTrace:
     profile: str | None
     begins_us: NDArray[np.int64]
     ends_us: NDArray[np.int64]
-    cold: NDArray[np.bool_] | None = None
+    cold: NDArray[np.bool] | None = None
 
     __repr__ = field_repr
 

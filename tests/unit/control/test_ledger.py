@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from bench import voting
-from helpers import corners, hmx, hvx
+from helpers import corners, hmx, hvx, hvx_exp
 from known import Known
 
 from htppower.control.ledger import InForce
-from htppower.votes.clock_votes import HMX_DEFAULT
+from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option
+from htppower.votes.options import BY_CLASS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from bench import Bench
+
+    from htppower.votes.clock_votes import DcvsV3Exp
 
 NOTHING = VoteSet()
 PROFILE = VoteSet(hvx(), HMX_DEFAULT, rpc_control_latency_us=100, rpc_polling_time_us=9999)
@@ -110,6 +113,24 @@ def test_what_is_as_if_never_voted_is_not_taken_back(known: Known, votes: VoteSe
     assert known.difference(votes) == NOTHING
     later = VoteSet(attrs.evolve(votes.dcvs_v3 or hvx(), sleep_disable=None, dcvs_enable=None))
     assert known.difference(later) == NOTHING
+
+
+@pytest.mark.parametrize(
+    "inactive",
+    [hvx(VoltageCorner.DISABLE), DcvsV3(None, PowerMode.ADJUST_UP_DOWN, 10, None, None, None), hvx_exp("DISABLE")],
+    ids=["DISABLE", "no-core", "expanded"],
+)
+def test_an_hvx_vote_that_is_not_active_goes_with_what_needs_it(known: Known, inactive: DcvsV3 | DcvsV3Exp) -> None:
+    """Beside it the rules take no change of the HMX vote alone, so it is sent again in the same call."""
+    voted = VoteSet.of({BY_CLASS[type(inactive)].option: inactive, Option.HMX_V2: HMX_DEFAULT})
+    known.cast(voted)
+    changed = attrs.evolve(voted, hmx_v2=hmx("DISABLE", "DISABLE", "DISABLE"))
+    sent = known.difference(changed)
+    assert (sent.hvx, sent.hmx_v2) == (known.in_force.hvx, changed.hmx_v2)
+    assert not known.own.carrying(sent).refused
+    assert not known.difference(voted)
+    polling = attrs.evolve(voted, rpc_polling_time_us=10)
+    assert known.difference(polling) == VoteSet(rpc_polling_time_us=10)
 
 
 def test_after_a_failure_all_that_was_carried_is_unknown(known: Known) -> None:

@@ -8,7 +8,7 @@ import attrs
 import pytest
 from dry_runs import Watched, dry_run, sustaining
 from helpers import hmx
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from htppower.backends import SimulatedHtp
@@ -55,6 +55,17 @@ _RELAX = st.builds(
 )
 
 
+_NO_CLOCKS = DcvsV3(None, PowerMode.ADJUST_UP_DOWN, 10, None, None, None)
+_NO_HMX = HmxV2(*[ExpandedCorner.DISABLE] * 3, ClkPerfMode.HIGH)
+
+
+# The HMX vote changes beside an HVX vote that is not active.
+@example(
+    VoteSet(_NO_CLOCKS, rpc_polling_time_us=1),
+    Relax(to=PowerState("lowered", "", VoteSet(_NO_CLOCKS, _NO_HMX)), after_init_us=0, after_inference_us=0),
+    75,
+    (0, 0, 0),
+)
 @settings(max_examples=100)
 @given(_VOTES, _RELAX, st.sampled_from((68, 75, 81, 89)), st.tuples(*[st.integers(0, n) for n in (4, 900, 900)]))
 def test_the_lanes_are_what_is_in_force(votes: VoteSet, relax: Relax, arch: int, work: tuple[int, int, int]) -> None:
