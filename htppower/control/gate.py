@@ -273,8 +273,7 @@ class Gate:
         with self.lock:
             self.closing = True
             self.open = False
-            self.sustain.disarm()
-            self.sustain.forget_gap()
+            self.sustain.close()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
@@ -317,11 +316,16 @@ class Gate:
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
         """Take a hint of when inferences begin; return whether the votes are to be looked at now."""
         with self.lock:
-            at_us = None if in_us is None else self.time.now_us + in_us
-            self.sustain.watched(self.plan).predict().prediction.expect(at_us, every_us)
-            if self._is_busy() or self.closing:
+            if self.closing:
                 return False
-            self.sustain.begin_gap(self.expects)
+            now_us, is_busy = self.time.now_us, self._is_busy()
+            at_us = None if in_us is None else now_us + in_us
+            # An inference that runs is not the one that is meant.
+            since_us = now_us + is_busy
+            self.sustain.watched(self.plan).predict().prediction.expect(at_us, every_us, since_us)
+            if is_busy:
+                return False
+            self.sustain.begin_gap(self.expects, now_us)
             return self.must_lower()
 
     def expects(self) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.interrupts import is_from_outside
 from htppower.sustain.prediction import Prediction
 from htppower.sustain.purse import Purse
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.time.base import Time
+
+_LOGGER = logging.getLogger("htppower")
 
 
 class RaiseAhead:
@@ -38,14 +42,23 @@ class RaiseAhead:
         self._refused = False
 
     def arm(self, deadline_us: int, rang: Callable[[], None]) -> None:
-        """Have an alarm ring ahead of the predicted begin, where the votes are to come down before."""
+        """Have an alarm ring ahead of the predicted begin, where the votes are to come down before.
+
+        Where none can be set, the inference waits.
+        """
         now_us = self._time.now_us
         begin_us = self.prediction.next_us(now_us)
         self.disarm()
         if not self.lead_us or begin_us is None or begin_us <= deadline_us:
             return
         self._due_us = begin_us
-        self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)
+        try:
+            self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)
+        except Exception as error:
+            if is_from_outside(error):
+                raise
+            # No thread can be started, as at the very end of a process.
+            _LOGGER.exception("no timer for a predicted inference: it waits for its votes")
 
     def raise_now(self) -> bool:
         """Take in that the alarm rings; return whether the votes are to be raised now."""

@@ -254,11 +254,11 @@ class SessionTransitions:
     def tell_learnt(self, session: SessionRecord) -> None:
         """Tell that a session has learnt another sustain time since that was last told."""
         watch = session.gate.sustain.watch
-        if watch is None or watch.told_us == watch.time_out_us:
+        if watch is None or watch.told_us == watch.learnt_us:
             return
         with session.gate.lock:
             learner = watch.learner
-            before_us, watch.told_us = watch.told_us, watch.time_out_us
+            before_us, watch.told_us = watch.told_us, watch.learnt_us
         if learner is None or before_us is None:
             return
         learnt = learner.savings()

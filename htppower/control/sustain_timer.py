@@ -169,12 +169,15 @@ class SustainTimer:
         self.ended_ns += 1
         self._deinit_ns = self.ended_ns
 
-    def begin_gap(self, rang: Callable[[], None]) -> None:
-        """Choose the time-out of the gap that begins; ``rang`` is called ahead of its end where that is predicted."""
+    def begin_gap(self, rang: Callable[[], None], now_us: int | None = None) -> None:
+        """Choose the time-out of the gap that begins; ``rang`` is called ahead of its end where that is predicted.
+
+        ``now_us``: what time it is where the session has been idle before.
+        """
         watch = self.watch
         if watch is None:
             return
-        chosen_us = watch.choose(self.ended_ns // 1000)
+        chosen_us = watch.choose(now_us)
         if chosen_us is not None:
             self.us = chosen_us
         self.covered = False
@@ -218,6 +221,13 @@ class SustainTimer:
         self.alarm_us = at_us
         return True
 
+    def close(self) -> None:
+        """Arm no alarm from now on."""
+        self.disarm()
+        self.forget_gap()
+        if self.ahead is not None:
+            self.ahead.lead_us = 0
+
     def disarm(self) -> None:
         """Take the alarm back."""
         self.covered = False
@@ -229,11 +239,14 @@ class SustainTimer:
         """Take in that an alarm rings; return whether votes come down that were up for a predicted begin."""
         if self.alarm is not None and self.alarm_us == at_us:
             self.alarm, self.covered = None, False
-        ahead = self.ahead
-        if busy or ahead is None or not 0 < ahead.until_us <= self._time.now_us:
+        ahead, now_us = self.ahead, self._time.now_us
+        if busy or ahead is None or not 0 < ahead.until_us <= now_us:
             return False
-        self.deadline_us = ahead.until_us
+        until_us = ahead.until_us
         ahead.give_up()
+        if until_us <= self.deadline_us:
+            return False
+        self.deadline_us = until_us
         return True
 
     def disown(self) -> None:

@@ -99,7 +99,7 @@ class Watch:
             self._learner = self._learners.get(sustain)
             if self._learner is None:
                 self._learner = self._learners[sustain] = make(sustain)
-        self.told_us = self.time_out_us
+        self.told_us = self.learnt_us
 
     @property
     def learner(self) -> Learner | None:
@@ -114,8 +114,13 @@ class Watch:
 
     @property
     def time_out_us(self) -> int | None:
-        """The sustain time that was learnt, or None where it is fixed."""
+        """The sustain time of the gap that comes next, or None where it is fixed."""
         return None if self._learner is None else self._learner.time_out_us
+
+    @property
+    def learnt_us(self) -> int | None:
+        """The sustain time that was learnt, whatever a hint says of one gap; None where it is fixed."""
+        return None if self._learner is None else self._learner.learnt_us
 
     def predict(self) -> RaiseAhead:
         """Predict the begins of inferences from now on."""
@@ -124,18 +129,29 @@ class Watch:
             self._hot_ns = 0
         return self.ahead
 
-    def choose(self, idle_us: int) -> int | None:
-        """Return the time-out of a gap that has begun, by a hint where there is one; None where it is fixed."""
-        if self._learner is not None and self.ahead is not None and self.ahead.prediction.hinted:
-            begin_us = self.ahead.prediction.next_us(idle_us)
+    def choose(self, now_us: int | None = None) -> int | None:
+        """Return the time-out of the gap that has begun, by a hint where there is one.
+
+        It is None where the time is fixed, and where this is no gap. A gap that has not begun just now, but before
+        ``now_us``, keeps its time-out where that is over: the votes came down by it.
+        """
+        if self._learner is None or self._idle_ns == _LATE:
+            return None
+        idle_us = self._idle_ns // 1000
+        passed_us = 0 if now_us is None else now_us - idle_us
+        is_up = now_us is None or passed_us < self._learner.time_out_us
+        if is_up and self.ahead is not None and self.ahead.prediction.hinted:
+            begin_us = self.ahead.prediction.next_us(idle_us + passed_us)
             if begin_us is not None:
-                self._learner.hint(begin_us - idle_us)
-        return self.time_out_us
+                self._learner.hint(begin_us - idle_us, passed_us)
+        return self._learner.time_out_us
 
     def forget_gap(self) -> None:
         """Take the time since the last inference for no gap, and expect none after it."""
         self._first_ns = self._idle_ns = _LATE
         self._hot_ns = 0
+        if self._learner is not None:
+            self._learner.forget_hint()
         if self.ahead is not None:
             self.ahead.disarm()
             self.ahead.give_up()

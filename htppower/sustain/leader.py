@@ -39,7 +39,7 @@ class Leader:
             least, and a time-out between 0 and 20 ms is 20 ms.
     """
 
-    __slots__ = ("_bank_us", "_counts", "_hinted", "_savings", "_sustain", "_worth_us", "time_out_us")
+    __slots__ = ("_bank_us", "_counts", "_savings", "_sustain", "_worth_us", "learnt_us", "time_out_us")
 
     def __init__(self, sustain: Adaptive) -> None:
         self._sustain = sustain
@@ -47,8 +47,7 @@ class Leader:
         self._counts = GapCounts(tuple(max(1, worth_us * part // 16) for part in _SIXTEENTHS), _MOST_COUNTED)
         self._bank_us = _FIRST_BANK * worth_us
         self._savings = Savings()
-        self._hinted = False
-        self.time_out_us = self._limited(worth_us)
+        self.time_out_us = self.learnt_us = self._limited(worth_us)
 
     @property
     def gaps(self) -> int:
@@ -59,8 +58,7 @@ class Leader:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
         if gap_us < self.time_out_us:
             self.learn_within([gap_us])
-            if self._hinted:
-                self._lead()
+            self.forget_hint()
             return
         time_out_us, worth_us = self.time_out_us, self._worth_us
         self._put_in_bank(2 * min(gap_us, worth_us) - time_out_us - worth_us)
@@ -78,11 +76,15 @@ class Leader:
             gaps_us = [gap_us if gap_us < worth_us else 2 * worth_us - gap_us for gap_us in gaps_us]
         self._put_in_bank(sum(gaps_us))
 
-    def hint(self, gap_us: int) -> None:
+    def hint(self, gap_us: int, passed_us: int = 0) -> None:
         """Lower as soon as the bank bears it before a long gap; before a short one stay up until it should be over."""
         slack_us = max(gap_us // _SLACK_PART, SHORTEST_SUSTAIN_US)
-        self.time_out_us = self._limited(0 if gap_us >= self._worth_us else gap_us + slack_us)
-        self._hinted = True
+        # The bank pays for what is done: no earlier time than now can be chosen any more.
+        self.time_out_us = max(passed_us, self._limited(0 if gap_us >= self._worth_us else gap_us + slack_us))
+
+    def forget_hint(self) -> None:
+        """Go by what the gaps were."""
+        self.time_out_us = self.learnt_us
 
     def savings(self) -> Savings:
         """Return what the time-outs have cost, beside what a timer of 300 ms would have."""
@@ -92,7 +94,7 @@ class Leader:
         """Return all that it knows, as plain values."""
         return {
             "bank_us": self._bank_us,
-            "time_out_us": self.time_out_us,
+            "time_out_us": self.learnt_us,
             "counts": list(self._counts.counts),
             "sums_us": list(self._counts.sums_us),
             "savings": list(self._savings),
@@ -112,7 +114,7 @@ class Leader:
         made._counts.restore(wholes(state["counts"]), wholes(state["sums_us"]))
         made._savings = Savings._make(wholes(state["savings"]))
         made._bank_us = bank_us
-        made.time_out_us = made._limited(time_out_us)
+        made.time_out_us = made.learnt_us = made._limited(time_out_us)
         return made
 
     def _put_in_bank(self, us: int) -> None:
@@ -120,8 +122,7 @@ class Leader:
         self._bank_us = max(0, min(self._bank_us + us, _MOST_BANK * self._worth_us))
 
     def _lead(self) -> None:
-        self.time_out_us = self._limited(self._leader_us())
-        self._hinted = False
+        self.time_out_us = self.learnt_us = self._limited(self._leader_us())
 
     def _leader_us(self) -> int:
         """Return the time-out that would have cost least, by the break-even time as stated; the shorter one of two."""

@@ -22,9 +22,14 @@ class Learner(Protocol):
 
     Attributes:
         time_out_us: the sustain time of the gap that comes next, in us; 0 lowers at once.
+        learnt_us: what that is without a hint.
     """
 
     time_out_us: int
+
+    @property
+    def learnt_us(self) -> int:
+        """The sustain time that was learnt, in us."""
 
     @property
     def gaps(self) -> int:
@@ -36,11 +41,15 @@ class Learner(Protocol):
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, at once; the list is the learner's then."""
 
-    def hint(self, gap_us: int) -> None:
-        """Choose the time-out of the next gap, and of that alone, by a prediction of how long it is.
+    def hint(self, gap_us: int, passed_us: int = 0) -> None:
+        """Choose the time-out of one gap, and of that alone, by a prediction of how long it is as a whole.
 
-        A prediction that is wrong costs no more than the bound allows.
+        A prediction that is wrong costs no more than the bound allows. Where so much of the gap has passed already, the
+        votes have to be up still: it has to be less than the time-out.
         """
+
+    def forget_hint(self) -> None:
+        """Take back a hint, as of a time that turned out to be no gap."""
 
     def savings(self) -> Savings:
         """Return what its choices have cost, beside what the vendor's timer would have."""

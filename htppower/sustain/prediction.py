@@ -21,12 +21,13 @@ class Prediction:
         hinted: whether the host has said when the next inference begins, or how often they do.
     """
 
-    __slots__ = ("_at_us", "_every_us", "_intervals_us", "_last_us")
+    __slots__ = ("_at_us", "_every_us", "_intervals_us", "_last_us", "_since_us")
 
     def __init__(self) -> None:
         self._at_us: int | None = None
         self._every_us: int | None = None
         self._last_us: int | None = None
+        self._since_us = 0
         self._intervals_us: deque[int] = deque(maxlen=_EVEN_INTERVALS)
 
     @property
@@ -34,13 +35,17 @@ class Prediction:
         """Whether the host has said when the next inference begins, or how often they do."""
         return self._at_us is not None or self._every_us is not None
 
-    def expect(self, at_us: int | None, every_us: int | None) -> None:
-        """Take a hint in the place of the one before: the next begin, or the time between two; with neither, none."""
-        self._at_us, self._every_us = at_us, every_us
+    def expect(self, at_us: int | None, every_us: int | None, since_us: int = 0) -> None:
+        """Take a hint in the place of the one before: the next begin, or the time between two; with neither, none.
+
+        ``since_us``: begins before that are not meant, as that of an inference that runs when the hint is given.
+        """
+        self._at_us, self._every_us, self._since_us = at_us, every_us, since_us
 
     def began(self, begun_us: int) -> None:
         """Take in that an inference has begun. What was said of the next begin was said of this one."""
-        self._at_us = None
+        if begun_us >= self._since_us:
+            self._at_us = None
         if self._last_us is not None and begun_us <= self._last_us:
             return
         if self._last_us is not None:

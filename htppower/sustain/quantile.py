@@ -61,8 +61,16 @@ class Quantile:
         self._savings = self._savings.after(gaps_us)
         self._counts.add(gaps_us)
 
-    def hint(self, gap_us: int) -> None:
+    @property
+    def learnt_us(self) -> int:
+        """The sustain time that was learnt, in us."""
+        return self.time_out_us
+
+    def hint(self, gap_us: int, passed_us: int = 0) -> None:
         """Take no notice: a share of cold starts is kept by what the gaps were."""
+
+    def forget_hint(self) -> None:
+        """Do nothing: no hint is taken."""
 
     def savings(self) -> Savings:
         """Return what the time-outs have cost, beside what a timer of 300 ms would have."""

@@ -243,7 +243,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
 def _learnt(gate: Gate) -> LearntSustain | None:
     with gate.lock:
         learner = None if gate.sustain.watch is None else gate.sustain.watch.learner
-        return None if learner is None else LearntSustain(learner.time_out_us, *learner.savings())
+        return None if learner is None else LearntSustain(learner.learnt_us, *learner.savings())
 
 
 def _open_tickets(session: SessionRecord) -> tuple[OpenTicket, ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 from bench import Bench
 from learning import learning, relaxing
 
-from htppower.events import Cause, Event, State, Transition
+from htppower.events import Cause, Event, State, SustainLearned, Transition
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from htppower.control.session import Session
@@ -106,6 +109,133 @@ def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None
     session.expect(in_us=90_000)
     bench.time.advance_us(109_999)
     assert session.state == "RAISED"
+
+
+@pytest.mark.parametrize("cold", [True, False])
+def test_a_hint_that_is_given_while_an_inference_runs(cold: bool) -> None:
+    """It is of the next begin, and not of the one before, whether that had waited for its votes or not."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    bench.time.advance_us(1_000_000 if cold else 10_000)
+    with session.inference():
+        bench.time.advance_us(5_000)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(5_000)
+    bench.time.advance_us(45_000 - LEAD_US - 1)
+    assert session.state is State.LOWERED
+    bench.time.advance_us(1)
+    assert session.state is State.RAISED
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hints_in_the_middle_of_a_gap_cost_what_they_cost(seed: int) -> None:
+    """Votes that are down stay down, whatever a hint says, and those that were up were up: the bank knows."""
+    rng, bench, worth_us = random.Random(seed), Bench.make(), 100_000
+    session = bench.controller.session(learning(break_even_us=worth_us))
+    cold = raised_us = best_us = 0
+    for _ in range(300):
+        bench.events.clear()
+        bench.infer(session)
+        idle_us = bench.time.now_us
+        for _ in range(rng.randrange(4)):
+            session.expect(in_us=rng.choice((1_000, 50_000, 10_000_000)))
+            bench.time.advance_us(rng.choice((0, 10, 30_000, 99_000)))
+        gap_us = bench.time.now_us - idle_us
+        lowered = [event for event in bench.events if isinstance(event, Transition) and event.trigger == "lower"]
+        cold += len(lowered)
+        raised_us += lowered[0].time_us - idle_us if lowered else gap_us
+        best_us += min(gap_us, worth_us)
+        assert raised_us + cold * worth_us <= 2 * best_us + 2 * worth_us
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.cold_starts, learnt.raised_us) == (cold, raised_us)
+
+
+def test_a_hint_after_init_leaves_its_window() -> None:
+    """The time since INIT is no gap, of which a time-out could be chosen."""
+    bench = Bench.make()
+    profile = learning(break_even_us=100_000)
+    assert profile.relax is not None
+    profile = attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_init_us=300_000))
+    session = bench.controller.session(profile)
+    with session.init():
+        bench.time.advance_us(1)
+    session.expect(in_us=5_000_000)
+    bench.time.advance_us(299_999)
+    assert session.state is State.RAISED
+    bench.time.advance_us(1)
+    assert session.state is State.LOWERED
+
+
+def test_hints_are_not_told_as_learnt() -> None:
+    """Neither an event nor the status shows the time-out of a hint; both show what the gaps have taught."""
+    bench, told = Bench.make(), list[Event]()
+    bench.controller.subscribe(told.append, kinds=[SustainLearned])
+    session = bench.controller.session(learning(break_even_us=100_000))
+    for _ in range(5):
+        bench.infer(session)
+        bench.time.advance_us(60_000)
+    for _ in range(3):
+        bench.infer(session)
+        session.expect(in_us=70_000)
+        bench.time.advance_us(70_000)
+        learnt = bench.controller.status().sessions[0].learnt
+        assert learnt is not None
+        assert learnt.time_out_us == 100_000
+    with session.hold("balanced", reason="a call"):
+        pass
+    bench.infer(session)
+    bench.controller.flush_events()
+    assert not told
+
+
+def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
+    """Where nothing comes at the predicted begin, but the time-out is not over, they stay up."""
+    bench = Bench.make()
+    sustain = Adaptive(break_even_us=400_000, least_us=400_000)
+    session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=50_000))
+    for _ in range(9):
+        bench.infer(session)
+        bench.time.advance_us(410_000)
+    bench.infer(session)
+    bench.time.advance_us(370_000)
+    # Raised ahead of an even rate, to stay up until 460 ms; then the host says better.
+    session.expect(in_us=29_000)
+    bench.time.advance_us(100_000)
+    assert session.state is State.RAISED
+    bench.time.advance_us(100_000)
+    assert session.state is State.LOWERED
+    assert transitions(bench)[-1] == ("lower", str(Cause.SUSTAIN_EXPIRED))
+
+
+def test_an_inference_ends_where_no_timer_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the very end of a process, where no thread can be started: nothing is raised ahead."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.time, "call_at", refuse)
+        bench.infer(session)
+        bench.infer(session)
+    assert (session.state, session.in_flight) == (State.LOWERED, 0)
+
+
+def test_nothing_is_predicted_of_a_session_that_is_being_closed() -> None:
+    """An inference that ends after the close leaves no alarm behind."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+    with session.inference():
+        bench.time.advance_us(1_000)
+        session.close()
+        session.expect(every_us=PERIOD_US)
+    assert bench.time.alarms == 0
 
 
 @pytest.mark.parametrize("end", ["close", "init", "hold"])

@@ -69,6 +69,40 @@ def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str,
         assert paid_us <= 2 * best_us + 2 * bound_us
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(WORTHS_US),
+    st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3_000_000), st.integers(0, 100)), max_size=150),
+)
+def test_hints_in_the_middle_of_a_gap_stay_within_the_bound(worth_us: int, moves: list[tuple[str, int, int]]) -> None:
+    """What is paid is what was done: votes that have been up for some time of a gap were up for that."""
+    learner = make_learner(Adaptive(break_even_us=worth_us))
+    bound_us = max(worth_us, 20_000)
+    paid_us = best_us = 0
+    for move, said_us, percent in moves:
+        passed_us = learner.time_out_us * percent // 100
+        if passed_us < learner.time_out_us:
+            learner.hint(passed_us + said_us, passed_us)
+            assert learner.time_out_us >= passed_us
+        gap_us = max(passed_us, gap_of(move, learner.time_out_us, bound_us))
+        paid_us += cost_us(gap_us, learner.time_out_us, bound_us)
+        best_us += min(gap_us, bound_us)
+        learner.learn(gap_us)
+        assert paid_us <= 2 * best_us + 2 * bound_us
+
+
+def test_a_hint_is_no_knowledge() -> None:
+    """It is not kept with what was learnt, and a time that turned out to be no gap takes it back."""
+    learner = make_learner(Adaptive(break_even_us=100_000))
+    learn_all(learner, [60_000] * 5, 100_000)
+    before = learner.state()
+    learner.hint(5_000_000)
+    assert (learner.time_out_us, learner.learnt_us) == (0, 100_000)
+    assert learner.state() == before
+    learner.forget_hint()
+    assert learner.time_out_us == 100_000
+
+
 def test_a_right_hint_pays_the_clairvoyant() -> None:
     """With every gap foretold the cost is that of the clairvoyant, but for the first ones, while the bank is small."""
     rng, worth_us = random.Random(4), 100_000
