@@ -102,7 +102,7 @@ class Leader:
 
     @classmethod
     def restored(cls, sustain: Adaptive, state: Mapping[str, int | list[int]]) -> Leader:
-        """Return a learner that knows what another knew.
+        """Return a learner that knows what another knew. Its bank is that of a new one at most, as several may go on.
 
         Raises:
             ValueError, KeyError, TypeError: this is no state of one with these parameters.
@@ -113,7 +113,7 @@ class Leader:
             raise ValueError("a bank of another break-even time")
         made._counts.restore(wholes(state["counts"]), wholes(state["sums_us"]))
         made._savings = Savings._make(wholes(state["savings"]))
-        made._bank_us = bank_us
+        made._bank_us = min(bank_us, made._bank_us)
         made.time_out_us = made.learnt_us = made._limited(time_out_us)
         return made
 
