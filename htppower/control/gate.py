@@ -107,14 +107,15 @@ class Gate:
 
     @property
     def begun(self) -> int:
-        """How many inferences have begun without waiting for a call."""
+        """How many inferences have begun without a call: none was waited for, and none was made ahead of them."""
         with self.lock:
             # No function of ours is called on this way, so the interpreter lets no inference run into the lock.
             if len(self.idle) == self.made:
-                return self.saved
+                return self.saved - self._served(busy=False)
             idle = {id(token) for token in self.idle}
             running = (token for token in self._live() if id(token) not in idle)
-            return self.saved + sum(not token.waited for token in running)
+            begun = self.saved + sum(not token.waited for token in running)
+            return begun - self._served(busy=True)
 
     def counts(self) -> tuple[int, int, int | None]:
         """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
@@ -122,7 +123,8 @@ class Gate:
             in_flight = self.made - len(self.idle)
             if in_flight:
                 return in_flight, self.begun, None
-            return 0, self.saved, None if self.sustain.alarm is None else self.sustain.deadline_us
+            saved = self.saved - self._served(busy=False)
+            return 0, saved, None if self.sustain.alarm is None else self.sustain.deadline_us
 
     @property
     def sustained_until_us(self) -> int | None:
@@ -294,6 +296,9 @@ class Gate:
         """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
         with self.lock:
             return self.closing or self.sustain.arm(self, cause)
+
+    def _served(self, *, busy: bool) -> int:
+        return 0 if self.sustain.ahead is None else self.sustain.ahead.served(busy=busy)
 
     def _is_busy(self) -> bool:
         return len(self.idle) < self.made or bool(self.preparing)

@@ -82,6 +82,10 @@ class RaiseAhead:
             self.purse.would_be_right()
         self._refused = False
 
+    def served(self, *, busy: bool) -> int:
+        """Return how many times votes went up ahead of an inference that has begun; ``busy``: whether one runs now."""
+        return self.purse.right + (busy and self.until_us > 0)
+
     def give_up(self) -> None:
         """Take in that votes which are up for a predicted begin come down without it."""
         if self.until_us:

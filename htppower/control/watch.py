@@ -169,7 +169,7 @@ class Watch:
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
         self._begin(begun_ns)
-        self._end_gap()
+        self._end_gap(waited=True)
 
     def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
         """Take in that an inference has ended, the ``last`` one or another; return whether more follows from that."""
@@ -191,7 +191,7 @@ class Watch:
         self._begin(begun_ns)
         if not last:
             return False
-        self._end_gap()
+        self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
         relearnt, self._relearnt = self._relearnt, False
@@ -201,7 +201,7 @@ class Watch:
         self._first_ns = min(begun_ns, self._first_ns)
         self._hot_ns = 0
 
-    def _end_gap(self) -> None:
+    def _end_gap(self, *, waited: bool) -> None:
         """Learn from the gap that has ended, unless that was done."""
         if self.ahead is not None:
             self.ahead.began(self._first_ns // 1000)
@@ -209,7 +209,7 @@ class Watch:
         learner = self.learner
         if idle_ns != _LATE and learner is not None:
             before_us = learner.time_out_us
-            learner.learn(max(0, self._first_ns - idle_ns) // 1000)
+            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)
             if learner.time_out_us != before_us:
                 self._relearnt = True
 

@@ -54,7 +54,7 @@ class Leader:
         """How many gaps were learnt from."""
         return self._savings.gaps
 
-    def learn(self, gap_us: int) -> None:
+    def learn(self, gap_us: int, *, waited: bool = True) -> None:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
         if gap_us < self.time_out_us:
             self.learn_within([gap_us])
@@ -62,7 +62,7 @@ class Leader:
             return
         time_out_us, worth_us = self.time_out_us, self._worth_us
         self._put_in_bank(2 * min(gap_us, worth_us) - time_out_us - worth_us)
-        self._savings = self._savings.after([gap_us], time_out_us)
+        self._savings = self._savings.after([gap_us], time_out_us, waited=waited)
         self._counts.add([gap_us])
         self._counts.age()
         self._lead()

@@ -35,8 +35,11 @@ class Learner(Protocol):
     def gaps(self) -> int:
         """How many gaps were learnt from."""
 
-    def learn(self, gap_us: int) -> None:
-        """Learn from a gap that has ended. The time-out changes only after one that was not shorter than it."""
+    def learn(self, gap_us: int, *, waited: bool = True) -> None:
+        """Learn from a gap that has ended. The time-out changes only after one that was not shorter than it.
+
+        ``waited``: whether the inference after such a gap waited for a raise, as it does unless that was made ahead.
+        """
 
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, at once; the list is the learner's then."""

@@ -46,12 +46,12 @@ class Quantile:
         """How many gaps were learnt from."""
         return self._savings.gaps
 
-    def learn(self, gap_us: int) -> None:
+    def learn(self, gap_us: int, *, waited: bool = True) -> None:
         """Learn from a gap that has ended; a new time-out follows from one that was not shorter than it."""
         if gap_us < self.time_out_us:
             self.learn_within([gap_us])
             return
-        self._savings = self._savings.after([gap_us], self.time_out_us)
+        self._savings = self._savings.after([gap_us], self.time_out_us, waited=waited)
         self._counts.add([gap_us])
         self._counts.age()
         self.time_out_us = self._shortest_us()

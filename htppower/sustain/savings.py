@@ -13,8 +13,9 @@ class Savings(NamedTuple):
 
     Attributes:
         gaps: how many there were.
-        raised_us: how long votes were up while the session was idle.
-        cold_starts: how many inferences waited for a raise: their gaps were not shorter than the time-out.
+        raised_us: how long votes were up while the session was idle, but for raises ahead.
+        cold_starts: how many inferences waited for a raise: their gaps were not shorter than the time-out, and nothing
+            raised the votes ahead of them.
         fixed_raised_us, fixed_cold_starts: the same with a timer of 300 ms.
     """
 
@@ -24,7 +25,7 @@ class Savings(NamedTuple):
     fixed_raised_us: int = 0
     fixed_cold_starts: int = 0
 
-    def after(self, gaps_us: list[int], time_out_us: int | None = None) -> Savings:
+    def after(self, gaps_us: list[int], time_out_us: int | None = None, *, waited: bool = True) -> Savings:
         """Return the sums with more gaps: with a time-out that each of them reached, or None where none of them did."""
         gaps, sum_us, longer = len(gaps_us), sum(gaps_us), 0
         fixed_us = sum_us
@@ -35,7 +36,7 @@ class Savings(NamedTuple):
         return Savings(
             self.gaps + gaps,
             self.raised_us + (sum_us if time_out_us is None else time_out_us * gaps),
-            self.cold_starts + (0 if time_out_us is None else gaps),
+            self.cold_starts + (gaps if waited and time_out_us is not None else 0),
             self.fixed_raised_us + fixed_us,
             self.fixed_cold_starts + longer,
         )

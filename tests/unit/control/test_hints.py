@@ -36,6 +36,24 @@ def waits(bench: Bench, session: Session, times: int, miss: int = 0) -> int:
     return waited
 
 
+def test_what_a_raise_ahead_saves() -> None:
+    """The inference has not waited, but its votes went up and down for it: no call is saved, and no cold start made."""
+    bench = Bench.make()
+    sustain = Adaptive(break_even_us=20_000, most_us=20_000)
+    session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=LEAD_US))
+    for _ in range(10):
+        bench.infer(session, 8_000)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        with session.inference():
+            assert bench.controller.status().sessions[0].calls_saved == 0
+        bench.time.advance_us(1_000_000)
+    told = bench.controller.status().sessions[0]
+    assert (told.calls_saved, len(bench.sets)) == (0, 40)
+    assert told.learnt is not None
+    assert (told.learnt.gaps, told.learnt.cold_starts) == (19, 9)
+
+
 @pytest.mark.parametrize("hint", [True, False])
 def test_even_inferences_find_their_votes_up(hint: bool) -> None:
     """At 30 Hz with a sustain time of 0 the first waits; without a hint, those that the period is seen in."""
