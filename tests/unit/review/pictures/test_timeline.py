@@ -56,7 +56,7 @@ _RELAX = st.builds(
 
 
 _NO_CLOCKS = DcvsV3(None, PowerMode.ADJUST_UP_DOWN, 10, None, None, None)
-_NO_HMX = HmxV2(*[ExpandedCorner.DISABLE] * 3, ClkPerfMode.HIGH)
+_NO_HMX = HmxV2(ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ClkPerfMode.HIGH)
 
 
 # The HMX vote changes beside an HVX vote that is not active.
