@@ -159,7 +159,7 @@ def test_several_sessions_are_settled_together(command: Command, tmp_path: Path)
     assert {path.name for path in tmp_path.glob("*_tuned.yaml")} == {"camera_tuned.yaml", "voice_tuned.yaml"}
     written = (tmp_path / "voice_tuned.yaml").read_text(encoding="utf-8")
     assert "Settled together with 1 other session that shares" in written
-    only = command.output("tune", "two.json", "--session", "voice")
+    only = command.output("tune", "two.json", "--session", "voice", "--profile", "burst")
     assert "camera" not in only
 
 
@@ -218,5 +218,5 @@ def test_two_sessions_of_one_name_for_a_profile_are_refused(command: Command, tm
     """Otherwise the one would replace the other."""
     both = [*ran(5, "a b"), *ran(5, "a_b")]
     (tmp_path / "same.json").write_text(trace_files.own(both), encoding="utf-8")
-    assert "same name" in refused(command, "tune", "same.json", "--write", ".")
+    assert "same name" in refused(command, "tune", "same.json", "--profile", "burst", "--write", ".")
     assert not list(tmp_path.glob("*.yaml"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING
 
@@ -61,15 +62,22 @@ def everything(advice: SessionAdvice) -> list[Choice]:
     return found
 
 
+@functools.cache
+def session_and_choices(seed: int) -> tuple[SessionTrace, list[Choice]]:
+    """Return a session, and every choice for it: limits change what is advised, and not what there is."""
+    session = any_session(np.random.default_rng(seed), most=60)
+    return session, everything(advised(session, aim_of(())))
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("texts", LIMITS, ids=" and ".join)
 def test_nothing_that_keeps_to_the_limits_costs_less(seed: int, texts: tuple[str, ...]) -> None:
     """Of all profiles and time-outs, and of what is learnt, the advised choice is the cheapest that keeps to them."""
-    session = any_session(np.random.default_rng(seed), most=60)
+    session, every = session_and_choices(seed)
     aim = aim_of(texts)
     advice = advised(session, aim)
     inferences = session.begins_us.size
-    costs = [each.cost_j(aim.price_in_cost_w, inferences) for each in everything(advice) if each.keeps_to(aim.limits)]
+    costs = [each.cost_j(aim.price_in_cost_w, inferences) for each in every if each.keeps_to(aim.limits)]
     if advice.best is None:
         assert not costs
     else:
