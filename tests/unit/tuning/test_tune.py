@@ -85,20 +85,25 @@ def test_nothing_that_keeps_to_the_limits_costs_less(seed: int, texts: tuple[str
         assert advice.best.cost_j(aim.price_in_cost_w, inferences) == pytest.approx(min(costs))
 
 
+@functools.cache
+def around_a_time_out() -> tuple[SessionTrace, list[Choice]]:
+    """Return a session with gaps around 100 ms, of which a late raise brings many within a time-out; every choice."""
+    draw = np.random.default_rng(4)
+    gaps = np.where(draw.random(80) < 0.2, 350_000, draw.integers(99_000, 101_500, 80))
+    ends = np.cumsum(gaps + draw.integers(3_000, 7_000, 80)).astype(np.int64)
+    session = SessionTrace("camera", "burst", ends - draw.integers(3_000, 7_000, 80), ends)
+    return session, everything(advised(session, aim_of(())))
+
+
 @pytest.mark.parametrize("measure", ["p50", "p90", "p99", "max", "mean", "cold"])
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
     measure: str, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of choices on both sides of a limit the cheapest that keeps to it is found, however few are looked at at once."""
+    session, known = around_a_time_out()
     monkeypatch.setattr(choices, "_FIRST", 2)
     monkeypatch.setattr(choices, "_TOGETHER", 3)
-    draw = np.random.default_rng(4)
-    # Gaps around 100 ms, of which the lateness of a raise brings many within a time-out.
-    gaps = np.where(draw.random(80) < 0.2, 350_000, draw.integers(99_000, 101_500, 80))
-    ends = np.cumsum(gaps + draw.integers(3_000, 7_000, 80)).astype(np.int64)
-    session = SessionTrace("camera", "burst", ends - draw.integers(3_000, 7_000, 80), ends)
-    known = everything(advised(session, aim_of(())))
     value = sorted(each.latency.of(measure) for each in known)[int(share * len(known))]
     unit = f"{100 * value:.4f} %" if measure == "cold" else f"{value:.3f} us"
     aim = aim_of((f"{measure} <= {unit}",))

@@ -16,7 +16,7 @@ from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
 from htppower.review.diff.causes import Cause
-from htppower.review.diff.changes import Change
+from htppower.review.diff.change import Change
 from htppower.review.diff.compare import Comparison
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats.as_html import HEAD
