@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from htppower.review.diff.changes import Change, changes_of_part, changes_of_profile, changes_of_state
+from htppower.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.extension_pairs import file_pairs, part_pairs
 from htppower.review.diff.extension_source import ExtensionSource
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
+    from htppower.review.diff.change import Change
     from htppower.review.diff.sides import Side, Tree
 
 _Examined = TypeVar("_Examined", bound="Examined[Any]")

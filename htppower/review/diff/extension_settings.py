@@ -9,7 +9,7 @@ from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.profiles.fields import UNSET
 from htppower.review.diff.causes import Cause
-from htppower.review.diff.changes import Change
+from htppower.review.diff.change import Change
 from htppower.review.diff.effects import Effect
 
 if TYPE_CHECKING:

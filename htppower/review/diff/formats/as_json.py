@@ -13,7 +13,7 @@ from htppower.review.diff.in_words import in_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.review.diff.changes import Change
+    from htppower.review.diff.change import Change
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair
 

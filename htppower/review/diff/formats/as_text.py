@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import Place
     from htppower.review.diff.causes import Cause
-    from htppower.review.diff.changes import Change
+    from htppower.review.diff.change import Change
     from htppower.review.diff.compare import Comparison, SharedChange
     from htppower.review.diff.runs import RunPair
 
