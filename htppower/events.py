@@ -224,8 +224,10 @@ class SustainLearned(Event):
     Attributes:
         before_us, after_us: the time before, and from the next gap on.
         gaps: how many it has learnt from so far.
-        raised_us: how long its votes have been up in them.
+        raised_us: how long its votes have been up in them, but for raises ahead.
         cold_starts: after how many of them an inference waited for a raise.
+        further: whether this is the time until relaxed votes relax further; the gaps are from when they were relaxed to
+            the next raise then, and ``raised_us`` is how long they stayed in the first power state.
     """
 
     before_us: int
@@ -233,6 +235,7 @@ class SustainLearned(Event):
     gaps: int
     raised_us: int
     cold_starts: int
+    further: bool = False
 
 
 @attrs.frozen(repr=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.profiles.sustain import Adaptive, first_us
-from htppower.sustain.learner import make_learner
+from htppower.control.learners import Learners
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
@@ -18,42 +20,64 @@ _NOT_LOWERED = -1
 class Further:
     """When the votes of one session relax further. The lock of its gate is held.
 
-    The time counts from when they were relaxed. Where it is learnt, its gaps are from then to the next begin: so it is
+    The time counts from when they were relaxed. Where it is learnt, its gaps are from then to the next raise: so it is
     a game of its own, with a bank of its own.
-
-    Args:
-        sustain: how long after the first power state, in us, or how that is learnt.
 
     Attributes:
         reached: whether they are in force.
         learner: what learns the time, None where it is fixed.
+        learners: those of all profiles that the session has used.
+        told_us: the time that was told last.
     """
 
-    __slots__ = ("_lowered_us", "_sustain", "learner", "reached")
+    __slots__ = ("_after_us", "_lowered_us", "learner", "learners", "reached", "told_us")
 
-    def __init__(self, sustain: Sustain) -> None:
-        self._sustain = sustain
-        self.learner: Learner | None = make_learner(sustain) if isinstance(sustain, Adaptive) else None
-        self.reached = False
+    def __init__(self) -> None:
+        self._after_us: int | None = None
         self._lowered_us = _NOT_LOWERED
+        self.learner: Learner | None = None
+        self.learners = Learners()
+        self.reached = False
+        self.told_us: int | None = None
+
+    def follow(self, sustain: Sustain | None, profile: str, make: Callable[[Adaptive], Learner]) -> None:
+        """Relax further so long after the first power state from now on, or, with None, not at all.
+
+        ``make`` returns what it is learnt with, where the session has not used such a profile before.
+        """
+        self.learner = self._after_us = None
+        if isinstance(sustain, Adaptive):
+            self.learner = self.learners.find(profile, sustain, make)
+        else:
+            self._after_us = sustain
+        self.told_us = self.learnt_us
+
+    @property
+    def learnt_us(self) -> int | None:
+        """The time that was learnt, None where it is fixed."""
+        return None if self.learner is None else self.learner.learnt_us
 
     @property
     def due_us(self) -> int | None:
-        """When the votes are to relax further; None where they have, or are not relaxed."""
-        if self.reached or self._lowered_us == _NOT_LOWERED:
+        """When the votes are to relax further; None where they have, or are not relaxed, or stay as they are."""
+        after_us = self._after_us if self.learner is None else self.learner.time_out_us
+        if self.reached or after_us is None or self._lowered_us == _NOT_LOWERED:
             return None
-        return self._lowered_us + (first_us(self._sustain) if self.learner is None else self.learner.time_out_us)
+        return self._lowered_us + after_us
 
     def lowered(self, now_us: int) -> None:
         """Take in that the votes are relaxed."""
         self._lowered_us, self.reached = now_us, False
 
-    def began(self, begun_us: int) -> None:
-        """Take in that an inference begins: learn from how long the votes were relaxed before."""
+    def raises(self, now_us: int, *, waited: bool) -> None:
+        """Take in that the votes are to be raised: learn from how long they were relaxed.
+
+        ``waited``: whether an inference waits for that.
+        """
         lowered_us = self._lowered_us
         self.forget()
         if self.learner is not None and lowered_us != _NOT_LOWERED:
-            self.learner.learn(max(0, begun_us - lowered_us))
+            self.learner.learn(max(0, now_us - lowered_us), waited=waited)
 
     def forget(self) -> None:
         """Take in that the votes are not relaxed any more, or not by an inference that ended."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from htppower.control.plans import Plan
     from htppower.control.time.base import Time
     from htppower.control.watch import Record
-    from htppower.profiles.sustain import Adaptive
     from htppower.sustain.learner import Learner
 
 
@@ -41,7 +40,7 @@ class Gate:
         time: clock and alarms.
         ring: called with the session and the cause when its votes are to be looked at.
         plan: what the session casts.
-        recall: returns what the session begins to learn a sustain time with, or None where it begins with nothing.
+        recall: as for ``SustainTimer``.
 
     Attributes:
         lock: protects the others, except that a phase takes an idle token without it.
@@ -80,7 +79,7 @@ class Gate:
         time: Time,
         ring: Callable[[Any, Cause], None],
         plan: Plan,
-        recall: Callable[[Any, Plan, Adaptive], Learner] | None = None,
+        recall: Callable[..., Learner] | None = None,
     ) -> None:
         self._session = session
         self._ring = ring
@@ -183,7 +182,7 @@ class Gate:
             if sustain.watch is not None and token.begun_ns != NOT_TIMED:
                 sustain.watch.waits(token.begun_ns)
             if sustain.further is not None:
-                sustain.further.began(self.time.now_us)
+                sustain.further.raises(self.time.now_us, waited=True)
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -338,6 +337,8 @@ class Gate:
         with self.lock:
             ahead = self.sustain.ahead
             raises = ahead is not None and not self._is_busy() and not self.closing and ahead.raise_now()
+            if raises and self.sustain.further is not None:
+                self.sustain.further.raises(self.time.now_us, waited=False)
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
 

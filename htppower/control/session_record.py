@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.events import Cause
     from htppower.profiles.profile import Profile
-    from htppower.profiles.sustain import Adaptive
     from htppower.sustain.learner import Learner
 
 # Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
@@ -188,7 +187,7 @@ class SessionRecord:
         plan: Plan,
         time: Time,
         ring: Callable[[SessionRecord, Cause], None],
-        recall: Callable[[SessionRecord, Plan, Adaptive], Learner] | None = None,
+        recall: Callable[..., Learner] | None = None,
     ) -> None:
         self.number = number
         self.owner = owner

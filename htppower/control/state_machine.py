@@ -252,25 +252,27 @@ class SessionTransitions:
             session.history.saved(begun)
 
     def tell_learnt(self, session: SessionRecord) -> None:
-        """Tell that a session has learnt another sustain time since that was last told."""
-        watch = session.gate.sustain.watch
-        if watch is None or watch.told_us == watch.learnt_us:
-            return
-        with session.gate.lock:
-            learner = watch.learner
-            before_us, watch.told_us = watch.told_us, watch.learnt_us
-        if learner is None or before_us is None:
-            return
-        learnt = learner.savings()
-        self._events.tell(
-            SustainLearned,
-            session,
-            before_us=before_us,
-            after_us=watch.told_us,
-            gaps=learnt.gaps,
-            raised_us=learnt.raised_us,
-            cold_starts=learnt.cold_starts,
-        )
+        """Tell that a session has learnt another sustain time, or time to relax further, since that was last told."""
+        sustain = session.gate.sustain
+        for learns, further in ((sustain.watch, False), (sustain.further, True)):
+            if learns is None or learns.told_us == learns.learnt_us:
+                continue
+            with session.gate.lock:
+                learner = learns.learner
+                before_us, learns.told_us = learns.told_us, learns.learnt_us
+            if learner is None or before_us is None:
+                continue
+            learnt = learner.savings()
+            self._events.tell(
+                SustainLearned,
+                session,
+                before_us=before_us,
+                after_us=learner.learnt_us,
+                gaps=learnt.gaps,
+                raised_us=learnt.raised_us,
+                cold_starts=learnt.cold_starts,
+                further=further,
+            )
 
     def tell_degradations(self, session: SessionRecord, before: Iterable[Degradation]) -> None:
         """Tell what a session lacks that it did not lack before."""

@@ -77,7 +77,8 @@ class Stepper:
         error = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
-        if session.gate.sustain.watch is not None:
+        sustain = session.gate.sustain
+        if sustain.watch is not None or sustain.further is not None:
             self._transitions.tell_learnt(session)
         if session.state is State.RAISED:
             if self._heartbeat.asleep:

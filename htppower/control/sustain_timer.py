@@ -44,7 +44,8 @@ class SustainTimer:
         session: the record of the session.
         time: clock and alarms.
         plan: what the session casts.
-        recall: returns what the session begins to learn a sustain time with, or None where it begins with nothing.
+        recall: returns what the session begins to learn a time with, told whether that is the one of the second power
+            state; None where it begins with nothing.
 
     Attributes:
         ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
@@ -53,7 +54,7 @@ class SustainTimer:
         covered: whether that rings no later than the sustain of any inference that ends from now on.
         watch: what times the begins of inferences, or None where nobody asks for that. It is never taken away again: a
             token may hold an old begin.
-        further: when the votes relax further, None where they do not.
+        further: when the votes relax further, None where none of the plans so far has said that.
     """
 
     __slots__ = (
@@ -75,7 +76,7 @@ class SustainTimer:
         session: object,
         time: Time,
         plan: Plan,
-        recall: Callable[[Any, Plan, Adaptive], Learner] | None = None,
+        recall: Callable[..., Learner] | None = None,
     ) -> None:
         self._session = session
         self._time = time
@@ -88,7 +89,8 @@ class SustainTimer:
         self.covered = False
         self.watch: Watch | None = None
         self.us = self._first_us(plan)
-        self.further = None if plan.then is None else Further(plan.then_after_us)
+        self.further: Further | None = None
+        self._follow_further(plan)
         self.deadline_us = 0
 
     @property
@@ -128,7 +130,7 @@ class SustainTimer:
         self.deadline_us = deadline_us
         if self.watch is not None:
             self.watch.label = (self._session, plan)
-        self.further = None if plan.then is None else Further(plan.then_after_us)
+        self._follow_further(plan)
 
     def watched(self, plan: Plan) -> Watch:
         """Return what times the begins of inferences, from now on."""
@@ -148,8 +150,18 @@ class SustainTimer:
         learnt_us = self.watch.time_out_us
         return first_us(sustain) if learnt_us is None else learnt_us
 
-    def _made_for(self, plan: Plan) -> Callable[[Adaptive], Learner]:
-        return make_learner if self._recall is None else functools.partial(self._recall, self._session, plan)
+    def _follow_further(self, plan: Plan) -> None:
+        if self.further is None:
+            if plan.then is None:
+                return
+            self.further = Further()
+        after_us = None if plan.then is None else plan.then_after_us
+        self.further.follow(after_us, plan.profile.name, self._made_for(plan, further=True))
+
+    def _made_for(self, plan: Plan, *, further: bool = False) -> Callable[[Adaptive], Learner]:
+        if self._recall is None:
+            return make_learner
+        return functools.partial(self._recall, self._session, plan, further=further)
 
     def end_inference(self) -> None:
         """Take in that the last inference has ended, off the hot path."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from htppower.control.learners import Learners
 from htppower.control.raise_ahead import RaiseAhead
 from htppower.control.tokens import NOT_TIMED
 from htppower.profiles.sustain import Adaptive
@@ -47,7 +48,6 @@ class Watch:
         "_idle_ns",
         "_learner",
         "_learners",
-        "_profiles",
         "_relearnt",
         "_time",
         "_within_ns",
@@ -67,9 +67,7 @@ class Watch:
     ) -> None:
         self._time = time
         self.ahead: RaiseAhead | None = None
-        # Those of the profiles that the session has used: a hold that ends finds what was learnt before it.
-        self._learners: dict[Adaptive, Learner] = {}
-        self._profiles: dict[Adaptive, str] = {}
+        self._learners = Learners()
         self._learner: Learner | None = None
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
@@ -95,10 +93,7 @@ class Watch:
         self.forget_gap()
         self._learner = None
         if isinstance(sustain, Adaptive):
-            self._profiles[sustain] = profile
-            self._learner = self._learners.get(sustain)
-            if self._learner is None:
-                self._learner = self._learners[sustain] = make(sustain)
+            self._learner = self._learners.find(profile, sustain, make)
         self.told_us = self.learnt_us
 
     @property
@@ -110,7 +105,7 @@ class Watch:
     def learnt(self) -> list[tuple[str, Adaptive, dict[str, int | list[int]]]]:
         """Return the profiles that the session has used, how their time is learnt, and what is known of it."""
         self._sum_up()
-        return [(self._profiles[sustain], sustain, learner.state()) for sustain, learner in self._learners.items()]
+        return self._learners.states()
 
     @property
     def time_out_us(self) -> int | None:

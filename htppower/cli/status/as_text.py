@@ -174,14 +174,15 @@ def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:
 
 
 def _learnt(session: dict[str, Any]) -> Iterator[Line]:
-    """Yield the sustain time that was learnt, and what it has cost beside the vendor's. Older files have none."""
-    learnt = session.get("learnt")
-    if learnt is not None:
-        time_out = f"{rough_duration(learnt['time_out_us'])} after {learnt['gaps']} gaps"
-        yield "  sustain", f"learnt: {time_out}"
-        for what, prefix in (("so far", ""), ("with 300 ms", "fixed_")):
-            up, cold = rough_duration(learnt[f"{prefix}raised_us"]), learnt[f"{prefix}cold_starts"]
-            yield f"    {what}", f"idle and up for {up}, {cold} cold starts"
+    """Yield the times that were learnt, and what they have cost beside the vendor's. Older files have none."""
+    for name, title, stays in (("learnt", "sustain", "idle and up"), ("learnt_further", "further", "relaxed")):
+        learnt = session.get(name)
+        if learnt is not None:
+            time_out = f"{rough_duration(learnt['time_out_us'])} after {learnt['gaps']} gaps"
+            yield f"  {title}", f"learnt: {time_out}"
+            for what, prefix in (("so far", ""), ("with 300 ms", "fixed_")):
+                up, cold = rough_duration(learnt[f"{prefix}raised_us"]), learnt[f"{prefix}cold_starts"]
+                yield f"    {what}", f"{stays} for {up}, {cold} cold starts"
 
 
 def _calls(session: dict[str, Any], time_us: int) -> Iterator[Line]:

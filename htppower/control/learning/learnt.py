@@ -64,27 +64,31 @@ class Learnt:
         # The first protects the rest; under the other the file is written. What is read is replaced whole.
         self._lock = whole_lock()
         self._writing = whole_lock()
-        self._entries = {(each.owner, each.profile): each for each in _read(self._path)}
+        self._entries = {each.key: each for each in _read(self._path)}
         self._written = self._entries
-        self._told: set[tuple[str, str]] = set()
+        self._told: set[tuple[str, str, bool]] = set()
         self._alarm: Any = None
         self._failed = self._closed = False
         self._worker = time.worker("htppower-learnt")
         self._arm_soon = functools.partial(time.call_soon, self._arm)
 
-    def make(self, session: SessionRecord, plan: Plan, sustain: Adaptive) -> Learner:
-        """Return what a session begins to learn with. The gate of the session may be held."""
+    def make(self, session: SessionRecord, plan: Plan, sustain: Adaptive, *, further: bool = False) -> Learner:
+        """Return what a session begins to learn a time with, or the one until it relaxes further.
+
+        The gate of the session may be held.
+        """
         owner, profile = session.owner, plan.profile.name
         if owner is None:
             return make_learner(sustain)
         self._arm_soon()
-        known = self._entries.get((owner, profile))
+        key = owner, profile, further
+        known = self._entries.get(key)
         if known is not None and known.sustain == sustain:
             return make_learner(sustain, known.state)
         if known is not None:
-            self._tell(owner, profile, f"{known.sustain}, and it has {sustain}")
-        elif others := sorted(name for each, name in self._entries if each == owner):
-            self._tell(owner, profile, f"the profile {', '.join(others)}")
+            self._tell(key, f"{known.sustain}, and it has {sustain}")
+        elif others := sorted(name for each, name, which in self._entries if (each, which) == (owner, further)):
+            self._tell(key, f"the profile {', '.join(others)}")
         return make_learner(sustain)
 
     def keep(self, session: SessionRecord) -> None:
@@ -93,9 +97,11 @@ class Learnt:
         if owner is None:
             return
         with session.gate.lock:
-            watch = session.gate.sustain.watch
+            watch, further = session.gate.sustain.watch, session.gate.sustain.further
             known = [] if watch is None else watch.learnt()
-        made = [Entry(owner, profile, sustain, state) for profile, sustain, state in known]
+            known_further = [] if further is None else further.learners.states()
+        made = [Entry(owner, profile, False, sustain, state) for profile, sustain, state in known]
+        made += [Entry(owner, profile, True, sustain, state) for profile, sustain, state in known_further]
         with self._lock:
             self._add(made)
 
@@ -124,9 +130,10 @@ class Learnt:
         self._lock, self._writing = whole_lock(), whole_lock()
         self._closed = True
 
-    def _tell(self, owner: str, profile: str, otherwise: str) -> None:
-        if (owner, profile) not in self._told:
-            self._told.add((owner, profile))
+    def _tell(self, key: tuple[str, str, bool], otherwise: str) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            owner, profile, _ = key
             text = "what %r has learnt is not used with the profile %s: it was learnt with %s"
             # On another thread: the gate is held here, and a log may be slow.
             self._time.call_soon(functools.partial(_LOGGER.warning, text, owner, profile, otherwise))
@@ -153,7 +160,7 @@ class Learnt:
         with self._lock:
             self._alarm = None
         self._write()
-        if self._failed or any(session.owner and session.gate.sustain.watch for session in self._sessions()):
+        if self._failed or any(session.owner and _learns(session) for session in self._sessions()):
             self._arm()
 
     def _write(self) -> None:
@@ -166,7 +173,7 @@ class Learnt:
         for session in self._sessions():
             self.keep(session)
 
-    def _write_entries(self, entries: dict[tuple[str, str], Entry]) -> None:
+    def _write_entries(self, entries: dict[tuple[str, str, bool], Entry]) -> None:
         if entries == self._written:
             return
         try:
@@ -181,7 +188,12 @@ class Learnt:
             self._written, self._failed = entries, False
 
 
-def _with(entries: dict[tuple[str, str], Entry], later: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+def _learns(session: SessionRecord) -> bool:
+    sustain = session.gate.sustain
+    return sustain.watch is not None or sustain.further is not None
+
+
+def _with(entries: dict[tuple[str, str, bool], Entry], later: Iterable[Entry]) -> dict[tuple[str, str, bool], Entry]:
     """Return entries with later ones in their places; of those, as many as there may be, the latest."""
     made = {each.key: each for each in later}
     kept = {key: each for key, each in entries.items() if key not in made}

@@ -33,19 +33,21 @@ class Entry:
     Attributes:
         owner: the owner.
         profile: the name of the profile.
+        further: whether it is the time until relaxed votes relax further, and not the sustain time.
         sustain: how it is learnt there; what was learnt otherwise is of no use.
         state: what a learner knows.
     """
 
     owner: str
     profile: str
+    further: bool
     sustain: Adaptive
     state: Mapping[str, int | list[int]]
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The owner and the profile."""
-        return self.owner, self.profile
+    def key(self) -> tuple[str, str, bool]:
+        """The owner, the profile, and which time."""
+        return self.owner, self.profile, self.further
 
     @property
     def gaps(self) -> int:
@@ -95,6 +97,7 @@ def write(path: str, entries: Iterable[Entry]) -> None:
             {
                 "owner": each.owner,
                 "profile": each.profile,
+                "further": each.further,
                 "sustain": attrs.asdict(each.sustain),
                 "state": dict(each.state),
             }
@@ -111,8 +114,9 @@ def _entry(at: int, entry: Any) -> Entry:
         NotLearntError: none can.
     """
     try:
-        owner, profile, sustain, state = (entry[name] for name in ("owner", "profile", "sustain", "state"))
-        made = Entry(_text(owner), _text(profile), _sustain(sustain), state)
+        names = ("owner", "profile", "further", "sustain", "state")
+        owner, profile, further, sustain, state = (entry[name] for name in names)
+        made = Entry(_text(owner), _text(profile), _flag(further), _sustain(sustain), state)
         make_learner(made.sustain, made.state)
     except (TypeError, ValueError, KeyError, LookupError, AttributeError) as error:
         raise NotLearntError(f"entries[{at}] is damaged: {error!r}") from None
@@ -122,6 +126,12 @@ def _entry(at: int, entry: Any) -> Entry:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("neither true nor false")
     return value
 
 

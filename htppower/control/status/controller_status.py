@@ -14,11 +14,13 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
+    from htppower.control.further import Further
     from htppower.control.gate import Gate
     from htppower.control.precedence import Claim
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.recording.recording_status import RecordingStatus
     from htppower.control.session_record import LastCall, LastError, SessionRecord
+    from htppower.control.watch import Watch
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option
@@ -90,6 +92,9 @@ class SessionStatus:
             a raise and a lowering each, on each core.
         time_in_state_us: for how long it has been in each state, all stays together, up to now.
         learnt: what it has learnt of its sustain time, None where its profile states that.
+        learnt_further: the same of the time until its relaxed votes relax further. Its gaps are from when they were
+            relaxed to the next raise; they stayed in the first power state for ``raised_us``, and ``cold_starts``
+            waited for a raise from the second.
     """
 
     number: int
@@ -116,6 +121,7 @@ class SessionStatus:
     calls_saved: int
     time_in_state_us: dict[State, int]
     learnt: LearntSustain | None
+    learnt_further: LearntSustain | None = None
 
     __repr__ = field_repr
 
@@ -236,13 +242,14 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.calls,
         2 * saves * len(session.core_ids),
         history.time_in(state, now_us),
-        None if gate.sustain.watch is None else _learnt(gate),
+        None if gate.sustain.watch is None else _learnt(gate, gate.sustain.watch),
+        None if gate.sustain.further is None else _learnt(gate, gate.sustain.further),
     )
 
 
-def _learnt(gate: Gate) -> LearntSustain | None:
+def _learnt(gate: Gate, learns: Watch | Further) -> LearntSustain | None:
     with gate.lock:
-        learner = None if gate.sustain.watch is None else gate.sustain.watch.learner
+        learner = learns.learner
         return None if learner is None else LearntSustain(learner.learnt_us, *learner.savings())
 
 

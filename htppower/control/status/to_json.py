@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import datetime
 
     from htppower.control.precedence import Claim
-    from htppower.control.status.controller_status import ControllerStatus, LearntSustain, SessionStatus
+    from htppower.control.status.controller_status import ControllerStatus, SessionStatus
     from htppower.control.status.cores import CoreStatus
     from htppower.errors import VoteRejected
 
@@ -128,18 +128,8 @@ def _session(session: SessionStatus) -> dict[str, Any]:
         "calls_sent": session.calls_sent,
         "calls_saved": session.calls_saved,
         "time_in_state_us": {state.value: time_us for state, time_us in session.time_in_state_us.items()},
-        "learnt": None if session.learnt is None else _learnt(session.learnt),
-    }
-
-
-def _learnt(learnt: LearntSustain) -> dict[str, Any]:
-    return {
-        "time_out_us": learnt.time_out_us,
-        "gaps": learnt.gaps,
-        "raised_us": learnt.raised_us,
-        "cold_starts": learnt.cold_starts,
-        "fixed_raised_us": learnt.fixed_raised_us,
-        "fixed_cold_starts": learnt.fixed_cold_starts,
+        "learnt": None if session.learnt is None else attrs.asdict(session.learnt),
+        "learnt_further": None if session.learnt_further is None else attrs.asdict(session.learnt_further),
     }
 
 

@@ -7,14 +7,18 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import freezegun
 import pytest
 from bench import Bench
+from learning import learning
 
 from htppower.backends import SimulatedHtp
 from htppower.cli.status.command import Watch
 from htppower.cli.status.document import read_status
 from htppower.control.status.process_identity import place, started
+from htppower.profiles.profile import Then
+from htppower.profiles.sustain import Adaptive
 from htppower.review.durations import rough_duration
 
 if TYPE_CHECKING:
@@ -69,6 +73,26 @@ def test_text(command: Command) -> None:
     """The text is the reviewed one: what is voted, since when and why, in 80 columns."""
     command.assert_golden("status.txt", "status", "status.json")
     assert max(map(len, command.output("status", "status.json").splitlines())) <= 80
+
+
+def test_both_times_that_are_learnt_are_shown(command: Command, tmp_path: Path) -> None:
+    """The sustain time and the one until votes relax further, each with what it has cost beside the vendor's."""
+    bench = Bench.make()
+    profile = learning(break_even_us=100_000)
+    assert profile.relax is not None
+    then = Then(profile.relax.after_deinit_to, Adaptive(break_even_us=SECOND_US))
+    session = bench.controller.session(attrs.evolve(profile, relax=attrs.evolve(profile.relax, then=then)))
+    for _ in range(3):
+        bench.infer(session)
+        bench.time.advance_us(9 * SECOND_US)
+    bench.infer(session)
+    path = tmp_path / "status.json"
+    bench.controller.serve_status(path)
+    lines = [" ".join(line.split()) for line in command.output("status", str(path)).splitlines()]
+    assert "further learnt: 0 us after 3 gaps" in lines
+    assert sum(line.startswith("with 300 ms") for line in lines) == 2
+    assert "with 300 ms relaxed for 900 ms, 3 cold starts" in lines
+    bench.controller.close()
 
 
 def test_an_inference_that_waits_for_its_end_shows_its_age(command: Command, tmp_path: Path) -> None:

@@ -187,6 +187,19 @@ def test_a_hint_after_init_leaves_its_window() -> None:
     assert session.state == "LOWERED"
 
 
+def test_a_hint_of_a_time_that_is_no_gap_is_none_of_the_next_gap() -> None:
+    """INIT begins before the predicted inference: the gap after that has the time-out that was learnt."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=100_000))
+    bench.infer(session)
+    session.expect(in_us=5_000_000)
+    with session.init():
+        bench.time.advance_us(1)
+    bench.infer(session)
+    bench.time.advance_us(99_999)
+    assert session.state is State.RAISED
+
+
 def test_hints_are_not_told_as_learnt() -> None:
     """Neither an event nor the status shows the time-out of a hint; both show what the gaps have taught."""
     bench, told = Bench.make(), list[Event]()

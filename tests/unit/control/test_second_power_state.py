@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 
+import attrs
 import pytest
 from bench import Bench
 from learning import relaxing
 
 from htppower import Profile, load_profile
-from htppower.events import State, Transition, Trigger
+from htppower.events import Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive, Sustain
 from htppower.sustain.learner import make_learner
@@ -128,6 +129,61 @@ def test_both_times_are_learnt_apart(seed: int) -> None:
             inner.learn(rest_us)
         outer.learn(gap_us)
         bench.infer(session)
+
+
+def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
+    """By the status, and by an event for each change, as that of the sustain time; it outlives a hold."""
+    told = list[Event]()
+    bench.controller.subscribe(told.append, kinds=[SustainLearned])
+    session = bench.controller.session(in_two_steps(Adaptive(break_even_us=1_000_000)))
+    for _ in range(6):
+        bench.infer(session)
+        bench.time.advance_us(SUSTAIN_US + 5_000_000)
+    bench.infer(session)
+    before = bench.controller.status().sessions[0].learnt_further
+    assert before is not None
+    assert (before.gaps, before.cold_starts, before.time_out_us) == (6, 6, 0)
+    with session.hold("burst", reason="a photo"):
+        assert bench.controller.status().sessions[0].learnt_further is None
+    with session.hold(in_two_steps(), reason="a photo"):
+        assert bench.controller.status().sessions[0].learnt_further is None
+    assert bench.controller.status().sessions[0].learnt_further == before
+    bench.controller.flush_events()
+    changes = [(event.before_us, event.after_us, event.further) for event in told if isinstance(event, SustainLearned)]
+    assert (changes[0][0], changes[-1][1]) == (1_000_000, 0)
+    assert all(further for _, _, further in changes)
+
+
+def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
+    """A raise ends the time in the power states, whatever it is made for."""
+    profile = in_two_steps(Adaptive(break_even_us=1_000_000), 0)
+    assert profile.relax is not None
+    profile = attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=5_000))
+    session = bench.controller.session(profile)
+    session.expect(every_us=100_000)
+    for _ in range(20):
+        bench.infer(session, 10_000)
+        bench.time.advance_us(90_000)
+    learnt = bench.controller.status().sessions[0].learnt_further
+    assert learnt is not None
+    assert (learnt.gaps, learnt.raised_us, learnt.cold_starts) == (20, 20 * 85_000, 0)
+
+
+def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
+    """A session whose plan changes, but not its profile, relaxes further when it would have."""
+    profile = in_two_steps()
+    profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000))
+    session, other = (bench.controller.session(profile) for _ in range(2))
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    bench.events.clear()
+    bench.simulated.fail_next(13002)
+    bench.simulated.fail_next(13002, nth=5)
+    with other.inference():
+        bench.time.advance_us(AFTER_US)
+        assert session.degradations
+        assert session.degradations == other.degradations
+    assert triggers(bench).count(Trigger.LOWER_FURTHER) == 1
 
 
 def test_closing_ends_both() -> None:

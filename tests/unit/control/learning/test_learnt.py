@@ -13,6 +13,7 @@ from bench import Bench
 from htppower import load_profile
 from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US
 from htppower.control.learning.learnt_file import Entry, read, write
+from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
@@ -127,6 +128,48 @@ def test_use_and_holds_go_on_with_what_was_learnt(path: Path) -> None:
     bench.controller.close()
 
 
+def test_two_profiles_whose_time_is_learnt_in_one_way_are_kept_apart(path: Path) -> None:
+    """What a session learns under a hold is the other profile's, and what it had learnt before stays its own."""
+    bench = Bench.make(learnt=path)
+    session = bench.controller.session(learning(), owner="camera")
+    learn(bench, session, 4)
+    with session.hold(learning(name="sustained_high_performance"), reason="a call"):
+        learn(bench, session, 2)
+    assert learnt(bench)[0][0] == 4
+    bench.controller.close()
+    assert {each["profile"]: each["state"]["savings"][0] for each in entries(path)} == {
+        "burst": 4,
+        "sustained_high_performance": 2,
+    }
+
+
+def test_the_time_of_the_second_power_state_is_kept(path: Path) -> None:
+    """Beside the sustain time, also where that is fixed."""
+    further = Adaptive(break_even_us=200_000)
+    profile = load_profile("burst")
+    assert profile.relax is not None
+    then = Then(profile.relax.after_deinit_to, further)
+    profile = attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_inference_us=20_000, then=then))
+    bench = Bench.make(learnt=path)
+    session = bench.controller.session(profile, owner="camera")
+    learn(bench, session, 30)
+    known = bench.controller.status().sessions[0].learnt_further
+    assert known is not None
+    assert (known.gaps, known.time_out_us) == (30, 0)
+    bench.time.advance_us(PERIOD_US)
+    assert [(each["further"], each["state"]["savings"][0]) for each in entries(path)] == [(True, 30)]
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert [each["state"]["savings"][0] for each in entries(path)] == [31]
+    known = bench.controller.status().sessions[0].learnt_further
+    bench.controller.close()
+    bench = Bench.make(learnt=path)
+    bench.controller.session(profile, owner="camera")
+    status = bench.controller.status().sessions[0]
+    assert (status.learnt, status.learnt_further) == (None, known)
+    bench.controller.close()
+
+
 def test_it_is_written_in_the_background(path: Path) -> None:
     """Every ten minutes where something has changed; once nothing learns, no timer runs."""
     bench = Bench.make(learnt=path)
@@ -171,6 +214,7 @@ def test_what_a_closed_session_has_learnt_is_kept(path: Path) -> None:
         lambda text: text.replace('"counts":[', '"counts":[-1'),
         lambda text: text.replace('"bank_us":', '"bank_us":9'),
         lambda text: text.replace('"owner":"camera"', '"owner":7'),
+        lambda text: text.replace('"further":false', '"further":0'),
         lambda text: text.replace('"entries":[', '"entries":[7,'),
         lambda text: text.replace('"entries":[', '"entries":{}, "others": ['),
         lambda _text: "",
@@ -232,7 +276,7 @@ def test_there_are_so_many_entries_at_most(path: Path) -> None:
     """Owners that are made up for each request do not fill the file: the latest are kept."""
     learner = make_learner(BREAK_EVEN)
     learner.learn(1_000_000)
-    write(str(path), (Entry(f"request {n}", "burst", BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
+    write(str(path), (Entry(f"request {n}", "burst", False, BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
     kept_by_one(path, 1)
     made = [each.owner for each in read(str(path))]
     assert (len(made), made[0], made[-1]) == (MOST_ENTRIES, "request 1", "camera")

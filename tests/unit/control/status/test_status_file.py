@@ -7,6 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
 from learning import learning
@@ -14,6 +15,8 @@ from learning import learning
 from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
 from htppower.control.status.json_form import STATUS, described, wrong
+from htppower.profiles.profile import Then
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,8 +209,11 @@ def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> Non
 def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
     """With every part filled, no field is missing, of another kind, or without a meaning."""
     bench = Bench.make(SimulatedHtp(arch=75, platform="qnx"))
+    profile = learning("power_saver", break_even_us=100_000)
+    assert profile.relax is not None
+    then = Then(profile.relax.after_deinit_to, Adaptive(break_even_us=1_000_000))
     failing, held = (
-        bench.controller.session(learning("power_saver", break_even_us=100_000), owner="camera"),
+        bench.controller.session(attrs.evolve(profile, relax=attrs.evolve(profile.relax, then=then)), owner="camera"),
         bench.controller.session("balanced"),
     )
     bench.simulated.fail_next(1009)
