@@ -170,14 +170,17 @@ class Watch:
         """Take in that an inference has ended, the ``last`` one or another; return whether more follows from that."""
         if self.record is not None and begun_ns != NOT_TIMED:
             self.record(self.label, begun_ns, ended_ns, waited)
-        if self._learner is None and self.ahead is None:
-            return False
+        # First the hot path: without a learner no gap is so short.
         gap_ns = begun_ns - self._idle_ns
         if last and 0 <= gap_ns < self._hot_ns:
             self._idle_ns = ended_ns
-            self._within_ns.append(gap_ns)
-            if len(self._within_ns) >= _TOGETHER:
+            within_ns = self._within_ns
+            within_ns.append(gap_ns)
+            if len(within_ns) >= _TOGETHER:
                 self._sum_up()
+            return False
+        ahead = self.ahead
+        if self._learner is None and (ahead is None or not ahead.lead_us):
             return False
         if begun_ns == NOT_TIMED:
             if last:
@@ -190,7 +193,7 @@ class Watch:
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
         relearnt, self._relearnt = self._relearnt, False
-        return relearnt or self.ahead is not None
+        return relearnt or ahead is not None
 
     def _begin(self, begun_ns: int) -> None:
         self._first_ns = min(begun_ns, self._first_ns)

@@ -74,6 +74,20 @@ def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
     assert waits(bench, session, 50) == 50
 
 
+def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a fixed sustain time and no raise ahead nothing is chosen, and no alarm is looked at."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    session.expect(every_us=PERIOD_US)
+    bench.infer(session)
+    sustain = session._record.gate.sustain
+    assert sustain.covered
+    monkeypatch.setattr(type(sustain), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
+    for _ in range(5):
+        bench.time.advance_us(1_000)
+        bench.infer(session)
+
+
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
     """They are raised the lead before it and, where nothing comes, lowered the lead after it; the causes say why."""
     bench = Bench.make()
