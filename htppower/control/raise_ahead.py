@@ -30,7 +30,7 @@ class RaiseAhead:
         purse: what that may cost.
     """
 
-    __slots__ = ("_alarm", "_due_us", "_refused", "_time", "lead_us", "prediction", "purse", "until_us")
+    __slots__ = ("_alarm", "_due_us", "_found_up", "_refused", "_time", "lead_us", "prediction", "purse", "until_us")
 
     def __init__(self, time: Time) -> None:
         self._time = time
@@ -38,6 +38,8 @@ class RaiseAhead:
         self.purse = Purse()
         self.lead_us = self.until_us = self._due_us = 0
         self._alarm: Any = None
+        # How many inferences have begun without waiting, since their votes went up ahead of them.
+        self._found_up = 0
         # Whether the purse did not pay for what is due.
         self._refused = False
 
@@ -72,19 +74,20 @@ class RaiseAhead:
         self._alarm, self._due_us = None, 0
         return True
 
-    def began(self, begun_us: int) -> None:
-        """Take in that an inference has begun."""
+    def began(self, begun_us: int, *, waited: bool) -> None:
+        """Take in that an inference has begun; it may have waited for the raise that was made ahead of it."""
         self.prediction.began(begun_us)
         if self.until_us:
             self.until_us = 0
+            self._found_up += not waited
             self.purse.was_right()
         elif self._refused and abs(begun_us - self._due_us) <= self.lead_us:
             self.purse.would_be_right()
         self._refused = False
 
     def served(self, *, busy: bool) -> int:
-        """Return how many times votes went up ahead of an inference that has begun; ``busy``: whether one runs now."""
-        return self.purse.right + (busy and self.until_us > 0)
+        """Return how many inferences found votes up that went up ahead of them; ``busy``: whether one runs now."""
+        return self._found_up + (busy and self.until_us > 0)
 
     def give_up(self) -> None:
         """Take in that votes which are up for a predicted begin come down without it."""

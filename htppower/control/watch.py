@@ -202,7 +202,7 @@ class Watch:
     def _end_gap(self, *, waited: bool) -> None:
         """Learn from the gap that has ended, unless that was done."""
         if self.ahead is not None:
-            self.ahead.began(self._first_ns // 1000)
+            self.ahead.began(self._first_ns // 1000, waited=waited)
         idle_ns, self._idle_ns = self._idle_ns, _LATE
         learner = self.learner
         if idle_ns != _LATE and learner is not None:

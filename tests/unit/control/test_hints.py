@@ -54,6 +54,22 @@ def test_what_a_raise_ahead_saves() -> None:
     assert (told.learnt.gaps, told.learnt.cold_starts) == (19, 9)
 
 
+def test_an_inference_that_waits_for_the_raise_ahead_of_it() -> None:
+    """As where that failed: it has saved no call, and no other one's."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    for _ in range(3):
+        bench.infer(session)
+        session.expect(in_us=50_000)
+        bench.simulated.fail_next(1011)
+        bench.time.advance_us(50_000)
+        with session.inference():
+            assert bench.controller.status().sessions[0].calls_saved == 0
+        assert bench.controller.status().sessions[0].calls_saved == 0
+        bench.time.advance_us(5_000_000)
+    assert session.state is State.LOWERED
+
+
 @pytest.mark.parametrize("hint", [True, False])
 def test_even_inferences_find_their_votes_up(hint: bool) -> None:
     """At 30 Hz with a sustain time of 0 the first waits; without a hint, those that the period is seen in."""
