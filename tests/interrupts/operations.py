@@ -18,6 +18,7 @@ from interrupts.world import loaded
 from htppower import ThermalCap, VoteController
 from htppower.backends import SimulatedHtp
 from htppower.control.learning.learnt_file import read
+from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
@@ -705,6 +706,35 @@ def _keeps_learnt(world: World) -> Action:
             raise AssertionError(f"{kept} gaps are kept")
         if path.with_name("learnt.json.bad").exists():
             raise AssertionError("a damaged file was written")
+
+    world.finally_.append(check)
+    return act
+
+
+@operation("hints, raises ahead of inferences that come or do not, and a second power state")
+def _hints(world: World) -> Action:
+    burst = loaded("burst")
+    assert burst.relax is not None
+    then = Then(burst.relax.after_deinit_to, Adaptive(break_even_us=SECOND_US))
+    relax = attrs.evolve(
+        burst.relax, after_inference_us=Adaptive(break_even_us=20_000), then=then, raise_ahead_us=5_000
+    )
+    session = world.controller.session(attrs.evolve(burst, relax=relax))
+    world.sessions.append(session)
+    _infer(session)
+
+    def act() -> None:
+        for comes in (True, False):
+            session.expect(in_us=SECOND_US)
+            world.time.advance_us(SECOND_US)
+            if comes:
+                _infer(session)
+        world.time.advance_us(3 * SECOND_US)
+        _infer(session)
+
+    def check() -> None:
+        if world.controller.status().sessions and session._record.gate.begun < 0:
+            raise AssertionError("more inferences found votes up ahead of them than there were")
 
     world.finally_.append(check)
     return act
