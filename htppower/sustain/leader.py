@@ -36,7 +36,7 @@ class Leader:
 
     Args:
         sustain: break-even time, and limits. Below 20 ms no timer keeps a time (rule SUS-1): the bank goes by 20 ms at
-            least, and a time-out between 0 and 20 ms is 20 ms.
+            least, and a time-out between 0 and 20 ms is 20 ms, unless a limit is such a time.
     """
 
     __slots__ = ("_bank_us", "_counts", "_savings", "_sustain", "_worth_us", "learnt_us", "time_out_us")
@@ -136,7 +136,7 @@ class Leader:
         """Return a time-out within what the bank bears, then within the limits that are stated."""
         sustain, worth_us, half_us = self._sustain, self._worth_us, self._bank_us // 2
         within_us = max(worth_us - half_us, min(time_out_us, 2 * worth_us, worth_us + half_us))
-        return _kept(max(sustain.least_us, min(within_us, sustain.most_us)))
+        return max(sustain.least_us, min(_kept(within_us), sustain.most_us))
 
 
 def _kept(time_out_us: int) -> int:
