@@ -102,8 +102,8 @@ def _why_this_time(tuned: Tuned, best: Choice) -> str:
         return "learnt from the gaps of each session: cheaper here than any fixed time that keeps to what is wanted"
     if not best.sustain:
         return "no time pays: staying up costs more than the calls and the latency of raising for each inference"
-    within = int((tuned.advice.session.gaps_us() < best.sustain).sum())
-    return f"{within} of the {max(0, tuned.advice.session.begins_us.size - 1)} gaps as recorded are shorter"
+    inferences = tuned.advice.session.begins_us.size
+    return f"{inferences - best.cold} of {inferences} inferences find the votes up"
 
 
 def _why_polling(tuning: Tuning, best: Choice) -> str:

@@ -134,7 +134,7 @@ class Chart:
         self._parts.append(element("circle", title(tip), class_=kind, cx=left, cy=top, r=_RADIUS))
         beyond = left + 9 > _RIGHT - len(said) * _SMALL * 3
         self._words.append(
-            text(left - 9 if beyond else left + 9, top + 4, said, f"said-{kind} on-lane", "end" if beyond else "start")
+            text(left - 9 if beyond else left + 9, top - 5, said, f"said-{kind} on-lane", "end" if beyond else "start")
         )
 
     def across(self, x: float, kind: str, said: str) -> None:

@@ -13,6 +13,8 @@ from htppower.tuning.trial import thinned
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from htppower.tuning.choices import Choice, Offer
     from htppower.tuning.tune import Tuned
 
@@ -113,6 +115,14 @@ def gap_chart(tuned: Tuned, name: str) -> str:
     return chart.svg()
 
 
+def gap_caption(tuned: Tuned) -> str:
+    """Return what the bars of that chart are."""
+    said = "As recorded, by thirds of an octave."
+    if tuned.best is not None and tuned.best.variant.profile.votes != tuned.advice.present.variant.profile.votes:
+        said += f" The gaps under {tuned.best.variant} are others, since inferences take another time."
+    return said
+
+
 def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
     """Return what is marked: its word, its class in the style sheet, and the choice."""
     found = [("now", "now", tuned.advice.present)]
@@ -140,10 +150,21 @@ def _curve(offer: Offer, price_w: float = 0.0) -> list[tuple[float, float]]:
     0 has a place left of the shortest that a timer keeps.
     """
     trial = offer.trial
-    time_outs = thinned(trial.time_outs_us, _POINTS)
+    time_outs = _drawn_us(trial.time_outs_us)
     found = trial.outcome(0).joined(trial.outcomes(time_outs))
     cost = offer.power.energy_j(found, trial.polled_us, offer.whole_us) + price_w * found.waits_us / _US
     return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], cost.tolist(), strict=True))
+
+
+def _drawn_us(time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the time-outs of a curve: those that keep one gap more, and steps between, where the cost rises evenly.
+
+    On a logarithmic scale an even rise is no straight line.
+    """
+    if not time_outs_us.size:
+        return time_outs_us
+    steps = np.geomspace(time_outs_us[0], time_outs_us[-1], _POINTS).astype(np.int64)
+    return np.union1d(thinned(time_outs_us, _POINTS), steps)
 
 
 def _shown(choice: Choice) -> float:

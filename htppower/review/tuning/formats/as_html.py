@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.pictures.elements import element
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.tables import cell, label_list, table
-from htppower.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_chart
+from htppower.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_caption, gap_chart
 from htppower.review.tuning.table import HEAD, lines
 from htppower.review.tuning.words import (
     advice_line,
@@ -79,7 +79,7 @@ def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:
     gaps = gap_chart(tuned, f"{name}-gaps")
     if gaps:
         yield "<h3>Gaps</h3>"
-        yield "<p>As recorded, by thirds of an octave.</p>"
+        yield f"<p>{cell(gap_caption(tuned))}</p>"
         yield figure(gaps, "Histogram of the gaps")
     if tuned.assumptions:
         yield "<h3>On what it hangs</h3>"

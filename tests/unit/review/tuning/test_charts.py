@@ -1,0 +1,41 @@
+"""The charts of a session that is tuned."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from htppower.review.tuning.chart import Scale
+from htppower.review.tuning.charts import cost_chart
+from htppower.tuning.models.file import load_device_model
+from htppower.tuning.traces.trace import SessionTrace, Trace
+from htppower.tuning.tune import Question, tune
+
+_NUMBER = r"(-?[\d.]+)"
+
+
+def test_what_is_marked_lies_on_the_curve() -> None:
+    """Also far from every gap, where the energy rises evenly with the sustain time, and so bends on its scale."""
+    gaps = np.array([30_000] * 20 + [9_000_000]).repeat(3)
+    begins = np.concatenate(([0], np.cumsum(gaps + 5_000)))
+    trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 5_000, None),), ())
+    (tuned,) = tune(trace, load_device_model(), Question(profiles=("burst",))).sessions
+    assert tuned.advice.present.sustain == 300_000
+    svg = cost_chart(tuned, "cost")
+    mark = re.search(rf'<circle class="now" cx="{_NUMBER}" cy="{_NUMBER}"', svg)
+    line = re.search(r'<path class="other" d="([^"]+)"', svg)
+    assert mark is not None
+    assert line is not None
+    x, y = (float(each) for each in mark.groups())
+    curve = [(float(a), float(b)) for a, b in re.findall(rf"[ML]{_NUMBER}[, ]{_NUMBER}", line[1])]
+    assert np.interp(x, *zip(*curve, strict=True)) == pytest.approx(y, abs=2)
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_ticks_lie_on_the_scale(logarithmic: bool) -> None:
+    """Whatever the values are."""
+    scale = Scale.of([3, 4_700], str, logarithmic=logarithmic)
+    assert scale.ticks()
+    assert all(0 <= scale.place(each) <= 1 for each in scale.ticks())
