@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
+import shutil
 import tempfile
 import threading
 import time
@@ -24,6 +25,7 @@ _SAMPLES = 64
 # Below what any host needs: LoadGen makes the queries of a test beforehand, and ends it early when it runs out of them.
 _LEAST_LATENCY_NS = 10_000
 _LOG = "mlperf_log_detail.txt"
+_TRACE = "mlperf_log_trace.json"
 _PREFIX = ":::MLLOG "
 
 
@@ -81,6 +83,7 @@ def run_load(
     qps: float = 200,
     threads: int = 4,
     at_end: Callable[[], object] = lambda: None,
+    trace: Path | None = None,
 ) -> Load:
     """Run one performance test.
 
@@ -92,6 +95,7 @@ def run_load(
         qps: in Server, the queries a second, which arrive as a Poisson process.
         threads: in Server, how many threads of the host answer.
         at_end: is called when LoadGen has issued the last query; in Server some may be running.
+        trace: where LoadGen's own trace of the queries is kept; without it none is written.
     """
     host = Host(infer)
 
@@ -105,9 +109,11 @@ def run_load(
         _under_test(issue, end) as (system, library),
     ):
         mlperf_loadgen.StartTestWithLogSettings(
-            system, library, _settings(scenario, duration_s, qps), _log_settings(folder), ""
+            system, library, _settings(scenario, duration_s, qps), _log_settings(folder, trace is not None), ""
         )
         found = _results(Path(folder) / _LOG)
+        if trace is not None:
+            shutil.move(Path(folder) / _TRACE, trace)
     if host.error is not None:
         raise host.error
     p50_us, p90_us, p99_us = (found[f"{percent}.00"] / 1000 for percent in (50, 90, 99))
@@ -162,11 +168,11 @@ def _settings(scenario: str, duration_s: float, qps: float) -> Any:
     return settings
 
 
-def _log_settings(folder: str) -> Any:
+def _log_settings(folder: str, traced: bool) -> Any:
     settings = mlperf_loadgen.LogSettings()
     settings.log_output.outdir = folder
     settings.log_output.copy_summary_to_stdout = False
-    settings.enable_trace = False
+    settings.enable_trace = traced
     return settings
 
 

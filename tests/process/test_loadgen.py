@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,14 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench  # noqa: E402
 from loadgen_host import inferring, on_cpu  # noqa: E402
 from loadgen_scenarios import SCENARIOS, STREAMS, run_load  # noqa: E402
 
-from htppower import State  # noqa: E402
+from htppower import State, VoteController  # noqa: E402
+from htppower.backends import SimulatedHtp  # noqa: E402
 from htppower.hosts.onnxruntime import VotingSession  # noqa: E402
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
     from loadgen_scenarios import Load
 
     from htppower.backends import Call
@@ -104,6 +109,60 @@ def test_the_short_run_prints_a_line_for_each_kind_of_profile(capsys: pytest.Cap
     assert 0 < at_once.raised <= 1
     assert 0 < kept.raised <= 1
     assert {row.voting.completed - row.voting.issued for row in (at_once, kept, none)} == {0}
+
+
+TEST = """test: tuned
+summary: The tuned time.
+profile: {name}
+platform: {{soc: SM8650}}
+cases:
+  - case: one inference
+    sequence:
+      - {{inference_us: 5000, at_us: 10000}}
+      - idle_us: 60000000
+    expect:
+      - {{at_us: 10000, state: RAISED}}
+      - {{at_us: 60000000, state: LOWERED}}
+"""
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return what LoadGen and the controller have written of one run of the host, and how many inferences it had."""
+    folder = tmp_path_factory.mktemp("run")
+    found = {"loadgen": folder / "mlperf_log_trace.json", "htppower": folder / "recording.json"}
+    with (
+        VoteController(SimulatedHtp(), handle_sigterm=False) as controller,
+        controller.session("burst", owner="classifier") as votes,
+        VotingSession(on_cpu(), votes) as model,
+        controller.record(found["htppower"]),
+    ):
+        load = run_load("Server", inferring(model), duration_s=0.5, qps=60, trace=found["loadgen"])
+    (folder / "completed").write_text(str(load.completed), encoding="utf-8")
+    return found
+
+
+@pytest.mark.parametrize("written_by", ["loadgen", "htppower"])
+def test_a_run_is_tuned_to_a_profile(
+    traces: dict[str, Path], written_by: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has every inference; what is written passes lint, a test and a diff; the controller does what was worked out."""
+    monkeypatch.chdir(tmp_path)
+    trace = traces[written_by]
+    told = json.loads(
+        command.output("tune", str(trace), "--limit", "cold <= 50 %", "--write", ".", "--verify", "3", "--page",
+                       "tuned.html", "--format", "json")
+    )  # fmt: skip
+    (session,) = told["sessions"]
+    assert session["inferences"] == int((trace.parent / "completed").read_text(encoding="utf-8")) > 1
+    assert len(session["replayed"]) == 3
+    assert (tmp_path / "tuned.html").stat().st_size
+    (profile,) = tmp_path.glob("*_tuned.yaml")
+    assert command.output("lint", profile.name) == "1 file: no findings\n"
+    assert "extends" not in command.output("diff", "burst", profile.name, exit_code=1)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "tuned.yaml").write_text(TEST.format(name=profile.stem), encoding="utf-8")
+    assert "1 case in 1 file passed" in command.output("test", ".", "--profiles", ".")
 
 
 @pytest.mark.parametrize(
