@@ -92,6 +92,7 @@ class Walk:
         if self._host is None:
             return ""
         printed, _ = self._host.communicate("\n", timeout=_TIMEOUT_S)
+        self._host = None
         return printed
 
     def _popen(self, command: str) -> subprocess.Popen[str]:
