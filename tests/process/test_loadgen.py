@@ -146,7 +146,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_run_is_tuned_to_a_profile(
     traces: dict[str, Path], written_by: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has every inference; what is written passes lint, a test and a diff; the controller does what was worked out."""
+    """It has every inference; what is written passes lint, a test and a diff; replays are equal."""
     monkeypatch.chdir(tmp_path)
     trace = traces[written_by]
     told = json.loads(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.review.pictures.elements import element, path, safe, text, title
+from htppower.review.pictures.elements import element, path, safe, text, title, width_of
 from htppower.review.pictures.style import SVG
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ _STEPS = (1, 2, 5, 10)
 _RADIUS = 5.5
 _SMALL = 2.2
 _LABEL_PX = 14.0
+# How large words are, how far they stay apart, and which share of them is left of where they are put.
+_WORD_PX, _APART_PX = 12.5, 8.0
+_BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 @attrs.frozen
@@ -98,7 +101,7 @@ class Chart:
         self._parts: list[str] = []
         # Words lie above all else, and none on another.
         self._words: list[str] = []
-        self._taken: list[tuple[float, float]] = []
+        self._taken: list[tuple[float, float, float]] = []
 
     def points(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """Add small points."""
@@ -167,13 +170,16 @@ class Chart:
         )
 
     def _say(self, x: float, y: float, said: str, kind: str) -> None:
+        anchor = "end" if x > (_LEFT + _RIGHT) * 0.75 else "start" if x < _LEFT + 60 else "middle"
+        width = width_of(said, _WORD_PX)
+        left = x - width * _BEFORE[anchor]
         # One word below the other where they would touch.
         while any(
-            abs(y - other_y) < _LABEL_PX and abs(x - other_x) < _LABEL_PX * 8 for other_x, other_y in self._taken
+            abs(y - other_y) < _LABEL_PX and left < end + _APART_PX and begin < left + width + _APART_PX
+            for begin, end, other_y in self._taken
         ):
             y += _LABEL_PX
-        self._taken.append((x, y))
-        anchor = "end" if x > (_LEFT + _RIGHT) * 0.75 else "start" if x < _LEFT + 60 else "middle"
+        self._taken.append((left, left + width, y))
         self._words.append(text(x, y, said, f"said-{kind} on-lane", anchor))
 
     def _axes(self) -> Iterator[str]:

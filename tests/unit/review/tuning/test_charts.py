@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from htppower.review.tuning.chart import Scale
+from htppower.review.tuning.chart import Chart, Scale
 from htppower.review.tuning.charts import cost_chart
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.traces.trace import SessionTrace, Trace
@@ -39,3 +39,22 @@ def test_ticks_lie_on_the_scale(logarithmic: bool) -> None:
     scale = Scale.of([3, 4_700], str, logarithmic=logarithmic)
     assert scale.ticks()
     assert all(0 <= scale.place(each) <= 1 for each in scale.ticks())
+
+
+@pytest.mark.parametrize("second", [75_000, 100_000, 200_000, 320_000, 450_000])
+def test_words_at_the_top_do_not_touch(second: int) -> None:
+    """Wherever two lines are: the words stand one below the other, or apart."""
+    scale = Scale.of([20_000, 500_000], str, logarithmic=True)
+    chart = Chart("gaps", "", ("length", scale), ("gaps", Scale(0, 10, False, str)))
+    chart.across(75_000, "advised", "advised 74.596 ms")
+    chart.across(second, "now", "now 300 ms")
+    places = []
+    for x, y, anchor in re.findall(
+        rf'<text [^>]*x="{_NUMBER}" y="{_NUMBER}"[^>]*text-anchor="(\w+)">\w+ [\d.]+ ms<', chart.svg()
+    ):
+        # No letter is wider than 8 px.
+        width = 8 * len("advised 74.596 ms" if not places else "now 300 ms")
+        left = float(x) - width * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        places.append((left, left + width, float(y)))
+    (begin, end, y), (other_begin, other_end, other_y) = places
+    assert abs(y - other_y) >= 12 or end <= other_begin or other_end <= begin
