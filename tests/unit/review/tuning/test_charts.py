@@ -30,7 +30,8 @@ def test_what_is_marked_lies_on_the_curve() -> None:
     assert line is not None
     x, y = (float(each) for each in mark.groups())
     curve = [(float(a), float(b)) for a, b in re.findall(rf"[ML]{_NUMBER}[, ]{_NUMBER}", line[1])]
-    assert np.interp(x, *zip(*curve, strict=True)) == pytest.approx(y, abs=2)
+    at, height = zip(*curve, strict=True)
+    assert float(np.interp(x, at, height)) == pytest.approx(y, abs=2)
 
 
 @pytest.mark.parametrize("logarithmic", [True, False])
@@ -48,7 +49,7 @@ def test_words_at_the_top_do_not_touch(second: int) -> None:
     chart = Chart("gaps", "", ("length", scale), ("gaps", Scale(0, 10, False, str)))
     chart.across(75_000, "advised", "advised 74.596 ms")
     chart.across(second, "now", "now 300 ms")
-    places = []
+    places: list[tuple[float, float, float]] = []
     for x, y, anchor in re.findall(
         rf'<text [^>]*x="{_NUMBER}" y="{_NUMBER}"[^>]*text-anchor="(\w+)">\w+ [\d.]+ ms<', chart.svg()
     ):
