@@ -110,11 +110,11 @@ class Gate:
         with self.lock:
             # No function of ours is called on this way, so the interpreter lets no inference run into the lock.
             if len(self.idle) == self.made:
-                return self.saved - self._served(busy=False)
+                return self.saved - self._found_up(busy=False)
             idle = {id(token) for token in self.idle}
             running = (token for token in self._live() if id(token) not in idle)
             begun = self.saved + sum(not token.waited for token in running)
-            return begun - self._served(busy=True)
+            return begun - self._found_up(busy=True)
 
     def counts(self) -> tuple[int, int, int | None]:
         """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
@@ -122,7 +122,7 @@ class Gate:
             in_flight = self.made - len(self.idle)
             if in_flight:
                 return in_flight, self.begun, None
-            saved = self.saved - self._served(busy=False)
+            saved = self.saved - self._found_up(busy=False)
             return 0, saved, None if self.sustain.alarm is None else self.sustain.deadline_us
 
     @property
@@ -296,8 +296,8 @@ class Gate:
         with self.lock:
             return self.closing or self.sustain.arm(self, cause)
 
-    def _served(self, *, busy: bool) -> int:
-        return 0 if self.sustain.ahead is None else self.sustain.ahead.served(busy=busy)
+    def _found_up(self, *, busy: bool) -> int:
+        return 0 if self.sustain.ahead is None else self.sustain.ahead.found_up(busy=busy)
 
     def _is_busy(self) -> bool:
         return len(self.idle) < self.made or bool(self.preparing)

@@ -85,7 +85,7 @@ class RaiseAhead:
             self.purse.would_be_right()
         self._refused = False
 
-    def served(self, *, busy: bool) -> int:
+    def found_up(self, *, busy: bool) -> int:
         """Return how many inferences found votes up that went up ahead of them; ``busy``: whether one runs now."""
         return self._found_up + (busy and self.until_us > 0)
 
