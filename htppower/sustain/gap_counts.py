@@ -31,10 +31,9 @@ class GapCounts:
         self.counted = 0
 
     def add(self, gaps_us: list[int]) -> None:
-        """Count gaps, which are sorted on the way."""
+        """Count gaps, which are sorted."""
         if not gaps_us:
             return
-        gaps_us.sort()
         edges_us, begin, most = self._edges_us, 0, len(gaps_us)
         last = bisect_right(edges_us, gaps_us[-1])
         for place in range(bisect_right(edges_us, gaps_us[0]), last + 1):

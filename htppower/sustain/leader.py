@@ -70,6 +70,7 @@ class Leader:
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, which stays as it is."""
         worth_us = self._worth_us
+        gaps_us.sort()
         self._savings = self._savings.after(gaps_us)
         self._counts.add(gaps_us)
         if gaps_us and gaps_us[-1] >= worth_us:

@@ -58,6 +58,7 @@ class Quantile:
 
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the time-out, which stays as it is."""
+        gaps_us.sort()
         self._savings = self._savings.after(gaps_us)
         self._counts.add(gaps_us)
 

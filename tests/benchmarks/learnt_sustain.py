@@ -70,7 +70,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     yield from _against_timers(gap_sets(3000 if smoke else 6000))
     yield _soon(range(1, 3 if smoke else 12))
     yield _against_an_adversary(20_000 if smoke else 1_000_000)
-    yield _in_a_window(2000 if smoke else 20_000, 5 if smoke else 25)
+    yield _in_a_window(2000, 5 if smoke else 250)
     yield _raised_ahead(300 if smoke else 3000)
 
 
@@ -124,9 +124,10 @@ def _in_a_window(rounds: int, pairs: int) -> Figure:
         for session in (learnt, fixed):
             time_inferences(session, 1000)
         times = [(time_inferences(learnt, rounds), time_inferences(fixed, rounds)) for _ in range(pairs)]
-        more_us = statistics.median(on - off for on, off in times) * 1e6
-        detail = f"{min(on for on, _ in times) * 1e6:.2f} us against {min(off for _, off in times) * 1e6:.2f} us"
-    return Figure("inference inside a learnt window, over a fixed one", more_us, 0.4, "us", detail)
+    # The least of each: on a machine that others use, too, what is in between is theirs.
+    on_us, off_us = (1e6 * min(column) for column in zip(*times, strict=True))
+    detail = f"{on_us:.2f} us against {off_us:.2f} us"
+    return Figure("inference inside a learnt window, over a fixed one", on_us - off_us, 0.4, "us", detail)
 
 
 def _raised_ahead(inferences: int) -> Figure:
