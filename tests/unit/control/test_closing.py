@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from hanging import WAIT_S, HangingHtp, until
+from learning import relaxing
 from prometheus_client import CollectorRegistry, generate_latest
 from ranked_locks import OVER_CALLS, RankedLock
 
-from htppower import CloseTimedOut, HtpPowerError, Session, SessionClosed, State, VoteController, VoteRejected
+from htppower import (
+    CloseTimedOut,
+    HtpPowerError,
+    Session,
+    SessionClosed,
+    State,
+    VoteController,
+    VoteRejected,
+    load_profile,
+)
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench import Bench
     from hanging import Hang
 
     from htppower.control.locks import Rank
@@ -263,3 +274,20 @@ def test_a_status_takes_no_lock_that_a_call_is_made_under(host: Host, monkeypatc
             host.controller.status()
     assert taken
     assert OVER_CALLS.isdisjoint(taken)
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_setting_whose_giving_back_fails_is_given_back_later(bench: Bench, failures: int) -> None:
+    """A power state that asks for no polling takes it back, also where the call that was to do so has failed before."""
+    relax = load_profile("burst").relax
+    assert relax is not None
+    to, last = (
+        attrs.evolve(state, votes=attrs.evolve(state.votes, rpc_polling_time_us=None))
+        for state in (relax.to, relax.after_deinit_to)
+    )
+    session = bench.controller.session(relaxing(to=to, after_deinit_to=last))
+    with session.deinit():
+        assert bench.effective().rpc_polling_time_us == 9999
+        bench.simulated.fail_next(13006, times=failures)
+    session.close()
+    assert bench.effective().rpc_polling_time_us == 0
