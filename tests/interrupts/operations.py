@@ -10,7 +10,7 @@ import json
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 from interrupts.world import loaded
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from htppower import Session
     from htppower.events import Event
 
-    Action = Callable[[], object]
+
+Action: TypeAlias = "Callable[[], object]"
 
 SECOND_US = 1_000_000
 BURST_SUSTAIN_US = 300_000

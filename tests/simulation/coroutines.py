@@ -89,6 +89,7 @@ class Loop:
         client.unsettled += 1
         client.ended = None
         client.asked += 1
+        client.costs.may_end_gap()
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):

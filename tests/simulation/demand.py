@@ -10,7 +10,9 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from simulation.costs import Costs
 from simulation.expectations import DOWN, decided, expected, lowered_to
+from simulation.predictions import Foresight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,11 +61,13 @@ class Ended:
         deinit: whether it was a DE-INIT.
         asked: how many calls of the public API there were until then that concern the session.
         name: the profile that was in use.
+        at_us: when that was, or None where it is not known to the microsecond.
     """
 
     deinit: bool
     asked: int
     name: str
+    at_us: int | None = None
 
 
 @attrs.define(eq=False)
@@ -85,6 +89,9 @@ class Client:
         ended: the phase that ended last; None where that is not certain.
         closing, closed: whether closing it was asked for, and has returned.
         power_config_ids: those that were created for it.
+        foresight: what is predicted of it.
+        costs: what its sustain times have cost.
+        troubled: whether it was ever in trouble.
         endings: what to call of phases that end by themselves, once they have: when nobody can go on.
     """
 
@@ -105,6 +112,9 @@ class Client:
     closed: bool = False
     power_config_ids: list[int] = attrs.field(factory=list)
     endings: list[Callable[[], None]] = attrs.field(factory=list)
+    foresight: Foresight = attrs.field(factory=Foresight)
+    costs: Costs = attrs.field(factory=Costs)
+    troubled: bool = False
     _possible: tuple[object, list[Expected]] | None = None
 
     @property

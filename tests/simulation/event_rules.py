@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.events import CallMade, Event, Transition
+from htppower.events import CallMade, Cause, Event, SustainLearned, Transition, Trigger
 
 if TYPE_CHECKING:
     from simulation.specification import Specification
@@ -44,7 +44,26 @@ class EventRules:
                 states[event.session] = str(event.dest)
         if any(state != "DESTROYED" for state in states.values()):
             self._fail(f"the sessions end as {states}")
+        self._check_learnt()
         self._check_calls()
+
+    def _check_learnt(self) -> None:
+        """Fail where more was learnt than there was to learn, or where more raises were wrong than may be."""
+        clients = {client.number: client for client in self._specification.situation.clients}
+        wrong: dict[int, int] = {}
+        gaps: dict[tuple[int, str], int] = {}
+        for event in self._events:
+            if isinstance(event, SustainLearned):
+                gaps[event.session, event.profile] = event.gaps
+            elif isinstance(event, Transition) and event.cause is Cause.EXPECTED_IN_VAIN:
+                wrong[event.session] = wrong.get(event.session, 0) + (event.trigger is Trigger.LOWER)
+        for number, client in clients.items():
+            learnt = max((count for (session, _), count in gaps.items() if session == number), default=0)
+            if learnt > client.costs.gaps:
+                self._fail(f"session {number} has learnt from {learnt} gaps of {client.costs.gaps}")
+            right = client.foresight.right
+            if wrong.get(number, 0) > 2 + right // 4 and not client.troubled:
+                self._fail(f"of session {number} {wrong[number]} raises ahead were wrong, and at most {right} right")
 
     def _check_calls(self) -> None:
         told: dict[object, list[object]] = {}

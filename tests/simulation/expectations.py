@@ -13,12 +13,13 @@ import attrs
 
 from htppower.backends.simulated.clocks import Client, ProcessSettings
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import Lowering, Profile
-from htppower.profiles.sustain import first_us
+from htppower.profiles.profile import Lowering, PowerState, Profile, Then
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from htppower.profiles.sustain import Sustain
     from htppower.votes.vote_set import VoteSet
 
 # What is in force on an id: DCVS, sleep latency, sleep disable, bus, core, explicit HMX corners.
@@ -34,8 +35,12 @@ class Expected:
         rank: its place in the vendor's order; the highest is 0.
         raised, lowered, after_deinit: what is in force on an id after its votes, after those of its power state, and
             after those of the power state in which DE-INIT ends; None for a profile without votes.
+        further: the same of the second power state; None where there is none.
         polling_us, latency_us: what it wishes for the process while it is raised; 0 is no wish.
-        sustain_us, after_init_us: how long its votes stay up.
+        least_us, most_us: how long its votes stay up after an inference; the same where that is not learnt.
+        after_init_us: how long after INIT.
+        further_least_us, further_most_us: how long they stay in the first power state.
+        raise_ahead_us: how long before a predicted begin they are raised; 0 never.
     """
 
     profile: Profile
@@ -45,8 +50,13 @@ class Expected:
     after_deinit: InForce | None
     polling_us: int
     latency_us: int
-    sustain_us: int
+    least_us: int
+    most_us: int
     after_init_us: int
+    further: InForce | None
+    further_least_us: int
+    further_most_us: int
+    raise_ahead_us: int
 
 
 def in_force(client: Client) -> InForce:
@@ -64,23 +74,52 @@ def in_force(client: Client) -> InForce:
 NOTHING = in_force(Client(0, 0))
 
 
+# The profiles with nothing but fixed times, and one power state.
+PLAIN = ("burst", "brisk", "high", "steady", "balanced", "power_saver", "system_settings")
+# Those with more.
+ADAPTIVE = ("apt", "early", "deep", "thrifty")
+BREAK_EVEN_US = 60_000
+# The one whose cost is bounded.
+LEARNS = "apt"
+_LEARNT = Adaptive(break_even_us=BREAK_EVEN_US, least_us=20_000)
+_SHARED = Adaptive(cold_starts_ppm=200_000, least_us=0, most_us=400_000)
+_LEARNT_FURTHER = Adaptive(break_even_us=100_000, least_us=30_000, most_us=150_000)
+
+
 @functools.cache
 def expected() -> dict[str, Expected]:
     """Return the profiles of a simulation by name, from the highest in the vendor's order to the lowest."""
     burst, balanced, high = (load_profile(name) for name in ("burst", "balanced", "high_performance"))
+    # No other state is like the second one, so that it is known when it is in force.
+    released = _released()
+    deeper = PowerState("deeper", "A state of its own.", released)
     made = (
         burst,
+        _named(burst, "apt", after_inference_us=_LEARNT, raise_ahead_us=5_000),
         _named(burst, "brisk", after_init_us=30_000, after_inference_us=20_000),
+        _named(burst, "early", after_init_us=0, after_inference_us=0, raise_ahead_us=3_000),
+        _named(high, "deep", after_inference_us=20_000, then=Then(deeper, 50_000)),
         _named(high, "high", lowering=Lowering.BACKGROUND),
         attrs.evolve(
             _named(balanced, "steady", after_inference_us=50_000),
             votes=attrs.evolve(balanced.votes, rpc_polling_time_us=3000, rpc_control_latency_us=50),
+        ),
+        _named(
+            balanced, "thrifty", after_inference_us=_SHARED, then=Then(deeper, _LEARNT_FURTHER), raise_ahead_us=2_000
         ),
         balanced,
         load_profile("power_saver"),
         load_profile("system_settings"),
     )
     return {profile.name: _expected(profile, rank) for rank, profile in enumerate(made)}
+
+
+def _released() -> VoteSet:
+    """Return the votes of the released state, but for the sleep latency."""
+    relax = load_profile("power_saver").relax
+    assert relax is not None
+    assert relax.to.votes.dcvs_v3 is not None
+    return attrs.evolve(relax.to.votes, dcvs_v3=attrs.evolve(relax.to.votes.dcvs_v3, sleep_latency_us=60_000))
 
 
 def _named(profile: Profile, name: str, **relax: object) -> Profile:
@@ -90,6 +129,7 @@ def _named(profile: Profile, name: str, **relax: object) -> Profile:
 
 def _expected(profile: Profile, rank: int) -> Expected:
     relax = profile.relax
+    then = None if relax is None else relax.then
     return Expected(
         profile,
         rank,
@@ -98,9 +138,19 @@ def _expected(profile: Profile, rank: int) -> Expected:
         None if relax is None else _after(relax.after_deinit_to.votes),
         profile.votes.rpc_polling_time_us or 0,
         profile.votes.rpc_control_latency_us or 0,
-        0 if relax is None else first_us(relax.after_inference_us),
+        *_limits_us(None if relax is None else relax.after_inference_us),
         0 if relax is None else relax.after_init_us,
+        None if then is None else _after(then.to.votes),
+        *_limits_us(None if then is None else then.after_us),
+        0 if relax is None else relax.raise_ahead_us,
     )
+
+
+def _limits_us(sustain: Sustain | None) -> tuple[int, int]:
+    """Return how short and how long a sustain time may be."""
+    if isinstance(sustain, Adaptive):
+        return sustain.least_us, sustain.most_us
+    return sustain or 0, sustain or 0
 
 
 def _after(votes: VoteSet) -> InForce | None:
@@ -115,8 +165,10 @@ def _after(votes: VoteSet) -> InForce | None:
 
 def lowered_to(profiles: Iterable[Expected], *, after_deinit: bool) -> frozenset[InForce]:
     """Return what may be in force on an id that one of these profiles has lowered."""
-    found = (each.after_deinit if after_deinit else each.lowered for each in profiles)
-    return frozenset({NOTHING, *(each for each in found if each is not None)})
+    found = [
+        votes for each in profiles for votes in ((each.after_deinit,) if after_deinit else (each.lowered, each.further))
+    ]
+    return frozenset({NOTHING, *(votes for votes in found if votes is not None)})
 
 
 DOWN = frozenset().union(*(lowered_to(expected().values(), after_deinit=after) for after in (False, True)))

@@ -9,6 +9,7 @@ from simulation.changes import Changes
 from simulation.coroutines import Loop
 from simulation.demand import Client, Use
 from simulation.expectations import expected
+from simulation.hints import Hints
 from simulation.phases import Phases
 from simulation.public_calls import PublicCalls
 
@@ -41,12 +42,16 @@ class Host:
         self._public = PublicCalls(specification, raises=program.raises)
         self._changes = Changes(specification, self._public, self.run)
         phases = Phases(specification, self._public, Loop(self._scheduler, specification), self.run)
+        hints = Hints(specification, self._public, phases)
         self._acts: dict[str, Callable[[Client, Op], None]] = {
             "infer": phases.infer,
             "init": phases.prepare,
             "deinit": phases.prepare,
             "stream": phases.stream,
             "coroutine": phases.coroutine,
+            "expect": hints.expect,
+            "beat": hints.beat,
+            "spite": hints.spite,
             "use": self._changes.use,
             "hold": self._changes.hold,
             "cap": self._changes.cap,

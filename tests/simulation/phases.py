@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.demand import Ended
+from simulation.predictions import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,19 +64,73 @@ class Phases:
         self, client: Client, enter: Callable[[], object], interrupt: int = 0, *, preparing: bool = False
     ) -> bool:
         """Begin a phase; return whether it has begun."""
+        asked_us, asked, alone, ended = self._scheduler.now_us, client.asked, self.is_alone(client), client.ended
         client.unsettled += 1
         client.ended = None
+        if not preparing:
+            client.costs.may_end_gap()
         error = self._public.call("begin", client, enter, interrupt)
         client.unsettled -= 1
         if error is not None:
             client.may_until_us = max(client.may_until_us, self._scheduler.now_us)
+            client.foresight.blurred()
+            client.costs.known = False
             return False
+        certain = alone and client.asked == asked + 1 and self.is_alone(client)
+        if ended is not None and ended.asked != asked:
+            ended = None
+        begun = Span(asked_us, self._scheduler.now_us)
+        if preparing:
+            self._prepared(client, certain=certain)
+        else:
+            self._inferred(client, ended, begun, certain=certain)
         self._count(client, 1, preparing=preparing)
         self._specification.begun(client)
         return True
 
+    def is_alone(self, client: Client) -> bool:
+        """Return whether nothing is being asked of a session, nor of all of them."""
+        return not (client.unsettled or client.endings or client.closing or self._situation.operations)
+
+    def _prepared(self, client: Client, *, certain: bool) -> None:
+        """Take in that INIT or DE-INIT has begun: what was predicted is no matter any more, and no gap ends."""
+        if certain:
+            client.foresight.nothing_due()
+            client.costs.gap_open = False
+        else:
+            client.foresight.blurred()
+            client.costs.known = False
+
+    def _inferred(self, client: Client, ended: Ended | None, begun: Span, *, certain: bool) -> None:
+        """Take in that an inference has begun; ``ended``: what is known to have ended last before it."""
+        costs, first = client.costs, not client.busy
+        watched = all(each.raise_ahead_us for each in client.possible(self._situation.caps))
+        client.foresight.began(begun, first=first, certain=certain, watched=watched)
+        if not certain:
+            costs.known = False
+            return
+        if first and costs.gap_open:
+            known = ended is not None and ended.at_us is not None and not ended.deinit and begun.exact
+            costs.known = costs.known and known
+            if ended is not None and ended.at_us is not None and known:
+                costs.gap(ended.name, ended.at_us, begun.earliest_us)
+            if costs.too_high and not client.troubled:
+                details = f"{costs}; {self._situation.tell(client)}"
+                self._situation.fail("what is learnt costs no more than the bound", details)
+        costs.gap_open = False
+
+    def idle(self, client: Client, asked_us: int, *, certain: bool) -> None:
+        """Take in that a session is idle, or that a hint comes while it is: votes may be raised ahead from now on."""
+        now_us, possible = self._scheduler.now_us, client.possible(self._situation.caps)
+        certain = certain and client not in self._specification.troubles
+        for look_us in client.foresight.idle(Span(asked_us, now_us), possible, client.asked, certain=certain):
+            self._scheduler.call_at(max(look_us, now_us), _nothing)
+        if client.foresight.windows or client.foresight.hints:
+            client.costs.known = False
+
     def end(self, client: Client, op: Op, leave: Callable[[], object], *, preparing: bool = False) -> None:
         """End a phase."""
+        asked_us = self._scheduler.now_us
         self.end_asked(client, op.kind)
         self._count(client, -1, preparing=preparing)
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
@@ -86,7 +141,12 @@ class Phases:
         self.end_done(client, op.kind, alone=alone)
         possible = client.possible(self._situation.caps)
         if alone and error is None and len(possible) == 1:
-            client.ended = Ended(op.kind == "deinit", client.asked, possible[0].profile.name)
+            at_us = asked_us if asked_us == self._scheduler.now_us else None
+            client.ended = Ended(op.kind == "deinit", client.asked, possible[0].profile.name, at_us)
+        if preparing:
+            client.costs.gap_open = client.costs.gap_open and not alone
+        elif not client.busy:
+            self.idle(client, asked_us, certain=alone and error is None)
 
     def end_asked(self, client: Client, kind: str) -> None:
         """Take in that a phase is about to end: from now on its votes must stay up for the sustain time."""
@@ -101,8 +161,9 @@ class Phases:
         elif kind == "init":
             client.must_until_us = max(client.must_until_us, now_us + min(each.after_init_us for each in possible))
         else:
-            client.must_until_us = now_us + min(each.sustain_us for each in possible)
+            client.must_until_us = now_us + min(each.least_us for each in possible)
         client.unsettled += 1
+        client.costs.ended(self._scheduler.clock.idle_us)
 
     def end_done(self, client: Client, kind: str, *, alone: bool = False) -> None:
         """Take in that a phase has ended.
@@ -117,8 +178,7 @@ class Phases:
         kept_us = 0
         if kind != "deinit":
             kept_us = max(
-                each.after_init_us if kind == "init" else each.sustain_us
-                for each in client.possible(self._situation.caps)
+                each.after_init_us if kind == "init" else each.most_us for each in client.possible(self._situation.caps)
             )
         until_us = self._scheduler.now_us + kept_us
         # The end of INIT lets a sustain go on; that of an inference and of DE-INIT sets the time anew.
@@ -148,6 +208,8 @@ class Phases:
         self._scheduler.sleep(op.us)
         self.end_asked(client, "infer")
         client.must_until_us = 0
+        client.foresight.blurred()
+        client.costs.known = False
         client.inferences -= 1
         ended = _Collected(lambda: client.endings.append(lambda: self.end_done(client, "infer")))
         # A tuple lets go of its last element first: the generator is closed, then what waits for it is told.
@@ -155,6 +217,8 @@ class Phases:
 
     def coroutine(self, client: Client, op: Op) -> None:
         """Run an inference in a coroutine."""
+        client.foresight.blurred()
+        client.costs.known = False
         self._loop.infer(self, client, op)
 
 

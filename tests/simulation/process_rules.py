@@ -9,6 +9,7 @@ from simulation.situation import HEARTBEAT_US
 
 if TYPE_CHECKING:
     from simulation.demand import Client
+    from simulation.expectations import Expected
     from simulation.situation import Situation
     from simulation.troubles import Troubles
 
@@ -127,7 +128,18 @@ class ProcessRules:
                 wish_us = max(each.latency_us for each in possible)
                 most_latency = min(most_latency or wish_us, wish_us)
             own_call = any(situation.waits_for(call, client) for call in situation.under_way)
-            if client.closing or own_call or situation.may_be_up(client) or client in troubles:
+            if (
+                client.closing
+                or own_call
+                or situation.may_be_up(client)
+                or client in troubles
+                or _is_vague(client, possible)
+            ):
                 most_polling = max(most_polling, *(each.polling_us for each in possible))
                 least_latency = min([each.latency_us for each in possible if each.latency_us] + [least_latency])
         return Range(least_polling, most_polling, least_latency, most_latency)
+
+
+def _is_vague(client: Client, possible: list[Expected]) -> bool:
+    """Return whether a session's votes may be up for an inference of which nobody knows when it is predicted."""
+    return client.foresight.vague and any(each.raise_ahead_us for each in possible)

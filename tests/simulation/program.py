@@ -5,12 +5,13 @@ A program is a value, drawn from a seed, so that a failing one can be made small
 
 from __future__ import annotations
 
+import enum
 import random
 from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
-from simulation.expectations import expected
+from simulation.expectations import ADAPTIVE, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,7 @@ KINDS = {
 HOLD_ENDS = ("release", "timeout", "drop", "owner")
 CODES = (13001, 13003, 13005, 13006, 1000, 1100)
 TIMES_US = (0, 0, 10, 500, 3_000, 20_000)
+HINTS_US = (1_000, 10_000, 33_333, 70_000, 150_000, 200_000, 500_000, 1_000_000)
 RESTS_US = (1_000, 20_000, 50_000, 300_000, 700_000, 1_000_000, 5_000_000, 25_000_000)
 
 
@@ -41,14 +43,16 @@ class Op:
     """Something that a thread does.
 
     Attributes:
-        kind: what; one of ``KINDS``, or ``restart``, ``die``, ``forget`` for what happens to the subsystem.
+        kind: what; one of ``KINDS``; ``expect``, ``beat`` and ``spite`` of sessions that learn; or ``restart``,
+            ``die``, ``forget`` for what happens to the subsystem.
         place: with which client.
         us: how long it lasts, or lies back.
         name: a profile.
         inner: what is done in the meantime, in the same thread.
-        how: of a hold, how it ends.
+        how: of a hold, how it ends; of a hint, what it says.
         interrupt: KeyboardInterrupt is raised in it after this many points; 0 for never.
-        steps: of a stream, after how many steps it is collected; of a coroutine, after how many us it is cancelled.
+        steps: of a stream, after how many steps it is collected; of a coroutine, after how many us it is cancelled; of
+            ``beat`` and ``spite``, how many inferences.
     """
 
     kind: str
@@ -63,13 +67,13 @@ class Op:
     def __str__(self) -> str:
         """Return it in a few words."""
         words = [self.kind]
-        if self.kind in ("infer", "init", "deinit", "stream", "coroutine", "use", "hold", "close"):
+        if self.kind in ("infer", "init", "deinit", "stream", "coroutine", "use", "hold", "close") or self.how:
             words.append(f"session {self.place}")
         if self.kind in ("use", "hold", "cap", "close"):
             words.append(self.name)
         words += [word for word in (self.how, f"{self.us} us" if self.us else "") if word]
         if self.steps:
-            words.append(f"dropped or cancelled after {self.steps}")
+            words.append(f"dropped or cancelled after {self.steps}, or so often")
         if self.interrupt:
             words.append(f"KeyboardInterrupt after {self.interrupt}")
         inner = f" ({'; '.join(map(str, self.inner))})" if self.inner else ""
@@ -112,12 +116,32 @@ def _size(op: Op) -> int:
     return 1 + sum(map(_size, op.inner)) + bool(op.interrupt)
 
 
-def draw(seed: str, *, interrupts: bool = True, restarts: bool = True) -> Program:
-    """Return a program: up to four sessions and four threads, with or without faults, restarts and interrupts."""
+class Learning(enum.Enum):
+    """Whether the sessions of a program may learn."""
+
+    NEVER = "never"
+    SOME = "some"
+    ALWAYS = "always"
+
+
+def draw(seed: str, *, interrupts: bool = True, restarts: bool = True, learning: Learning = Learning.SOME) -> Program:
+    """Return a program: up to four sessions and four threads, with or without faults, restarts and interrupts.
+
+    With ``learning``, in half of the programs or in all of them, profiles learn, relax twice and raise ahead.
+    """
+    program = _draw(seed, interrupts=interrupts, restarts=restarts)
+    # By another chance, so that all else stays as it is without.
+    chance = random.Random(f"learning {seed}")
+    if learning is Learning.NEVER or (learning is Learning.SOME and chance.random() < 0.5):
+        return program
+    return _Learning(chance).changed(program)
+
+
+def _draw(seed: str, *, interrupts: bool, restarts: bool) -> Program:
     chance = random.Random(seed)
     places = chance.randint(1, 4)
     cores = tuple((2 * place, 2 * place + 1) if chance.random() < 0.25 else (2 * place,) for place in range(places))
-    names = list(expected())
+    names = list(PLAIN)
     # Few kinds and few profiles at a time find more than everything at once.
     kinds = {kind: weight * chance.choice((0, 1, 3)) for kind, weight in KINDS.items()} | {"infer": 40}
     pool = chance.sample(names, chance.randint(1, 3))
@@ -172,6 +196,54 @@ class _Drawing:
             0 if kind in ("rest", "close", "stream", "coroutine") else interrupt and chance.randint(1, interrupt),
             chance.choice((1, 10, 100)) if kind in ("stream", "coroutine") else 0,
         )
+
+
+class _Learning:
+    """Makes sessions of a program learn."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._pool = chance.sample(ADAPTIVE, chance.randint(1, 2))
+
+    def changed(self, program: Program) -> Program:
+        chance = self._chance
+        threads = program.threads
+        if chance.random() < 0.5:
+            # Who uses a session alone knows what is predicted of it.
+            threads = (threads[0],)
+        return attrs.evolve(
+            program,
+            profiles=tuple(self._name(name) for name in program.profiles),
+            threads=tuple(self._ops(thread, len(program.cores)) for thread in threads),
+            faults=program.faults if chance.random() < 0.5 else {},
+            subscribed=True,
+        )
+
+    def _name(self, name: str) -> str:
+        return self._chance.choice(self._pool) if self._chance.random() < 0.7 else name
+
+    def _ops(self, ops: tuple[Op, ...], places: int) -> tuple[Op, ...]:
+        made: list[Op] = []
+        for op in ops:
+            named = op.kind in ("use", "hold", "cap", "close")
+            inner = self._ops(op.inner, places) if op.inner else ()
+            if op.kind == "infer" and self._chance.random() < 0.1:
+                inner = (*inner, self._hint(op.place, self._chance.choice(HINTS_US)))
+            made.append(attrs.evolve(op, name=self._name(op.name) if named else op.name, inner=inner))
+            if self._chance.random() < 0.3:
+                made += self._pattern(self._chance.randrange(places))
+        return tuple(made)
+
+    def _hint(self, place: int, us: int) -> Op:
+        return Op("expect", place, us, how=self._chance.choice(("in", "in", "every", "none")))
+
+    def _pattern(self, place: int) -> list[Op]:
+        chance, us = self._chance, self._chance.choice(HINTS_US)
+        kind = chance.choice(("hint", "hint", "beat", "spite"))
+        if kind == "hint":
+            rest = Op("rest", us=chance.choice((us, us, us // 2, us + 1_000, 2 * us)))
+            return [Op("infer", place), self._hint(place, us), rest, Op("infer", place)]
+        return [Op(kind, place, us if kind == "beat" else 0, steps=chance.choice((4, 12, 16)))]
 
 
 def _fault(chance: random.Random, faulty: float, slow: float) -> Fault | None:

@@ -34,7 +34,7 @@ binding.bind(points="--exhaustive" not in sys.argv)
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.complete import Record  # noqa: E402
 from simulation.exhaustive import Case, Explored, cases, explore  # noqa: E402
-from simulation.program import draw  # noqa: E402
+from simulation.program import Learning, draw  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
@@ -47,7 +47,7 @@ REDUCED_FROM = 2
 
 def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
     """Run what a seed says."""
-    program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts)
+    program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
     result = simulate(program, Random(f"choices {seed}"), promises)
     failing = None if result.violation is None else Failing(program, result.made, result.violation.rule)
     return failing, result
@@ -203,6 +203,9 @@ def main() -> int:
     )
     parser.add_argument("--first", action="store_true", help="end with the first failure")
     parser.add_argument("--no-interrupts", dest="interrupts", action="store_false", help="draw no KeyboardInterrupt")
+    parser.add_argument(
+        "--learning", type=Learning, default=Learning.SOME, help="never, some or always; in some runs unless told"
+    )
     parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
     given = parser.parse_args()

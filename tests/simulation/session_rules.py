@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulation.troubles import Troubles
 
 # What waits for native calls at most, and what waits for nothing where calls are made side by side.
-_WAITS_FOR_CALLS = frozenset({"begin", "end", "use", "hold", "release", "cap", "lift", "open", "link_lost"})
+_WAITS_FOR_CALLS = frozenset({"begin", "end", "use", "hold", "release", "cap", "lift", "open", "link_lost", "expect"})
 _NEVER_WAITS = frozenset({"status", "subscribe"})
 
 
@@ -98,15 +98,38 @@ class SessionRules:
             if state == "RAISED" and not situation.out_of_reach:
                 situation.fail("RAISED is in force", situation.tell(client))
             return "votes in use are in force"
-        if not situation.is_down(client):
-            if not situation.may_be_up(client):
+        if self._must_be_up_ahead(client) and situation.lacking(client):
+            return "votes are raised ahead of a predicted begin"
+        if situation.is_down(client):
+            client.foresight.up_us = None
+        else:
+            if not situation.may_be_up(client) and not self._may_be_up_vaguely(client):
                 return "what is idle is lowered"
             if state == "LOWERED" and not client.unsettled and not situation.out_of_reach:
                 return "LOWERED is lowered"
-        elif state == "LOWERED" and not client.unsettled and not situation.out_of_reach and not situation.rests(client):
+        if state == "LOWERED" and not client.unsettled and not situation.out_of_reach and not situation.rests(client):
             return "what ended last says what is voted then"
         # It may be right by luck: a call that failed may have been carried out. It is made again nevertheless.
         return "what is UNKNOWN is voted again" if state == "UNKNOWN" else None
+
+    def _must_be_up_ahead(self, client: Client) -> bool:
+        """Return whether a session's votes must be in force for an inference that is predicted to begin."""
+        situation = self._situation
+        sure = (
+            str(client.session.state) != "UNVOTED"
+            and not client.closing
+            and not client.unsettled
+            and not situation.operations
+        )
+        return sure and client.foresight.must_be_up(situation.scheduler.now_us, client.asked)
+
+    def _may_be_up_vaguely(self, client: Client) -> bool:
+        """Return whether a session's votes may be in force for one of which nobody knows when."""
+        situation = self._situation
+        until_us = client.foresight.may_be_up_vaguely(situation.scheduler.now_us, client.possible(situation.caps))
+        if until_us is not None:
+            situation.scheduler.call_at(until_us, _nothing)
+        return until_us is not None
 
     def _check_told(self, client: Client) -> None:
         """Fail where a session does not tell what was asked of it."""
@@ -131,3 +154,7 @@ class SessionRules:
         if own not in {use.name for use in client.uses}:
             situation.fail("the own profile is what was asked for", f"{own}; {situation.tell(client)}")
         client.uses = [Use(own, situation.scheduler.steps)]
+
+
+def _nothing() -> None:
+    """Do nothing."""

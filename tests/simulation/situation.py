@@ -105,7 +105,9 @@ class Situation:
 
     def may_be_up(self, client: Client) -> bool:
         """Return whether a session's votes may be in force, failures aside."""
-        return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
+        now_us = self.scheduler.now_us
+        in_use = client.busy or bool(client.unsettled) or now_us < client.may_until_us
+        return in_use or client.foresight.may_be_up(now_us)
 
     def lacking(self, client: Client) -> list[int]:
         """Return the cores on which the votes of none of the profiles that a session may be using are in force."""
@@ -119,9 +121,9 @@ class Situation:
 
     def is_down(self, client: Client) -> bool:
         """Return whether nothing but the votes of a power state is in force on a session's ids."""
-        return self._has(client, DOWN)
+        return self.has(client, DOWN)
 
-    def _has(self, client: Client, votes: frozenset[InForce]) -> bool:
+    def has(self, client: Client, votes: frozenset[InForce]) -> bool:
         """Return whether nothing but one of these is in force on each of a session's ids."""
         alive = self.htp._clients
         own = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
@@ -129,7 +131,7 @@ class Situation:
 
     def rests(self, client: Client) -> bool:
         """Return whether a session that is LOWERED has the votes of the power state that it must have."""
-        return self._has(client, client.rests(self.caps))
+        return self.has(client, client.rests(self.caps))
 
     def waits_for(self, call: NativeCall, client: Client) -> bool:
         """Return whether a session may have to wait for a native call."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from simulation.accesses import HOST, WRITTEN, touch
 from simulation.call_rules import CallRules
+from simulation.further_rules import FurtherRules
 from simulation.process_rules import ProcessRules
 from simulation.session_rules import SessionRules
 from simulation.situation import DEAD, RESTARTED, Operation, Promises, Situation
@@ -39,6 +40,7 @@ class Specification:
         self.troubles = Troubles(self.situation)
         self.calls = CallRules(self.situation)
         self._sessions = SessionRules(self.situation, self.troubles)
+        self._further = FurtherRules(self.situation, self.troubles)
         self._process = ProcessRules(self.situation, self.troubles)
         backend.watcher = self
         scheduler.quiet = self._quiet
@@ -95,7 +97,10 @@ class Specification:
         touch(HOST, WRITTEN)
         self.situation.scheduler.note(f"{call} begins")
         self.calls.begins(call)
-        self._sessions.check_order(call, self.calls.client_of(call))
+        client = self.calls.client_of(call)
+        self._sessions.check_order(call, client)
+        if client is not None:
+            client.costs.call_begins(self.situation.scheduler.clock.idle_us)
 
     def call_applied(self, call: NativeCall) -> None:
         """Take in that a native call has taken effect."""
@@ -107,6 +112,10 @@ class Specification:
                 self._sessions.told()
         elif client is not None:
             self._sessions.check_in_use(client)
+        if client is not None and call.power_config_id is not None:
+            self._further.applied(client, call.power_config_id)
+            if self.situation.is_down(client):
+                client.costs.down = True
         if call.process_wide:
             self._process.check()
 
@@ -177,6 +186,7 @@ class Specification:
             for ended in endings:
                 ended()
             right = self._sessions.look(client) and right
+            self._further.look(client)
         if not any(call.process_wide or not situation.promises.side_by_side for call in calls):
             right = self._process.look() and right
         if not calls:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from simulation.breaks.casting import CASTING
 from simulation.breaks.claims import CLAIMS
+from simulation.breaks.learning import LEARNING
 from simulation.breaks.phases import PHASES
 from simulation.breaks.recovering import RECOVERING
 from simulation.breaks.settling import SETTLING
 
-MUTATIONS = (*PHASES, *SETTLING, *RECOVERING, *CASTING, *CLAIMS)
+MUTATIONS = (*PHASES, *SETTLING, *RECOVERING, *CASTING, *CLAIMS, *LEARNING)

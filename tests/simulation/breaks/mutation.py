@@ -10,9 +10,10 @@ import attrs
 class Drawn(enum.Enum):
     """What may happen in the runs that are to find a break, and the options of ``run.py`` for that."""
 
-    CALLS_FAIL = ("--no-interrupts", "--no-restarts")
-    RESTARTS = ("--no-interrupts",)
-    ALL = ()
+    CALLS_FAIL = ("--learning", "never", "--no-interrupts", "--no-restarts")
+    RESTARTS = ("--learning", "never", "--no-interrupts")
+    ALL = ("--learning", "never")
+    LEARNING = ("--learning", "always", "--no-interrupts", "--no-restarts")
 
 
 @attrs.frozen
@@ -21,7 +22,7 @@ class Mutation:
 
     Attributes:
         name: what is broken.
-        file: in which file of ``htppower/control``.
+        file: in which file of ``htppower/control``, or, with ``../``, in which other one of ``htppower``.
         old: the text there, which stands there once.
         new: what takes its place.
         drawn: what may happen in the runs that are to find it.

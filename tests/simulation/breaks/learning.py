@@ -1,0 +1,126 @@
+"""Breaks of what sessions learn, of second power states, and of what is raised ahead."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+LEARNING = (
+    Mutation(
+        "a gap is learnt from twice",
+        "watch.py",
+        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n",
+        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n"
+        "            learner.learn(0)\n",
+        Drawn.LEARNING,
+        seed=15,
+    ),
+    Mutation(
+        "a time-out goes by no limit that is stated",
+        "../sustain/leader.py",
+        "return _kept(max(sustain.least_us, min(within_us, sustain.most_us)))",
+        "return _kept(max(0, within_us - worth_us // 2))",
+        Drawn.LEARNING,
+        seed=15,
+    ),
+    Mutation(
+        "a time that was learnt counts from the alarm, and not from the last end",
+        "sustain_timer.py",
+        "        deadline_us = self.ended_ns // 1000 + self.us\n        ahead",
+        "        since_us = self.alarm_us if self.watch and self.alarm else self.ended_ns // 1000\n"
+        "        deadline_us = since_us + self.us\n        ahead",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes that are up for a predicted begin stay up after it began",
+        "raise_ahead.py",
+        "        if self.until_us:\n            self.until_us = 0\n            self.purse.was_right()\n",
+        "        if self.until_us:\n            self.until_us += 50_000\n            self.purse.was_right()\n",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes are up for a predicted begin until that, and then for good",
+        "sustain_timer.py",
+        "        until_us = ahead.until_us\n        ahead.give_up()\n",
+        "        until_us = ahead.until_us\n        ahead.until_us += 100_000\n",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes are up for a predicted begin only until that",
+        "raise_ahead.py",
+        "self.until_us = self._due_us + self.lead_us",
+        "self.until_us = self._due_us",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes are raised twice as long ahead",
+        "raise_ahead.py",
+        "self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)",
+        "self._alarm = self._time.call_at(max(now_us, begin_us - 2 * self.lead_us), rang)\n"
+        "        self._due_us -= self.lead_us",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "nothing is raised ahead",
+        "gate.py",
+        "        if raises:\n            self._ring(self._session, Cause.INFERENCE_EXPECTED)",
+        "        if False:\n            self._ring(self._session, Cause.INFERENCE_EXPECTED)",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "raises ahead are not paid for",
+        "raise_ahead.py",
+        "self._refused = not self.purse.pay()",
+        "self._refused = False",
+        Drawn.LEARNING,
+        seed=123,
+    ),
+    Mutation(
+        "the hint of the next begin ends with the inference that runs",
+        "gate.py",
+        "since_us = now_us + is_busy",
+        "since_us = now_us",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "no alarm is armed for the second power state",
+        "gate.py",
+        "return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)",
+        "return due_us <= self.time.now_us",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes relax further at once",
+        "gate.py",
+        "return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)",
+        "return True",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "DE-INIT ends in the second power state",
+        "gate.py",
+        "elif trigger is Trigger.LOWER and not self.sustain.after_deinit:",
+        "elif trigger is Trigger.LOWER:",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "the time of the second power state counts from the last end",
+        "gate.py",
+        "                further.lowered(self.time.now_us)",
+        "                further.lowered(self.sustain.ended_ns // 1000)",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "a session that is lowered rests, though its votes relax further later",
+        "stepper.py",
+        "waits = session.gate.sustain.further is not None and step.trigger is Trigger.LOWER",
+        "waits = False",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "the gate is opened after a lowering that may relax further",
+        "stepper.py",
+        "if step is None and (target is State.RAISED or not plan.raised) and not gate.open:",
+        "if step is None and (target is State.RAISED or not plan.raised or gate.sustain.further) and not gate.open:",
+        Drawn.LEARNING,
+    ),
+)

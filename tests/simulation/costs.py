@@ -1,0 +1,69 @@
+"""What the sustain times that a session has learnt have cost, beside what the clairvoyant would have paid.
+
+Written from ``docs/adaptive_sustain.md`` alone: "After any gaps the cost is at most twice what the clairvoyant pays,
+plus 2 B." The cost is measured at the simulated HTP.
+"""
+
+from __future__ import annotations
+
+import attrs
+from simulation.expectations import BREAK_EVEN_US, LEARNS
+
+
+@attrs.define(eq=False)
+class Costs:
+    """The costs of a session, where all its gaps are known.
+
+    Attributes:
+        known: whether they are.
+        ended_us: when its last inference ended, in time in which nobody could go on: a task that is slow costs nothing.
+        first_call_us: when the first call after that began, likewise: votes come down no sooner.
+        down: whether they have.
+        paid_us, clairvoyant_us: what was paid, at least, and what the clairvoyant has, at most.
+        gaps: how many gaps it can have learnt from at most.
+        gap_open: whether a gap may have begun that the next inference ends.
+    """
+
+    known: bool = True
+    ended_us: int = 0
+    first_call_us: int | None = None
+    down: bool = False
+    paid_us: int = 0
+    clairvoyant_us: int = 0
+    gaps: int = 0
+    gap_open: bool = False
+
+    def ended(self, idle_us: int) -> None:
+        """Take in that an inference ends."""
+        self.ended_us, self.first_call_us, self.down = idle_us, None, False
+        self.gap_open = True
+
+    def call_begins(self, idle_us: int) -> None:
+        """Take in that votes may be coming down."""
+        if self.first_call_us is None:
+            self.first_call_us = idle_us
+
+    def may_end_gap(self) -> None:
+        """Take in that an inference may begin."""
+        self.gaps += self.gap_open
+
+    def gap(self, name: str | None, ended_us: int, begun_us: int) -> None:
+        """Take in a gap of a session that uses this profile for certain."""
+        if name != LEARNS:
+            self.known = False
+            return
+        gap_us = begun_us - ended_us
+        if self.down and self.first_call_us is not None:
+            self.paid_us += self.first_call_us - self.ended_us + BREAK_EVEN_US
+        else:
+            self.paid_us += gap_us
+        self.clairvoyant_us += min(gap_us, BREAK_EVEN_US)
+
+    @property
+    def too_high(self) -> bool:
+        """Whether the bound is broken."""
+        return self.known and self.paid_us > 2 * self.clairvoyant_us + 2 * BREAK_EVEN_US
+
+    def __str__(self) -> str:
+        """Return them in a few words."""
+        return f"{self.paid_us} us paid, {self.clairvoyant_us} us by the clairvoyant, B {BREAK_EVEN_US} us"
