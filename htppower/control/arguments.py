@@ -25,8 +25,13 @@ def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
     return _unsigned(device_id, "device_id is", "a whole number from 0"), cores
 
 
-def checked_timeout_us(name: str, timeout_us: Any) -> int | None:
-    """Return a timeout as a whole number, or None for none.
+def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout") -> int | None:
+    """Return a timeout, or another time from now on, as a whole number, or None for none.
+
+    Args:
+        name: the argument's name.
+        timeout_us: what was given for it.
+        none_means: what None stands for, in words.
 
     Raises:
         TypeError: it is no whole number.
@@ -34,9 +39,9 @@ def checked_timeout_us(name: str, timeout_us: Any) -> int | None:
     """
     if timeout_us is None:
         return None
-    number = _whole(timeout_us, f"{name} is", "a whole number of us, or None for no timeout")
+    number = _whole(timeout_us, f"{name} is", f"a whole number of us, or None for {none_means}")
     if number < 1:
-        raise ValueError(f"{name} is {number}: 1 or more, or None for no timeout")
+        raise ValueError(f"{name} is {number}: 1 or more, or None for {none_means}")
     return number
 
 

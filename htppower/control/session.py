@@ -220,7 +220,8 @@ class Session(ContextManager):
             TypeError: a time that is no whole number, or both.
             ValueError: a time below 1 us.
         """
-        in_us, every_us = checked_timeout_us("in_us", in_us), checked_timeout_us("every_us", every_us)
+        in_us = checked_timeout_us("in_us", in_us, "no hint")
+        every_us = checked_timeout_us("every_us", every_us, "no hint")
         if in_us is not None and every_us is not None:
             raise TypeError("in_us and every_us: state one of them")
         self._phases.expect(in_us, every_us)

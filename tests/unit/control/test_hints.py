@@ -326,7 +326,7 @@ def test_a_hint_that_is_none() -> None:
         session.expect(in_us=5, every_us=5)
     with pytest.raises(TypeError, match="in_us"):
         session.expect(in_us=1.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="every_us"):
+    with pytest.raises(ValueError, match="every_us is 0: 1 or more, or None for no hint"):
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
