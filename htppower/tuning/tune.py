@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.errors import HtpPowerError
+from htppower.errors import HtpPowerError, ProfileError
 from htppower.profiles.loading import load_profile
 from htppower.tuning.replay import Replayed, replay
 from htppower.tuning.sensitivity import Assumption, assumptions
@@ -186,10 +186,18 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
 
     Raises:
         ProfileError: it can't be found or read.
-        TuningError: it casts no votes.
+        TuningError: it casts no votes, or is only the recording's, and can't be found.
     """
     name = question.measured_under or session.profile or DEFAULT_PROFILE
-    profile = load_profile(name, folders=question.folders)
+    try:
+        profile = load_profile(name, folders=question.folders)
+    except ProfileError as error:
+        if question.measured_under is not None or error.rule != "NAME-1":
+            raise
+        raise TuningError(
+            f"{session.name}: recorded under {name!r}, of which there is no profile; name its folder by --profiles, or"
+            " a profile that is like it by --measured-under"
+        ) from None
     if not profile.votes or profile.relax is None:
         raise TuningError(
             f"{session.name}: recorded under {profile.name}, which casts no votes, so that nothing says how fast it"

@@ -130,6 +130,20 @@ def test_what_can_not_be_tuned_is_refused_with_2(command: Command, arguments: tu
     assert says in refused(command, "tune", "recording.json", *arguments)
 
 
+def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
+    command: Command, tmp_path: Path
+) -> None:
+    """The message names both ways out, and both work."""
+    (tmp_path / "own.json").write_text(
+        trace_files.own([each._replace(profile="mine") for each in ran(20)]), encoding="utf-8"
+    )
+    said = refused(command, "tune", "own.json")
+    assert "camera: recorded under 'mine', of which there is no profile" in said
+    assert "mine as it is" not in command.output("tune", "own.json", "--measured-under", "balanced")
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\n", encoding="utf-8")
+    assert "mine, sustain 300 ms" in command.output("tune", "own.json", "--profiles", ".")
+
+
 def test_a_file_that_is_no_trace_is_refused(command: Command, tmp_path: Path) -> None:
     """So is one that there is not."""
     (tmp_path / "empty.json").write_text("", encoding="utf-8")

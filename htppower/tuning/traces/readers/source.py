@@ -137,6 +137,8 @@ def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
 
 def _unreadable(path: str, error: Exception) -> TraceError:
     said = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, IsADirectoryError):
+        return TraceError(path, 0, "is a folder", "name a file in it; htppower tune --fleet reads a folder")
     hint = "check the path" if isinstance(error, FileNotFoundError) else "copy it again"
     return TraceError(path, 0, f"can't be read: {said}", hint)
 
