@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from htppower.review.tuning.chart import Chart, Scale
-from htppower.review.tuning.table import energy_text, sustain_text, time_text
+from htppower.review.tuning.table import choice_text, energy_text, sustain_text, time_text
 from htppower.tuning.trial import thinned
 
 if TYPE_CHECKING:
@@ -179,6 +179,6 @@ def _time_out_text(time_us: float) -> str:
 def _tip(choice: Choice) -> str:
     latency = choice.latency
     return (
-        f"{choice.variant}, sustain {sustain_text(choice)}: {energy_text(choice.energy_j)}, "
+        f"{choice_text(choice)}: {energy_text(choice.energy_j)}, "
         f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
     )

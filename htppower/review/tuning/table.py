@@ -70,6 +70,11 @@ def sustain_text(choice: Choice) -> str:
     return f"adaptive, {(sustain.cold_starts_ppm or 0) / 10_000:g} % cold"
 
 
+def choice_text(choice: Choice) -> str:
+    """Return a profile and its sustain time in words."""
+    return f"{choice.variant}, sustain {sustain_text(choice)}"
+
+
 def energy_text(energy_j: float) -> str:
     """Return an energy in the unit that suits it."""
     for unit, size in (("kJ", 1e3), ("J", 1.0), ("mJ", 1e-3)):

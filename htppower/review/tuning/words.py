@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
-from htppower.review.tuning.table import energy_text, sustain_text, time_text
+from htppower.review.tuning.table import choice_text, energy_text, time_text
 from htppower.tuning.limits import COLD
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def advice_line(tuning: Tuning, tuned: Tuned) -> str:
     best, present = tuned.best, tuned.advice.present
     if best is None:
         return f"no profile and no sustain time keeps to {_limits(tuning)}"
-    said = f"{best.variant}, sustain {sustain_text(best)}: {energy_text(best.energy_j)}"
+    said = f"{choice_text(best)}: {energy_text(best.energy_j)}"
     less = 1 - best.energy_j / present.energy_j if present.energy_j else 0.0
     saved = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} than {present.variant} as it is"
     return f"{said}, {saved}; p99 {time_text(best.latency.p99)}, {100 * best.latency.cold:.3g} % cold starts"
@@ -52,9 +52,10 @@ def impossible_lines(tuned: Tuned) -> Iterator[str]:
         value = choice.latency.of(limit.measure)
         if limit.holds(value):
             all_limits = " and ".join(str(each) for each, _ in tuned.advice.nearest)
-            yield f"each limit alone can be kept to, but not {all_limits} together; nearest is {choice}: {_all(choice)}"
+            nearest = f"{choice_text(choice)}: {_all(choice)}"
+            yield f"each limit alone can be kept to, but not {all_limits} together; nearest is {nearest}"
         else:
-            yield f"{limit} is impossible: the nearest is {_value(limit, choice)}, by {choice}"
+            yield f"{limit} is impossible: the nearest is {_value(limit, choice)}, by {choice_text(choice)}"
 
 
 def together_line(tuning: Tuning) -> str | None:
@@ -78,10 +79,10 @@ def verified_line(verified: Verified) -> str:
     """Return how the controller's replay compares with what was worked out."""
     found = verified.replayed
     if verified.differences:
-        return f"{verified.choice}: NOT equal: {'; '.join(verified.differences)}"
+        return f"{choice_text(verified.choice)}: NOT equal: {'; '.join(verified.differences)}"
     return (
-        f"{verified.choice}: equal: {found.calls} calls, {found.raised_us} us raised, {len(found.cold)} cold starts, "
-        "and the end of each inference"
+        f"{choice_text(verified.choice)}: equal: {found.calls} calls, {found.raised_us} us raised, "
+        f"{len(found.cold)} cold starts, and the end of each inference"
     )
 
 
