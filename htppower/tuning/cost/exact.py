@@ -3,7 +3,8 @@
 A block that waits for a raise ends later, which shortens the gap behind it. So a gap may be within a time-out or beyond
 it, according to whether the block before it is cold. Such gaps lie between the time-out and the time-out and that
 lateness, next to each other in the order of their lengths. All others are counted and added up by a search; in a row of
-such gaps each is beyond the time-out exactly where the one before it is not.
+such gaps each is beyond the time-out exactly where the one before it is not. Where rows are short, the time-outs for
+which that is so are intervals, which are counted and added up by a search, too.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from htppower.tuning.cost.alternation import Alternation
 from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, distinct_time_outs_us
 from htppower.tuning.cost.outcome import Outcomes
 from htppower.tuning.cost.stepwise import run_from_cold
+from htppower.tuning.cost.sums import Between, Beyond
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,30 +31,6 @@ if TYPE_CHECKING:
 
 # So many gaps are looked at together, to bound the memory.
 _TOGETHER = 1 << 21
-
-
-class _Beyond:
-    """Counts and sums of what has a key of at least a time-out."""
-
-    def __init__(
-        self, keys: NDArray[np.int64], values: dict[str, NDArray[np.int64]], order: NDArray[np.int64] | None = None
-    ) -> None:
-        order = np.argsort(keys) if order is None else order
-        self._keys = keys[order]
-        self._sums: dict[str, NDArray[np.int64]] = {}
-        for name, each in values.items():
-            sums = np.zeros(keys.size + 1, np.int64)
-            np.cumsum(each[order], out=sums[1:])
-            self._sums[name] = sums
-
-    def count(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self._keys.size - np.searchsorted(self._keys, time_outs_us)
-        return found
-
-    def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        sums = self._sums[name]
-        found: NDArray[np.int64] = sums[-1] - sums[np.searchsorted(self._keys, time_outs_us)]
-        return found
 
 
 @attrs.frozen(eq=False)
@@ -96,19 +75,44 @@ class ExactTimeOuts:
         # Where all blocks are as late, both have one order.
         same = bool((late == self._most_late).all())
         self.order_shortened = self._order if same else np.argsort(self.shortened_us)
-        self._surely = _Beyond(self.shortened_us, {"gaps": gaps, **behind}, self.order_shortened)
+        self._surely = Beyond(self.shortened_us, {"gaps": gaps, **behind}, self.order_shortened)
 
     @functools.cached_property
-    def _pairs(self) -> _Beyond:
+    def _pairs(self) -> Beyond:
         """Gaps beyond a time-out of which the block before is cold, too; that of the first gap is, always."""
         before = np.concatenate((self.shortened_us[:1], np.minimum(self.shortened_us[1:], self.shortened_us[:-1])))
-        return _Beyond(before, {"late": self._late})
+        return Beyond(before, {"late": self._late})
 
     @functools.cached_property
-    def _perhaps(self) -> _Beyond:
+    def alternation(self) -> Alternation | None:
+        """The time-outs which gaps are beyond because of the block before; None where those are too many."""
+        return Alternation.of(self._gaps, self.shortened_us)
+
+    @functools.cached_property
+    def _between(self) -> Between | None:
+        found = self.alternation
+        if found is None:
+            return None
+        values = {name: weights[found.places] for name, weights in self._weights.items()}
+        return Between(found.above_us, found.upto_us, {"gaps": self._gaps[found.places], **values})
+
+    @functools.cached_property
+    def _pairs_between(self) -> Between:
+        """Gaps that are surely beyond a time-out behind those that are so because of the block before them."""
+        found = self.alternation
+        if found is None:
+            raise ValueError("the intervals are too many")
+        followed = found.places + 1 < self._gaps.size
+        behind = found.places[followed] + 1
+        above, upto = found.above_us[followed], np.minimum(found.upto_us[followed], self.shortened_us[behind])
+        both = above < upto
+        return Between(above[both], upto[both], {"late": self._late[behind[both]]})
+
+    @functools.cached_property
+    def _perhaps(self) -> Beyond:
         """Gaps that may be beyond a time-out; of what they are followed by only what makes less of it counts."""
         fewer = np.minimum(self._weights["busy"], 0)
-        return _Beyond(self._gaps, {"gaps": self._gaps, "busy": fewer}, self._order)
+        return Beyond(self._gaps, {"gaps": self._gaps, "busy": fewer}, self._order)
 
     def time_outs_us(self, most_us: int) -> NDArray[np.int64]:
         """Return the time-outs of which one is best for any price of calls, latency and energy, from 20 ms on.
@@ -129,6 +133,37 @@ class ExactTimeOuts:
         last_cold = np.ones(time_outs_us.size, np.bool_)
         if self._gaps.size:
             last_cold = self.shortened_us[-1] >= time_outs_us
+        if self._between is not None and self.alternation is not None:
+            between, found = self._between, self.alternation
+            more = between.count(time_outs_us)
+            counts += more
+            lowered += between.sum("gaps", time_outs_us) - more * time_outs_us
+            lowered -= self._pairs_between.sum("late", time_outs_us)
+            for name in self._weights:
+                sums[name] += between.sum(name, time_outs_us)
+            last = found.places == self._gaps.size - 1
+            last_cold = last_cold | (Between(found.above_us[last], found.upto_us[last], {}).count(time_outs_us) > 0)
+        else:
+            self._add_row_by_row(time_outs_us, counts, lowered, sums, last_cold)
+        begin = int(blocks.workload.periods.begins_us[0])
+        end = int(blocks.workload.periods.ends_us[-1]) + np.where(last_cold, int(blocks.late_us[-1]), 0)
+        return Outcomes(
+            time_outs_us=time_outs_us,
+            cold=counts + 1,
+            raised_us=end + time_outs_us - begin - lowered,
+            busy_us=sums["busy"] + int(blocks.cold_busy_us[0]) + blocks.warm_busy_us,
+            waits_us=sums["waits"] + int(blocks.waits_us[0]),
+        )
+
+    def _add_row_by_row(
+        self,
+        time_outs_us: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        lowered: NDArray[np.int64],
+        sums: dict[str, NDArray[np.int64]],
+        last_cold: NDArray[np.bool_],
+    ) -> None:
+        """Add to what is sure of each time-out the gaps that turn out beyond it."""
         for part, owners, places, cold in self.either(time_outs_us):
             chosen, whose = places[cold], owners[cold]
             size = part.stop - part.start
@@ -142,15 +177,6 @@ class ExactTimeOuts:
             for name, weights in self._weights.items():
                 np.add.at(sums[name], whose, weights[chosen])
             last_cold[whose[chosen == self._gaps.size - 1]] = True
-        begin = int(blocks.workload.periods.begins_us[0])
-        end = int(blocks.workload.periods.ends_us[-1]) + np.where(last_cold, int(blocks.late_us[-1]), 0)
-        return Outcomes(
-            time_outs_us=time_outs_us,
-            cold=counts + 1,
-            raised_us=end + time_outs_us - begin - lowered,
-            busy_us=sums["busy"] + int(blocks.cold_busy_us[0]) + blocks.warm_busy_us,
-            waits_us=sums["waits"] + int(blocks.waits_us[0]),
-        )
 
     def bounds(self, time_outs_us: NDArray[np.int64]) -> Bounds:
         """Return bounds of what the session does under each time-out."""
@@ -225,7 +251,10 @@ class Counter:
     def __init__(self, exact: ExactTimeOuts, more: NDArray[np.int64]) -> None:
         self._exact = exact
         self._more = more
-        self._surely = _Beyond(exact.shortened_us, {"more": more[1:]}, exact.order_shortened)
+        self._surely = Beyond(exact.shortened_us, {"more": more[1:]}, exact.order_shortened)
+        self._between: Between | None = None
+        if (found := exact.alternation) is not None:
+            self._between = Between(found.above_us, found.upto_us, {"more": more[1:][found.places]})
 
     def at_least(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what the sum under each time-out is at least, by a search alone."""
@@ -234,6 +263,8 @@ class Counter:
     def sums(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the sum under each time-out."""
         sums = self.at_least(time_outs_us)
+        if self._between is not None:
+            return sums + self._between.sum("more", time_outs_us)
         for _, owners, places, cold in self._exact.either(time_outs_us):
             np.add.at(sums, owners[cold], self._more[1:][places[cold]])
         return sums

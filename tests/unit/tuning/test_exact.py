@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from workloads import any_session, any_timing
 
+from htppower.tuning.cost import alternation
+from htppower.tuning.cost.alternation import Alternation
 from htppower.tuning.cost.blocks import Blocks
 from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, GapCurve
 from htppower.tuning.cost.exact import ExactTimeOuts
@@ -90,3 +92,30 @@ def test_a_raise_that_is_too_late_for_the_search_is_refused() -> None:
     draw = np.random.default_rng(1)
     with pytest.raises(ValueError, match="20001 us late"):
         Blocks.of(Workload.of(any_session(draw), Timing(late_us=20_001)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("longest", [0, 64])
+def test_intervals_and_rows_one_by_one_come_to_the_same(
+    seed: int, longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rows are too long for intervals each time-out is gone through, and comes to what a run does."""
+    monkeypatch.setattr(alternation, "_LONGEST_ROW", longest)
+    draw = np.random.default_rng(seed)
+    workload = Workload.of(any_session(draw, most=30), Timing(late_us=8_000))
+    exact = ExactTimeOuts(Blocks.of(workload))
+    assert (exact.alternation is None) == (longest == 0)
+    time_outs = some_time_outs(exact, draw)
+    found, counted = exact.outcomes(time_outs), exact.counter(np.ones(exact.blocks.first.size, np.int64))
+    assert np.array_equal(counted.sums(time_outs), found.cold)
+    for place, time_out_us in enumerate(time_outs.tolist()):
+        one = run_stepwise(workload, Fixed(time_out_us)).outcome(time_out_us)
+        assert {name: getattr(found, name)[place] for name in SUMS} == {name: getattr(one, name)[0] for name in SUMS}
+
+
+def test_intervals_that_are_many_are_not_kept() -> None:
+    """Gaps of almost one length are in rows without end: the intervals are given up, not collected."""
+    draw = np.random.default_rng(1)
+    gaps_us = draw.integers(30_000, 30_500, 5_000)
+    assert Alternation.of(gaps_us, gaps_us - 2_000) is None
+    assert Alternation.of(np.zeros(0, np.int64), np.zeros(0, np.int64)) is not None
