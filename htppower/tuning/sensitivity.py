@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -71,8 +72,10 @@ class _Judge:
         self._aim = aim
         self._session = _begin_of(advice.session)
         self._whole_us = int(self._session.ends_us.max() - self._session.begins_us[0])
-        self._trials: dict[Timing, Trial] = {}
-        self._kept: dict[Trial, Outcomes] = {}
+        # Those of the model itself and of the one looked at: each holds dozens of arrays.
+        most = 2 * len(advice.offers)
+        self._trial = functools.lru_cache(maxsize=most)(self._trial_of)
+        self._keeping = functools.lru_cache(maxsize=most)(self._keeping_of)
 
     def stands(self, model: DeviceModel) -> bool:
         """Return whether the advised choice keeps to the limits, and nothing else costs much less."""
@@ -86,9 +89,10 @@ class _Judge:
 
     def _offer(self, offer: Offer, model: DeviceModel) -> Offer:
         takes = timing(model, offer.variant.profile, self._advice.measured_under.profile)
-        if takes not in self._trials:
-            self._trials[takes] = Trial(self._session, takes, self._aim.most_us)
-        return Offer(offer.variant, self._trials[takes], Power.of(model, offer.variant.profile), self._whole_us)
+        return Offer(offer.variant, self._trial(takes), Power.of(model, offer.variant.profile), self._whole_us)
+
+    def _trial_of(self, takes: Timing) -> Trial:
+        return Trial(self._session, takes, self._aim.most_us)
 
     def _least_j(self, offer: Offer) -> float:
         """Return what the cheapest of some time-outs costs that keep to the limits."""
@@ -102,13 +106,11 @@ class _Judge:
             found = min(found, float(cost.min()))
         return found
 
-    def _keeping(self, trial: Trial) -> Outcomes:
+    def _keeping_of(self, trial: Trial) -> Outcomes:
         """Return the outcomes of some time-outs that keep to the limits."""
-        if trial not in self._kept:
-            time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
-            outcomes = trial.outcomes(time_outs)
-            self._kept[trial] = outcomes.taken(trial.within(time_outs, self._aim.limits))
-        return self._kept[trial]
+        time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
+        outcomes = trial.outcomes(time_outs)
+        return outcomes.taken(trial.within(time_outs, self._aim.limits))
 
 
 def assumptions(advice: SessionAdvice, best: Choice, model: DeviceModel, aim: Aim) -> tuple[Assumption, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import attrs
@@ -327,3 +328,17 @@ def test_of_a_long_recording_what_is_learnt_is_tried_under_the_best_profiles(mon
 def test_a_limit_is_a_value() -> None:
     """Two limits of the same text are equal: what is worked out for one serves the other."""
     assert parse_limit("p99 <= 1 ms") == parse_limit("p99 <= 1 ms") == Limit("p99", 1_000, "p99 <= 1 ms")  # type: ignore[arg-type]
+
+
+def test_how_far_values_may_move_is_found_in_little_memory() -> None:
+    """Each value that is looked at needs arrays of its own; those of the values before are let go."""
+    draw = np.random.default_rng(5)
+    begins = np.cumsum(draw.integers(20_000, 300_000, 2_000))
+    session = SessionTrace("camera", "burst", begins, begins + 2_000)
+    tracemalloc.start()
+    try:
+        tune(recording(session), MODEL, Question(profiles=("burst", "balanced"), settings=1))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20_000_000
