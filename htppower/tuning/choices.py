@@ -123,7 +123,7 @@ class Offer:
         time_out_us = self._best_time_out_us(price_w, limits)
         if time_out_us is not None:
             choices.append(self.choice(time_out_us))
-        return cheapest(choices, price_w, self.trial.workload.count, limits)
+        return cheapest(choices, price_w, self.trial.count, limits)
 
     def _best_time_out_us(self, price_w: float, limits: Sequence[Limit]) -> int | None:
         """Return the cheapest of all time-outs of 20 ms and more that keep to the limits.

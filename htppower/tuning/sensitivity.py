@@ -84,7 +84,7 @@ class _Judge:
         advised = own.choice(self._best.sustain)
         if not advised.keeps_to(self._aim.limits):
             return not any(self._least_j(each) < np.inf for each in offers)
-        cost_j = advised.cost_j(self._aim.price_in_cost_w, own.trial.workload.count)
+        cost_j = advised.cost_j(self._aim.price_in_cost_w, own.trial.count)
         return all(self._least_j(each) >= STANDS * cost_j for each in offers)
 
     def _offer(self, offer: Offer, model: DeviceModel) -> Offer:
@@ -98,7 +98,7 @@ class _Judge:
         """Return what the cheapest of some time-outs costs that keep to the limits."""
         trial, price_w = offer.trial, self._aim.price_in_cost_w
         at_once = offer.choice(0)
-        found = at_once.cost_j(price_w, trial.workload.count) if at_once.keeps_to(self._aim.limits) else np.inf
+        found = at_once.cost_j(price_w, trial.count) if at_once.keeps_to(self._aim.limits) else np.inf
         outcomes = self._keeping(trial)
         if outcomes.cold.size:
             cost = offer.power.energy_j(outcomes, trial.polled_us, offer.whole_us)

@@ -127,15 +127,23 @@ def advise(
     """Return what is found for a session; it has an inference at least, and its profile is one of the variants."""
     offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
     most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
-    fixed = [choice for offer in offers for choice in _fixed(offer, most)]
     inferences, price_w = session.begins_us.size, aim.price_in_cost_w
-    found = [each for offer in offers if (each := offer.best(price_w, aim.limits)) is not None]
+    fixed: list[Choice] = []
+    found: list[Choice] = []
+    present = _present(offers, measured_under)
+    for place, offer in enumerate(offers):
+        fixed += _fixed(offer, most)
+        best_of_it = offer.best(price_w, aim.limits)
+        found += [] if best_of_it is None else [best_of_it]
+        if not any(each.trial is offer.trial for each in offers[place + 1 :]):
+            offer.trial.let_go()
     found.sort(key=lambda each: each.cost_j(price_w, inferences))
     offers, notes = _with_learnt(offers, [each.variant for each in found], model, aim)
     found += [offer.choice(each) for offer in offers for each in offer.learnt]
-    present = _present(offers, measured_under)
     best = cheapest(found, price_w, inferences, aim.limits)
     all_choices = [*fixed, present, *found]
+    for offer in offers:
+        offer.trial.let_go()
     return SessionAdvice(
         session=session,
         measured_under=measured_under,
@@ -174,7 +182,7 @@ def _with_learnt(
     for variant in dict.fromkeys((*best, *(offer.variant for offer in offers))):
         offer = next(each for each in offers if each.variant == variant)
         tried = _learnt(variant.profile, model, aim)
-        left -= offer.trial.workload.count * len(tried)
+        left -= offer.trial.count * len(tried)
         if left < 0 and chosen:
             break
         chosen[variant] = tried

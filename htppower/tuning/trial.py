@@ -69,13 +69,34 @@ class Trial:
     """
 
     def __init__(self, session: SessionTrace, timing: Timing, most_us: int) -> None:
-        self.workload = Workload.of(session, timing)
+        self._session = session
+        self._timing = timing
         self._most_us = most_us
-        self.exact = ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
         self.polled_us = int(np.minimum(self.workload.takes_us, timing.polls_us).sum()) if timing.polls_us else 0
         self._latencies: dict[Sustain, Latency] = {}
         self._outcomes: dict[Sustain, Outcomes] = {}
         self._counters: dict[Limit, tuple[Counter, int]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many inferences there are."""
+        return int(self._session.begins_us.size)
+
+    @functools.cached_property
+    def workload(self) -> Workload:
+        """The inferences as they run under the profile."""
+        return Workload.of(self._session, self._timing)
+
+    @functools.cached_property
+    def exact(self) -> ExactTimeOuts | None:
+        """What finds the outcome of a time-out by a search; None where a raise is later than gaps make up for."""
+        return ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
+
+    def let_go(self) -> None:
+        """Forget what is large, and is worked out again where it is asked for: of a long recording some 300 MB."""
+        self._counters.clear()
+        for name in ("exact", "workload"):
+            self.__dict__.pop(name, None)
 
     @functools.cached_property
     def time_outs_us(self) -> NDArray[np.int64]:
@@ -150,7 +171,7 @@ class Trial:
         if limit not in self._counters:
             if self.exact is None:
                 raise ValueError("nothing is added up here: each time-out is gone from gap to gap")
-            blocks, count = self.exact.blocks, self.workload.count
+            blocks, count = self.exact.blocks, self.count
             if limit.measure == COLD:
                 more, most = np.ones(blocks.first.size, np.int64), int(limit.most * count)
             elif limit.measure == MEAN:
@@ -186,7 +207,7 @@ class Trial:
         return self.exact.blocks.latencies_us(self.exact.cold_blocks(time_out_us))
 
     def _keep(self, sustain: Sustain, outcome: Outcomes, latencies_us: NDArray[np.int64]) -> None:
-        count = self.workload.count
+        count = self.count
         p50, p90, p99, slowest = quantiles_us(latencies_us)
         mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
         self._outcomes[sustain] = outcome

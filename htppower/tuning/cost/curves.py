@@ -101,6 +101,9 @@ class GapCurve:
 
 def distinct_time_outs_us(gaps_us: NDArray[np.int64], most_us: int, least_us: int) -> NDArray[np.int64]:
     """Return 0, the least that a timer keeps, and each time-out that just outlasts one of the gaps, sorted."""
-    just_beyond = np.unique(gaps_us[(gaps_us >= least_us) & (gaps_us < most_us)]) + 1
-    ends = [0, least_us] if least_us <= most_us else [0]
-    return np.unique(np.concatenate((np.array(ends, dtype=np.int64), just_beyond)))
+    # A stable sort takes what is sorted already as it is.
+    beyond = np.sort(gaps_us[(gaps_us >= least_us) & (gaps_us < most_us)], kind="stable") + 1
+    first = np.ones(beyond.size, np.bool_)
+    np.not_equal(beyond[1:], beyond[:-1], out=first[1:])
+    ends = np.array([0, least_us] if 0 < least_us <= most_us else [0], np.int64)
+    return np.concatenate((ends, beyond[first]))

@@ -119,7 +119,7 @@ class ExactTimeOuts:
 
         Each just outlasts a gap, as it is behind a block that was cold, or was not.
         """
-        ends = np.concatenate((self._gaps, self.shortened_us[self._late > 0]))
+        ends = np.concatenate((self._sorted, self.shortened_us[self.order_shortened]))
         found = distinct_time_outs_us(ends, most_us, LEAST_TIME_OUT_US)
         return found[found >= LEAST_TIME_OUT_US]
 

@@ -342,3 +342,15 @@ def test_how_far_values_may_move_is_found_in_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert most < 20_000_000
+
+
+def test_what_is_large_of_a_trial_is_let_go_and_comes_back_the_same() -> None:
+    """After a session is settled no trial holds arrays of all inferences; asked again it says the same."""
+    draw = np.random.default_rng(3)
+    begins = np.cumsum(draw.integers(20_000, 300_000, 200))
+    advice = advised(SessionTrace("camera", "burst", begins, begins + 2_000), aim_of(()))
+    assert advice.best is not None
+    trials = [offer.trial for offer in advice.offers]
+    assert not any({"exact", "workload"} & set(vars(trial)) for trial in trials)
+    offer = advice.offer(advice.best)
+    assert offer.trial.run(advice.best.sustain).cold.size == advice.best.cold
