@@ -22,7 +22,9 @@ COLD = "cold"
 MEASURES = (*QUANTILES, MEAN, COLD)
 # As review/durations.py, which is of a higher layer.
 _US = {"us": 1, "\u00b5s": 1, "ms": 1_000, "s": 1_000_000}
-_FORM = re.compile(r"\s*(?P<measure>\w+)\s*(?P<sign><=|\u2264|=<|<)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>\S*)\s*")
+_FORM = re.compile(
+    r"\s*(?P<measure>\w+)\s*(?P<sign><=|\u2264|=<|<)\s*(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>\S*)\s*"
+)
 _SAYS = f"write MEASURE <= NUMBER UNIT, such as 'p99 <= 12 ms' or 'cold <= 5 %'; the measures are {', '.join(MEASURES)}"
 
 

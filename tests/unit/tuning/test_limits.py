@@ -68,3 +68,10 @@ def test_a_quantile_is_the_latency_of_an_inference() -> None:
     assert quantiles_us(latencies) == [50, 90, 99, 100]
     assert quantiles_us(np.array([7])) == [7, 7, 7, 7]
     assert quantiles_us(np.array([1, 2, 3])) == [2, 3, 3, 3]
+
+
+@pytest.mark.parametrize("digits", [400, 5_000])
+def test_a_number_that_is_beyond_all_measure_is_no_limit(digits: int) -> None:
+    """It is refused with what to write, however many digits it has."""
+    with pytest.raises(ValueError, match="write MEASURE <= NUMBER UNIT"):
+        parse_limit(f"mean <= {'9' * digits} s")
