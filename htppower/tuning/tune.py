@@ -214,7 +214,11 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
 
 
 def _finished(advice: SessionAdvice, best: Choice | None, model: DeviceModel, aim: Aim, question: Question) -> Tuned:
-    found = () if best is None else assumptions(advice, best, model, aim)
+    alone = best is not None and best == advice.best
+    found = assumptions(advice, best, model, aim) if best is not None and alone else ()
+    if best is not None and not alone:
+        said = "it suits the sessions together, and is not the best for this one alone: how far the values of the"
+        advice = attrs.evolve(advice, notes=(*advice.notes, f"{said} device model may move is not worked out"))
     return Tuned(advice, best, aim, found, _verified(advice, best, question.verify))
 
 

@@ -354,3 +354,16 @@ def test_what_is_large_of_a_trial_is_let_go_and_comes_back_the_same() -> None:
     assert not any({"exact", "workload"} & set(vars(trial)) for trial in trials)
     offer = advice.offer(advice.best)
     assert offer.trial.run(advice.best.sustain).cold.size == advice.best.cold
+
+
+def test_no_range_is_told_of_what_is_best_only_together() -> None:
+    """What no session would be given alone stands for no value of the model: that is said, and no range is."""
+    begins = np.arange(1, 6) * 100_000
+    ends = begins + 1_000
+    sessions = (SessionTrace("a", None, begins, ends), SessionTrace("b", None, begins, ends))
+    tuned = tune(recording(*sessions), MODEL, Question(profiles=("burst",), settings=5)).sessions
+    others = [each for each in tuned if each.best != each.advice.best]
+    assert others
+    for each in others:
+        assert not each.assumptions
+        assert "not the best for this one alone" in each.advice.notes[-1]
