@@ -26,7 +26,7 @@ Record: TypeAlias = "Callable[[Any, int, int, bool], object]"
 # Later than every begin.
 _LATE = 1 << 62
 # Gaps within the time-out change only sums, so they are learnt from together: the hot path appends to a list.
-_TOGETHER = 32
+_TOGETHER = 64
 
 
 class Watch:

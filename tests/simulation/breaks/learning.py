@@ -17,7 +17,7 @@ LEARNING = (
     Mutation(
         "a time-out goes by no limit that is stated",
         "../sustain/leader.py",
-        "return _kept(max(sustain.least_us, min(within_us, sustain.most_us)))",
+        "return max(sustain.least_us, min(_kept(within_us), sustain.most_us))",
         "return _kept(max(0, within_us - worth_us // 2))",
         Drawn.LEARNING,
         seed=15,
@@ -33,8 +33,8 @@ LEARNING = (
     Mutation(
         "votes that are up for a predicted begin stay up after it began",
         "raise_ahead.py",
-        "        if self.until_us:\n            self.until_us = 0\n            self.purse.was_right()\n",
-        "        if self.until_us:\n            self.until_us += 50_000\n            self.purse.was_right()\n",
+        "            self.until_us = 0\n            self._found_up",
+        "            self.until_us += 50_000\n            self._found_up",
         Drawn.LEARNING,
     ),
     Mutation(
@@ -55,8 +55,8 @@ LEARNING = (
         "votes are raised twice as long ahead",
         "raise_ahead.py",
         "self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)",
-        "self._alarm = self._time.call_at(max(now_us, begin_us - 2 * self.lead_us), rang)\n"
-        "        self._due_us -= self.lead_us",
+        "self._due_us = begin_us - self.lead_us\n"
+        "            self._alarm = self._time.call_at(max(now_us, begin_us - 2 * self.lead_us), rang)",
         Drawn.LEARNING,
     ),
     Mutation(
