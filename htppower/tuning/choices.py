@@ -28,7 +28,7 @@ _FIRST = 16
 _TOGETHER = 512
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Choice:
     """A profile with a sustain time, and what it comes to for a session.
 

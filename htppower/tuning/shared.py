@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import numpy as np
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from htppower.tuning.session_advice import Aim, SessionAdvice
 
     _Cost: TypeAlias = Callable[[tuple[Choice, ...]], float]
+    # When something begins, and when it ends, each rising.
+    _Times: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+_Key = TypeVar("_Key")
 _US = 1_000_000
 # So many combinations are all tried; of more, one session after another is given what suits the others best.
 _MOST_COMBINATIONS = 512
@@ -69,13 +72,10 @@ class _Spans:
     begins_us: NDArray[np.int64]
     calls: int
 
-    def up(self, at_us: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether the votes are up at some times."""
-        return _inside(self.raised_us, self.lowered_us, at_us)
-
-    def busy(self, at_us: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether an inference runs at some times."""
-        return _inside(*self.busy_us, at_us)
+    @property
+    def up_us(self) -> _Times:
+        """When its votes go up, and when they come down."""
+        return self.raised_us, self.lowered_us
 
     @property
     def polls_us(self) -> int:
@@ -83,7 +83,9 @@ class _Spans:
         return self.offer.variant.profile.votes.rpc_polling_time_us or 0
 
 
-def _inside(begins: NDArray[np.int64], ends: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _inside_any(of_each: Iterable[_Times], at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return at which times any of several sessions is between a begin of its and the end of that."""
+    begins, ends = (np.sort(np.concatenate(each)) for each in zip(*of_each, strict=True))
     found: NDArray[np.bool_] = np.searchsorted(begins, at, side="right") > np.searchsorted(ends, at, side="right")
     return found
 
@@ -121,14 +123,16 @@ class _Core:
         lasts_us = np.diff(at)
         at = at[:-1]
         # Of those that are up at a time, the profile that draws most is the one that runs fastest.
-        active, idle = np.zeros(at.size), np.full(at.size, max(each.offer.power.lowered_idle_w for each in spans))
-        busy = np.zeros(at.size, np.bool_)
-        lowered_w = float(idle[0])
-        for each in spans:
-            up = each.up(at)
-            active = np.where(up, np.maximum(active, each.offer.power.active_w), active)
-            idle = np.where(up, np.maximum(idle, each.offer.power.raised_idle_w), idle)
-            busy |= each.busy(at)
+        lowered_w = max(each.offer.power.lowered_idle_w for each in spans)
+        active, idle = np.zeros(at.size), np.full(at.size, lowered_w)
+        busy = _inside_any((each.busy_us for each in spans), at)
+        # Sessions are many, what they may draw is not.
+        for (active_w, idle_w), alike in _grouped(
+            spans, lambda each: (each.offer.power.active_w, each.offer.power.raised_idle_w)
+        ):
+            up = _inside_any((each.up_us for each in alike), at)
+            active = np.where(up, np.maximum(active, active_w), active)
+            idle = np.where(up, np.maximum(idle, idle_w), idle)
         drawn_us = np.where(busy, active, idle) * lasts_us
         # As of one session: beyond the end of the recording only what is drawn above lowered votes counts.
         drawn_us -= np.where(at >= self._end_us, lowered_w, 0.0) * lasts_us
@@ -136,13 +140,21 @@ class _Core:
         return float(drawn_us.sum()) / _US + calls_j + self._polled_j(spans)
 
     def _polled_j(self, spans: Sequence[_Spans]) -> float:
-        polled_us = 0.0
-        for each in spans:
-            polls_us = np.zeros(each.begins_us.size, np.int64)
-            for other in spans if any(other.polls_us for other in spans) else ():
-                polls_us = np.where(other.up(each.begins_us), np.maximum(polls_us, other.polls_us), polls_us)
-            polled_us += float(np.minimum(polls_us, each.offer.trial.workload.takes_us).sum())
-        return spans[0].offer.power.polling_w * polled_us / _US
+        begins_us = np.concatenate([each.begins_us for each in spans])
+        takes_us = np.concatenate([each.offer.trial.workload.takes_us for each in spans])
+        polls_us = np.zeros(begins_us.size, np.int64)
+        for longest_us, alike in _grouped(spans, lambda each: each.polls_us):
+            if longest_us:
+                up = _inside_any((each.up_us for each in alike), begins_us)
+                polls_us = np.where(up, np.maximum(polls_us, longest_us), polls_us)
+        return spans[0].offer.power.polling_w * float(np.minimum(polls_us, takes_us).sum()) / _US
+
+
+def _grouped(spans: Iterable[_Spans], by: Callable[[_Spans], _Key]) -> Iterable[tuple[_Key, list[_Spans]]]:
+    found: dict[_Key, list[_Spans]] = {}
+    for each in spans:
+        found.setdefault(by(each), []).append(each)
+    return found.items()
 
 
 def settle_together(advices: Sequence[SessionAdvice], aim: Aim) -> Together:
