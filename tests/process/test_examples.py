@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import re
 import signal
 import subprocess
 import sys
@@ -10,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from checkout import ROOT
 
+from htppower import VoteController
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-import re
 
 DOCS = ROOT / "docs"
 
@@ -45,8 +47,10 @@ def _own_sigterm() -> Iterator[None]:
 @pytest.mark.parametrize(
     "page",
     [
+        "adaptive_sustain.md",
         "asyncio.md",
         "embedding.md",
+        "hints.md",
         "holds.md",
         "index.md",
         "metrics.md",
@@ -62,8 +66,15 @@ def test_the_python_of_a_page_runs(page: str) -> None:
     blocks = python_blocks(page)
     assert blocks
     namespace: dict[str, Any] = {"__name__": page.removesuffix(".md")}
-    for block in blocks:
-        exec(compile(block, str(DOCS / page), "exec"), namespace)  # noqa: S102 - the pages are ours
+    try:
+        for block in blocks:
+            exec(compile(block, str(DOCS / page), "exec"), namespace)  # noqa: S102 - the pages are ours
+    finally:
+        # One that is left open keeps the signals of the process, also for the tests that come after it.
+        for each in [each for each in namespace.values() if isinstance(each, VoteController)]:
+            each.close()
+        namespace.clear()
+        gc.collect()
 
 
 def test_the_host_makes_one_raise_and_one_lowering() -> None:
