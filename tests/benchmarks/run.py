@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 
+import _support  # noqa: F401 - first: others import what it makes importable
 import background
 import fleet
 import hanging_call

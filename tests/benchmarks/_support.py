@@ -1,0 +1,6 @@
+"""Makes the modules of ``tests/support`` importable where a benchmark is run as a program."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
