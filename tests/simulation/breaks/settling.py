@@ -73,6 +73,7 @@ SETTLING = (
         "            pass",
         Drawn.ALL,
         seed=9_600_135,
+        rare=True,
     ),
     Mutation(
         "what was asked for during a turn is not looked at when the turn is given back",
