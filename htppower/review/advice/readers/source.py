@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.tuning.traces.readers.joined import Joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ class Source:
         Raises:
             UnreadableMeasurement: a line is no UTF-8, or too long.
         """
-        reader = io.BufferedReader(_Joined(self.head.removeprefix(_BOM), self._stream), _HEAD_BYTES)
+        reader = io.BufferedReader(Joined(self.head.removeprefix(_BOM), self._stream), _HEAD_BYTES)
         for self.line_number in itertools.count(1):
             line = reader.readline(_LONGEST_LINE)
             if not line:
@@ -82,23 +83,6 @@ class Source:
     def wrong(self, message: str, hint: str = "", column: int = 1) -> UnreadableMeasurement:
         """Return the error of something in the line that was read last."""
         return UnreadableMeasurement(self.path, f"{self.line_number}:{column}", message, hint)
-
-
-class _Joined(io.RawIOBase):
-    """First some bytes, then a stream."""
-
-    def __init__(self, first: bytes, then: IO[bytes]) -> None:
-        self._first = memoryview(first)
-        self._then = then
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
-        part = self._first[: len(buffer)] or self._then.read(len(buffer))
-        self._first = self._first[len(part) :] if self._first else self._first
-        buffer[: len(part)] = part
-        return len(part)
 
 
 @contextlib.contextmanager

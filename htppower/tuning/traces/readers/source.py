@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.errors.trace_error import TraceError
+from htppower.tuning.traces.readers.joined import Joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ class Source:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the lines with their ends, and of a line beyond ``LONGEST_PIECE`` bytes the parts."""
-        reader = io.BufferedReader(_Joined(self.head, self._stream), _BUFFER_BYTES)
+        reader = io.BufferedReader(Joined(self.head, self._stream), _BUFFER_BYTES)
         read = reader.readline
         begins_line = True
         while piece := read(LONGEST_PIECE):
@@ -60,23 +61,6 @@ class Source:
         return TraceError(self.path, self.line if line is None else line, message, hint)
 
 
-class _Joined(io.RawIOBase):
-    """First some bytes, then a stream."""
-
-    def __init__(self, first: bytes, then: IO[bytes]) -> None:
-        self._first = memoryview(first)
-        self._then = then
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
-        part = self._first[: len(buffer)] or self._then.read(len(buffer))
-        self._first = self._first[len(part) :] if self._first else self._first
-        buffer[: len(part)] = part
-        return len(part)
-
-
 class _Chained(io.RawIOBase):
     """The bytes of several files, one after the other."""
 
@@ -87,7 +71,7 @@ class _Chained(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # as above
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         while self._file is not None or self._left:
             if self._file is None:
                 self._file = self._left.pop(0).open("rb")
@@ -118,7 +102,7 @@ def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
         try:
             raw = stream or stack.enter_context(contextlib.closing(_stream_of(parts_of(path))))
             first = raw.read(len(_GZIP)) or b""
-            buffered = io.BufferedReader(_Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
+            buffered = io.BufferedReader(Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
             unpacked = stack.enter_context(gzip.open(buffered)) if first == _GZIP else buffered
             source = Source(path, unpacked)  # type: ignore[arg-type] # gzip's file is one of bytes
         except (OSError, EOFError, zlib.error) as error:
