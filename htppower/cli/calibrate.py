@@ -14,7 +14,7 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.device_option import device_option
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import Duration, WholeNumber
+from htppower.cli.options import Duration, WholeNumber, library_option
 from htppower.cli.outputs import write_files
 from htppower.cli.terminal import echo
 from htppower.errors import printable
@@ -94,13 +94,7 @@ _ID = WholeNumber(0, 2**32 - 1)
     help="Read the rail for this long each time.",
 )
 @option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help="Vote on this.  [default: qnn]")
-@option(
-    "--library",
-    type=click.Path(),
-    metavar="FILE",
-    group=DEVICE,
-    help="Use this library of the vendor's, and look for none.",
-)
+@library_option()
 @option(
     "--soc",
     metavar="NAME",

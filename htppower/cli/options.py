@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.cli.completion import values as completion
-from htppower.cli.help import DRY_RUN, OUTPUT, WHAT, option
+from htppower.cli.help import DEVICE, DRY_RUN, OUTPUT, WHAT, option
 from htppower.cli.outputs import FormAndFile
 from htppower.review.durations import duration, parse_duration
 
@@ -148,6 +148,12 @@ def output_options(names: Sequence[str]) -> Decorator:
     meaning = "Write a file in a form, too, whole or not at all; may be repeated."
     output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
     return lambda command: format_option(names)(output(command))
+
+
+def library_option() -> Decorator:
+    """Return ``--library``, the vendor's library to use in the place of the one that would be found."""
+    meaning = "Use this library of the vendor's, and look for none."
+    return option("--library", type=click.Path(), metavar="FILE", group=DEVICE, help=meaning)
 
 
 def folders_option(meaning: str) -> Decorator:

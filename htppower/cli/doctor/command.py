@@ -10,7 +10,7 @@ import click
 
 from htppower.cli.completion import values as completion
 from htppower.cli.help import DEVICE, Command, option
-from htppower.cli.options import folders_option, format_option
+from htppower.cli.options import folders_option, format_option, library_option
 from htppower.cli.terminal import echo
 from htppower.review.layout import aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -31,13 +31,7 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
 @click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
 @format_option(("text", "json"))
-@option(
-    "--library",
-    type=click.Path(),
-    metavar="FILE",
-    group=DEVICE,
-    help="Use this library of the vendor's, and look for none.",
-)
+@library_option()
 @option(
     "--soc",
     metavar="NAME",

@@ -15,6 +15,7 @@ from htppower.cli.options import (
     WholeNumber,
     folders_option,
     format_option,
+    library_option,
     refuse_given,
     refuse_soc_with_arch,
     simulated_htp,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 BACKEND = click.Choice(["qnn", "simulated"])
-LIBRARY = click.Path()
 FOR = Duration("s", 1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
 MOST_SIMULATED = 63
@@ -80,9 +80,7 @@ class _WithCommandLine(Command):
     "printed; FORM=FILE is written besides. May be repeated.",
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
-@option(
-    "--library", type=LIBRARY, metavar="FILE", group=DEVICE, help="Use this library of the vendor's, and look for none."
-)
+@library_option()
 @option(
     "--device",
     "device_id",
