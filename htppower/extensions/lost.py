@@ -8,7 +8,7 @@ from htppower.errors import Severity
 from htppower.profiles.fields import spell
 from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Lowering, power_states
-from htppower.profiles.sustain import Adaptive, first_us
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.votes.clock_votes import DcvsV3
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile, Relax
     from htppower.votes.vote_set import VoteSet
 
-# How long the vendor's voter keeps votes up, where it does.
-SUSTAIN_US = 300_000
 # The votes that the vendor's voter casts once, when the device is created.
 _CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
 _BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
@@ -32,7 +30,7 @@ def written_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
 
 def sustains(relax: Relax) -> bool:
     """Return whether the 300 ms of the vendor's voter are nearer to a sustain time than none."""
-    return first_us(relax.after_inference_us) >= SUSTAIN_US / 2
+    return first_us(relax.after_inference_us) >= VENDOR_SUSTAIN_US / 2
 
 
 def lost_fields(profile: Profile) -> tuple[Lost, ...]:
@@ -116,11 +114,11 @@ def _of_times(relax: Relax) -> Iterator[Lost]:
     at = ("relax", "after_init_us")
     if relax.after_init_us:
         yield Lost(at, f"{relax.after_init_us} us", "the votes are lowered as soon as INIT has ended")
-    if relax.after_inference_us not in (0, SUSTAIN_US):
-        kept = f"{SUSTAIN_US} us" if sustains(relax) else "0 us"
+    if relax.after_inference_us not in (0, VENDOR_SUSTAIN_US):
+        kept = f"{VENDOR_SUSTAIN_US} us" if sustains(relax) else "0 us"
         learnt = isinstance(relax.after_inference_us, Adaptive)
         says = f"{spell(relax.after_inference_us)}{'' if learnt else ' us'}"
-        yield Lost(("relax", "after_inference_us"), says, f"{kept}: the voter knows 0 and {SUSTAIN_US} us alone")
+        yield Lost(("relax", "after_inference_us"), says, f"{kept}: the voter knows 0 and {VENDOR_SUSTAIN_US} us alone")
     if relax.lowering is Lowering.BACKGROUND:
         yield Lost(("relax", "lowering"), "background", "the voter lowers before the inference returns")
     if relax.then is not None:

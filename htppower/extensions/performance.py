@@ -12,12 +12,12 @@ import attrs
 
 from htppower.extensions.clock_blocks import Blocks
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
-from htppower.extensions.lost import SUSTAIN_US
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.process_votes import hmx_beside, with_process_votes
 from htppower.extensions.remarks import Remark
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import PowerState, Profile, Relax
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.clock_votes import HMX_DEFAULT
@@ -138,7 +138,7 @@ def _custom(
         for name, said, votes in ((RELAXED, "an inference", relaxed), (RELEASED, "DE-INIT", released))
     ]
     to, after_deinit_to = (_shipped_state(state) for state in states)
-    sustain_us = SUSTAIN_US if custom.sustains else 0
+    sustain_us = VENDOR_SUSTAIN_US if custom.sustains else 0
     if after_deinit_to.votes == to.votes:
         after_deinit_to = to
     return raised, Relax(to, 0, sustain_us, after_deinit_to=after_deinit_to)

@@ -12,10 +12,9 @@ import attrs
 from htppower.errors import printable
 from htppower.profiles.fields import spell
 from htppower.profiles.shares import share_text
-from htppower.profiles.sustain import Adaptive
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive
 from htppower.review.durations import duration
 from htppower.review.layout import WIDTH, table, wrapped
-from htppower.tuning.fleet.settle import VENDORS_US
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class FleetReport:
         place = [*settled.learnt, settled.fixed].index(settled.chosen)
         rows[place] = (*rows[place][:2], f"{rows[place][2]}: chosen")
         rows += [
-            (_sustain(VENDORS_US), settled.vendors.cost, "the vendor's"),
+            (_sustain(VENDOR_SUSTAIN_US), settled.vendors.cost, "the vendor's"),
             (_sustain(0), settled.at_once.cost, "lowered at once"),
             ("each its own", settled.own, "the best fixed time of each device"),
         ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.sustain import Adaptive
 
-# With so many gaps counted all counts are halved: any number from 64 to 512 does as well (docs/adaptive_sustain.md).
+# With so many gaps counted all counts are halved.
 _MOST_COUNTED = 256
 # What the bank holds at first and at most, in break-even times.
 _FIRST_BANK = 2

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# The time of the vendor's own timer, and of ONNX Runtime's, in us.
-FIXED_US = 300_000
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 
 
 class Savings(NamedTuple):
@@ -29,10 +28,10 @@ class Savings(NamedTuple):
         """Return the sums with more gaps, which are sorted: with a time-out that each of them reached, or None."""
         gaps, sum_us, longer = len(gaps_us), sum(gaps_us), 0
         fixed_us = sum_us
-        if gaps and gaps_us[-1] >= FIXED_US:
-            longer_us = [gap_us for gap_us in gaps_us if gap_us >= FIXED_US]
+        if gaps and gaps_us[-1] >= VENDOR_SUSTAIN_US:
+            longer_us = [gap_us for gap_us in gaps_us if gap_us >= VENDOR_SUSTAIN_US]
             longer = len(longer_us)
-            fixed_us += FIXED_US * longer - sum(longer_us)
+            fixed_us += VENDOR_SUSTAIN_US * longer - sum(longer_us)
         return Savings(
             self.gaps + gaps,
             self.raised_us + (sum_us if time_out_us is None else time_out_us * gaps),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import own_name
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.review.advice.profiles import LONGEST_POLLING_US, polling_us, speed, sustain_us
 from htppower.runtimes.executorch import RUN_TIME_OPTION
 from htppower.runtimes.expressed import records
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 _ONNXRUNTIME, _VENDOR, _EXECUTORCH, _AUTO = "onnxruntime", "vendor", "executorch", "litert-auto"
 _LITERT = ("litert", _AUTO)
-# How long the vendor's voter keeps votes up, in the modes that do, and in custom.
-_VENDOR_SUSTAIN_US = 300_000
 _LATENCY_US = 100
 _OF_CORE = "   # of the core, in the extension file"
 _OF_PROVIDER = "   # among the provider options"
@@ -70,11 +69,11 @@ def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
     runtime = recorded_runtime(profile)
     if runtime == _AUTO:
         return (f"{CONTROL_FLAG}=manual   # the votes stay up until the model is released",)
-    if runtime != _VENDOR or pause_us >= _VENDOR_SUSTAIN_US:
+    if runtime != _VENDOR or pause_us >= VENDOR_SUSTAIN_US:
         return ()
     for name, record in records(runtime).items():
         if speed(record) == speed(profile) and (sustain_us(record) or 0) > pause_us:
-            return (f"{_mode(runtime, name)}; it keeps its votes up for {_VENDOR_SUSTAIN_US} us",)
+            return (f"{_mode(runtime, name)}; it keeps its votes up for {VENDOR_SUSTAIN_US} us",)
     keys = '"perf_profile": "custom", and in each of its items "sustainInferencePerfState": true'
     return (f"{keys}{_OF_CORE}",)
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from htppower.profiles.profile import Profile
 
-# The vendor's own voter and most runtimes lower the votes so long after the last inference (measured).
-USUAL_SUSTAIN_US = 300_000
 # The longest polling time that the vendor allows, and the one of its profiles that poll.
 LONGEST_POLLING_US = 9_999
 # Speed by the core's corner, MAX = 1: prefill of a language model on X Elite by the profile of each corner (GenieX,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, VENDOR_SUSTAIN_US
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tuning.fleet.bins import EDGES_US, bin_of
 from htppower.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tuning.fleet.records import FileGaps, Question
 
-# The vendor's timer, and ONNX Runtime's; an edge, so that what it costs is exact.
-VENDORS_US = 300_000
 # The bins whose edges a timer keeps.
 _KEPT = tuple(
     place
@@ -165,7 +163,8 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
         keeps=best_keeps or chosen is cheapest,
         fixed=best,
         learnt=learnt,
-        vendors=fixed(every, question.break_even_us, VENDORS_US),
+        # An edge of the bins, so that what it costs is exact.
+        vendors=fixed(every, question.break_even_us, VENDOR_SUSTAIN_US),
         at_once=fixed(every, question.break_even_us, 0),
         own=functools.reduce(operator.add, (each.best.cost for each in devices), Cost(0, 0)),
         clairvoyant_us=sum(each.clairvoyant_us for each in answers),

@@ -6,10 +6,10 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.review.advice.advice import Advice, Confidence, Nothing
 from htppower.review.advice.events import LEVELS, Event
 from htppower.review.advice.own_settings import recorded_runtime
-from htppower.review.advice.profiles import USUAL_SUSTAIN_US
 from htppower.review.advice.rules import COLD_START, CONTENTION, HUMPS, POWER_UP, WAKE_UP
 from htppower.review.advice.statistics import FEWEST_FOR_HUMPS, mean, median, present, two_humps
 from htppower.review.advice.words import percent, sentence, time
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SURE = 30
 _MOSTLY = 0.5
 _DO = (
-    f"relax: {{after_inference_us: {4 * USUAL_SUSTAIN_US}}}   # votes that stay up between the inferences",
+    f"relax: {{after_inference_us: {4 * VENDOR_SUSTAIN_US}}}   # votes that stay up between the inferences",
     "htppower profile burst -- COMMAND   # votes that are up for the whole run; then measure again",
 )
 # Which advice explains a difference of these levels.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.review.advice.events import Event
 from htppower.review.advice.numbers import Numbers, powered_up
-from htppower.review.advice.profiles import USUAL_SUSTAIN_US, sustain_us
+from htppower.review.advice.profiles import sustain_us
 from htppower.review.advice.rules import COLD_START, POWER_UP
 from htppower.review.advice.statistics import median
 from htppower.review.advice.words import counted, sentence, time
@@ -164,7 +165,7 @@ def _advice(
     if profile is not None and held_us is not None:
         kept = "until the model is released" if math.isinf(held_us) else f"for {time(held_us)} after an inference"
         evidence.append(f"{profile.name} keeps its votes up {kept}.")
-    do = _held_longer(gap_us, USUAL_SUSTAIN_US if held_us is None else held_us)
+    do = _held_longer(gap_us, VENDOR_SUSTAIN_US if held_us is None else held_us)
     if profile is not None and profile.provenance is not None:
         do = _HELD if held_us is not None and math.isinf(held_us) else _RECORDED
     return Advice(POWER_UP, numbers.confidence(best), tuple(evidence), do, numbers.share(gain_us), gain_us)
@@ -175,7 +176,7 @@ def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
     if math.isinf(held_us):
         return ("votes: {hmx_timeout_us: 1000000}   # the votes stay up, so HMX may have timed out",)
     if gap_us is None:
-        wanted = max(2 * held_us, USUAL_SUSTAIN_US)
+        wanted = max(2 * held_us, VENDOR_SUSTAIN_US)
         return (
             f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",
             "votes: {hmx_timeout_us: 1000000}   # where the gap is shorter than the sustain time",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.review.advice.events import Event
 from htppower.review.advice.own_settings import kept_up, lacks, recorded_runtime
-from htppower.review.advice.profiles import USUAL_SUSTAIN_US, sustain_us
+from htppower.review.advice.profiles import sustain_us
 from htppower.review.advice.rules import FIRST_QUERY
 from htppower.review.advice.statistics import median
 from htppower.review.advice.words import sentence, time
@@ -30,7 +31,7 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
         return Nothing(FIRST_QUERY, "needs queries of a language model")
     costs = _costs(numbers)
     held_us = sustain_us(numbers.measurement.profile)
-    held_us = USUAL_SUSTAIN_US if held_us is None else held_us
+    held_us = VENDOR_SUSTAIN_US if held_us is None else held_us
     gaps = [None, *numbers.gaps_us]
     paused = {place for place, gap in enumerate(gaps) if gap is None or gap > held_us} | {0}
     cold = [cost for place, cost in enumerate(costs) if place in paused and cost is not None]
