@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import Adaptive
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.sustain.learner import make_learner
 from htppower.tuning.cost.blocks import Blocks, fits
-from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, distinct_time_outs_us
+from htppower.tuning.cost.curves import distinct_time_outs_us
 from htppower.tuning.cost.exact import ExactTimeOuts
 from htppower.tuning.cost.outcome import Outcomes
 from htppower.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
@@ -103,7 +104,7 @@ class Trial:
         """All time-outs of which one is best, 0 aside; few of them where a raise is later than gaps make up for."""
         if self.exact is not None:
             return self.exact.time_outs_us(self._most_us)
-        found = distinct_time_outs_us(self.workload.periods.gaps_us, self._most_us, LEAST_TIME_OUT_US)[1:]
+        found = distinct_time_outs_us(self.workload.periods.gaps_us, self._most_us, SHORTEST_SUSTAIN_US)[1:]
         return thinned(found, _FEW)
 
     @functools.cached_property
@@ -123,7 +124,7 @@ class Trial:
             return run_stepwise(self.workload, make_learner(sustain))
         if sustain == 0:
             return run_lowered_at_once(self.workload)
-        if self.exact is None or sustain < LEAST_TIME_OUT_US:
+        if self.exact is None or sustain < SHORTEST_SUSTAIN_US:
             return run_stepwise(self.workload, Fixed(sustain))
         return self.exact.run(sustain)
 
@@ -199,7 +200,7 @@ class Trial:
             self._keep(sustain, outcome, run.ends_us - self.workload.asked_us)
 
     def _in_exact(self, sustain: Sustain) -> bool:
-        return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= LEAST_TIME_OUT_US
+        return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= SHORTEST_SUSTAIN_US
 
     def _latencies_us(self, time_out_us: int) -> NDArray[np.int64]:
         if self.exact is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.tuning.cost.curves import LEAST_TIME_OUT_US
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tuning.cost.outcome import union
 from htppower.tuning.cost.stepwise import run_from_cold
 
@@ -44,9 +44,9 @@ class Blocks:
             ValueError: a raise may be late by more than the shortest gap between blocks makes up for.
         """
         if not fits(workload):
-            raise ValueError(f"a raise is {workload.late_us} us late: {LEAST_TIME_OUT_US} us at most")
+            raise ValueError(f"a raise is {workload.late_us} us late: {SHORTEST_SUSTAIN_US} us at most")
         periods = workload.periods
-        long = periods.gaps_us >= LEAST_TIME_OUT_US
+        long = periods.gaps_us >= SHORTEST_SUSTAIN_US
         first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(long) + 1))
         cold = run_from_cold(workload, first, 0)
         last = np.concatenate((first[1:], np.array([periods.count]))) - 1
@@ -111,4 +111,4 @@ class Blocks:
 
 def fits(workload: Workload) -> bool:
     """Return whether the gaps between blocks make up for a raise that is late."""
-    return workload.late_us <= LEAST_TIME_OUT_US
+    return workload.late_us <= SHORTEST_SUSTAIN_US

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-# No timer keeps a shorter time-out under load (rule SUS-1); 0 lowers at once, without a timer.
-LEAST_TIME_OUT_US = 20_000
 
 
 def cost_us(
@@ -76,14 +75,14 @@ class GapCurve:
         within = int(np.searchsorted(self.gaps_us, break_even_us))
         return int(self.sums_us[within]) + (self.gaps_us.size - within) * break_even_us
 
-    def time_outs_us(self, most_us: int, least_us: int = LEAST_TIME_OUT_US) -> NDArray[np.int64]:
+    def time_outs_us(self, most_us: int, least_us: int = SHORTEST_SUSTAIN_US) -> NDArray[np.int64]:
         """Return the time-outs of which one is cheapest, whatever the break-even time: 0, and just beyond each gap.
 
         Between two of them each us costs more and keeps no inference warm.
         """
         return distinct_time_outs_us(self.gaps_us, most_us, least_us)
 
-    def best(self, break_even_us: int, most_us: int, least_us: int = LEAST_TIME_OUT_US) -> tuple[int, int]:
+    def best(self, break_even_us: int, most_us: int, least_us: int = SHORTEST_SUSTAIN_US) -> tuple[int, int]:
         """Return the cheapest of all time-outs, the shortest of those that cost the same, and what it costs."""
         time_outs = self.time_outs_us(most_us, least_us)
         costs = self.cost_us(time_outs, break_even_us)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tuning.cost.alternation import Alternation
-from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, distinct_time_outs_us
+from htppower.tuning.cost.curves import distinct_time_outs_us
 from htppower.tuning.cost.outcome import Outcomes
 from htppower.tuning.cost.stepwise import run_from_cold
 from htppower.tuning.cost.sums import Between, Beyond
@@ -120,8 +121,8 @@ class ExactTimeOuts:
         Each just outlasts a gap, as it is behind a block that was cold, or was not.
         """
         ends = np.concatenate((self._sorted, self.shortened_us[self.order_shortened]))
-        found = distinct_time_outs_us(ends, most_us, LEAST_TIME_OUT_US)
-        return found[found >= LEAST_TIME_OUT_US]
+        found = distinct_time_outs_us(ends, most_us, SHORTEST_SUSTAIN_US)
+        return found[found >= SHORTEST_SUSTAIN_US]
 
     def outcomes(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
         """Return what the session does under each time-out; each is 20 ms or more."""

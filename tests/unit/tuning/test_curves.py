@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, GapCurve
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
+from htppower.tuning.cost.curves import GapCurve
 
 GAPS_US = (0, 5_000, 20_000, 20_000, 90_000, 2_000_000)
 
@@ -30,7 +31,7 @@ def test_the_best_time_out_is_the_best_of_all() -> None:
     curve = GapCurve.of(GAPS_US)
     for break_even_us in (0, 1, 30_000, 100_000, 5_000_000):
         time_out_us, cost = curve.best(break_even_us, 3_000_000)
-        others = (0, *range(LEAST_TIME_OUT_US, 110_000), *range(1_999_990, 2_000_010))
+        others = (0, *range(SHORTEST_SUSTAIN_US, 110_000), *range(1_999_990, 2_000_010))
         assert cost == paid_us(time_out_us, break_even_us) == min(paid_us(each, break_even_us) for each in others)
     assert curve.best(10_000_000, 100_000)[0] == 90_001
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from workloads import any_session, any_timing
 
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tuning.cost import alternation
 from htppower.tuning.cost.alternation import Alternation
 from htppower.tuning.cost.blocks import Blocks
-from htppower.tuning.cost.curves import LEAST_TIME_OUT_US, GapCurve
+from htppower.tuning.cost.curves import GapCurve
 from htppower.tuning.cost.exact import ExactTimeOuts
 from htppower.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tuning.cost.workload import Timing, Workload
@@ -23,7 +24,7 @@ def some_time_outs(exact: ExactTimeOuts, draw: np.random.Generator) -> np.ndarra
     """Return time-outs at every edge, a microsecond beside it, and elsewhere."""
     edges = exact.time_outs_us(10_000_000)
     near = np.concatenate((edges - 1, edges, edges + 1, draw.integers(20_000, 40_000, 5)))
-    return np.unique(near[near >= LEAST_TIME_OUT_US])
+    return np.unique(near[near >= SHORTEST_SUSTAIN_US])
 
 
 @pytest.mark.parametrize("seed", range(60))
