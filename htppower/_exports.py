@@ -1,8 +1,9 @@
-"""Names that a package exports from its modules: each is imported when it is first used."""
+"""Names that a package exports from its modules: each is imported when it is first used, and kept."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ def exported_lazily(package: str, modules: dict[str, tuple[str, ...]]) -> Callab
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(homes[name])
-        return module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        found = module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        # From now on the name is found before this function is asked.
+        vars(sys.modules[package])[name] = found
+        return found
 
     return find

@@ -18,7 +18,7 @@ from simulation import accesses, lines, stand_ins
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simulation.scheduler import Scheduler
 
@@ -44,6 +44,25 @@ def watch() -> None:
     """Note from now on what the package reads and writes, but for the order of events: see ``accesses``."""
     _forks()
     accesses.watch_fields(PACKAGE, (f"{PACKAGE}.event_bus", *WITHOUT_POINTS))
+
+
+def remember() -> None:
+    """Work out once in the process, and not in every run, what follows from a profile and a platform alone."""
+    plans = importlib.import_module(f"{PACKAGE}.plans")
+    for name in ("_refuse_values", "_refuse", "_plan"):
+        setattr(plans, name, _remembering(getattr(plans, name)))
+
+
+def _remembering(function: Callable[..., Any]) -> Callable[..., Any]:
+    made: dict[tuple[object, ...], Any] = {}
+
+    def remembered(*args: Any) -> Any:
+        key = tuple(tuple(each.items()) if isinstance(each, dict) else each for each in args)
+        if key not in made:
+            made[key] = function(*args)
+        return made[key]
+
+    return remembered
 
 
 def _adapt(module: types.ModuleType) -> None:

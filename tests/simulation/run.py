@@ -107,6 +107,7 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     reduced = given.compare or given.preemptions >= REDUCED_FROM
     if reduced:
         binding.watch()
+    binding.remember()
     begun_s = time.monotonic()
     broken = runs = steps = whole = complete = 0
     record = Record(given.record, given.preemptions)
