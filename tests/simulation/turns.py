@@ -48,7 +48,7 @@ class Turns:
 
     def pick_at(self, step: int, task: Task, *, clock: bool) -> Task | None:
         """Return who goes on at a point of a task that could, None where time moves on while that is slow."""
-        ready = self.choices_now()
+        ready = [each for each in self.choices_now() if not each.last]
         self._choices.asked((task, *ready))
         pick = self._choices.pick(step, len(ready), clock=clock, forced=False) if ready or clock else 0
         if not pick:
