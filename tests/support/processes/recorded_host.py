@@ -1,6 +1,6 @@
 """A host whose inferences are recorded, as a process of its own: ``recorded_host.py FILE ENDING``.
 
-It runs some and ends; with ``killed`` it runs them until it is.
+It runs some and ends; with ``killed`` it runs them until it is, or whoever has started it is gone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -29,20 +29,20 @@ def infer(session: Session, count: int) -> None:
             pass
 
 
-def infer_until_killed(path: str) -> NoReturn:
+def infer_until_killed(path: str) -> None:
     """Run inferences on two threads, written all the time to files that are soon full."""
+    parent = os.getppid()
     background_writer.PERIOD_US = 1_000
     controller = VoteController(SimulatedHtp(arch=75))
     controller.record(path, most_bytes=100_000, files=3)
     sessions = [controller.session("burst", owner=f"thread {number}") for number in range(2)]
 
-    def work(session: Session) -> NoReturn:
-        while True:
+    def work(session: Session) -> None:
+        while os.getppid() == parent:
             infer(session, 1)
 
     threading.Thread(target=work, args=(sessions[0],), daemon=True).start()
-    while True:
-        infer(sessions[1], 1)
+    work(sessions[1])
 
 
 def fork_and_infer(controller: VoteController, session: Session) -> None:
