@@ -46,7 +46,10 @@ def _inferences(path: Path) -> list[dict[str, Any]]:
 
 
 def _is_of(path: Path, pid: int) -> bool:
-    return path.exists() and f'"pid":{pid}' in path.read_text(encoding="ascii")
+    try:
+        return f'"pid":{pid}' in path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        return False  # not there yet, or just being replaced
 
 
 @pytest.mark.parametrize(
@@ -79,13 +82,15 @@ def test_a_process_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
     files = [tmp_path / f"trace.json{end}" for end in (".2", ".1", "")]
     for wait_s in (0.0, 0.02):
         process = _started(path, "killed")
-        until(functools.partial(_is_of, files[0], process.pid))
-        other = VoteController(SimulatedHtp(arch=75), handle_sigterm=False)
-        with other, pytest.raises(ValueError, match="another controller"):
-            other.record(path)
-        time.sleep(wait_s)
-        process.kill()
-        process.communicate(timeout=60)
+        try:
+            until(functools.partial(_is_of, files[0], process.pid))
+            other = VoteController(SimulatedHtp(arch=75), handle_sigterm=False)
+            with other, pytest.raises(ValueError, match="another controller"):
+                other.record(path)
+            time.sleep(wait_s)
+        finally:
+            process.kill()
+            process.communicate(timeout=60)
         # As it begins a file it may leave an empty one, or none.
         left = [file for file in files if file.exists() and file.stat().st_size]
         assert len(left) >= 2
