@@ -224,10 +224,10 @@ class Gate:
 
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
+        further = self.sustain.further
+        if further is None:
+            return
         with self.lock:
-            further = self.sustain.further
-            if further is None:
-                return
             if trigger is Trigger.LOWER_FURTHER:
                 further.reached = True
             elif trigger is Trigger.LOWER and not self.sustain.after_deinit:

@@ -198,9 +198,9 @@ class SessionTransitions:
         trigger, source = step.trigger, session.state
         dest = self._table.dest(trigger, source)
         by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
-        deadline_us = session.gate.sustain.deadline_us
+        deadline_us = session.gate.sustain.deadline_us if by_alarm else NO_DEADLINE
         # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for.
-        late_us = self._time.now_us - deadline_us if by_alarm and deadline_us != NO_DEADLINE else None
+        late_us = None if deadline_us == NO_DEADLINE else self._time.now_us - deadline_us
         # Until the state says what was cast, nothing is known: an exception such as Ctrl-C may come at any time.
         session.casting = True
         outcome = self._executor.run(session, step.votes, in_time=trigger in _IN_TIME)
@@ -243,7 +243,7 @@ class SessionTransitions:
 
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""
-        if session.plan.raised:
+        if session.gate.plan.raised:
             begun = session.gate.begun
             inferences = begun - session.history.saves_told
             if inferences:

@@ -104,7 +104,7 @@ class Stepper:
         for _ in range(MOST_STEPS):
             if session.casting or session.epoch != self._registry.epoch:
                 self._take_in_losses(session, cause)
-            plan, closing = session.plan, session.gate.closing
+            plan, closing = session.gate.plan, session.gate.closing
             step = self._next_step(session, plan, cast, close_now=bool(failures))
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.raised:
@@ -237,7 +237,7 @@ class Stepper:
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
         """Return whether a session's plan is that of its own profile, of which nothing takes the place."""
-        plan = session.plan
+        plan = session.gate.plan
         replaced = session.holds or self._registry.caps or session.decided_by
         return plan.profile is session.own and plan.missing == len(self._planner.missing) and not replaced
 

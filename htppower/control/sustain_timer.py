@@ -97,7 +97,7 @@ class SustainTimer:
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
         deadline_us = self.ended_ns // 1000 + self.us
-        ahead = self.ahead
+        ahead = None if self.watch is None else self.watch.ahead
         return deadline_us if ahead is None else max(deadline_us, ahead.until_us)
 
     @deadline_us.setter
@@ -120,8 +120,7 @@ class SustainTimer:
     @property
     def expected(self) -> bool:
         """Whether votes are up until the deadline for an inference that is predicted to begin."""
-        ahead = self.ahead
-        return ahead is not None and ahead.until_us > 0
+        return self.watch is not None and self.watch.ahead is not None and self.watch.ahead.until_us > 0
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on; the deadline stays."""
