@@ -19,6 +19,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.ledger import Carried
     from htppower.control.native_calls import NativeCalls
     from htppower.control.power_config_ids import PowerConfigIds
     from htppower.control.process_settings import ProcessSettings
@@ -107,8 +108,10 @@ class Executor:
         """
         try:
             if session is not None and session.ledgers:
-                core_id = next(iter(session.ledgers))
-                self._cast_settings(functools.partial(self._set, session, core_id, NOTHING), wait=wait)
+                core_id, ledger = next(iter(session.ledgers.items()))
+                self._cast_settings(
+                    lambda settings: self._set(session, core_id, ledger.carrying(NOTHING), settings), wait=wait
+                )
             elif self._settings.difference():
                 self._cast_on_a_new_id(wait=wait)
         except VoteRejected as error:
@@ -150,7 +153,7 @@ class Executor:
                 if error.code in LINK_LOST:
                     raise
                 first = first or without_frames(error)
-        if first is None and asks and self._settings.difference():
+        if first is None and asks and self._settings.difference() is not NOTHING:
             # Where another session was just casting them.
             first = self.cast_settings(session, wait=in_time)
         if first is not None:
@@ -173,13 +176,14 @@ class Executor:
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         ledger, missing = session.ledgers[core_id], list(self._missing)
-        own = ledger.difference(votes.where_absent(*missing) if missing else votes)
-        if asks and self._settings.difference() and self._sent_with_settings(session, core_id, own):
+        own = ledger.carrying_difference(votes.where_absent(*missing) if missing else votes)
+        differs = asks and self._settings.difference() is not NOTHING
+        if differs and self._sent_with_settings(session, core_id, own):
             return
-        if own:
+        if own.votes is not NOTHING:
             self._set(session, core_id, own, NOTHING)
 
-    def _sent_with_settings(self, session: SessionRecord, core_id: int, own: VoteSet) -> bool:
+    def _sent_with_settings(self, session: SessionRecord, core_id: int, own: Carried) -> bool:
         """Send votes with the settings of the process; return False where another thread is just casting these."""
         sent = False
 
@@ -193,17 +197,16 @@ class Executor:
         run_if_free(self._settings.turn, send)
         return sent
 
-    def _set(self, session: SessionRecord, core_id: int, own: VoteSet, settings: VoteSet) -> None:
+    def _set(self, session: SessionRecord, core_id: int, own: Carried, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""
         ledger = session.ledgers[core_id]
         power_config_id = ledger.power_config_id
-        votes = own if settings is NOTHING else merged(own, settings)
-        carried = ledger.carrying(own)
-        if carried.refused:
+        votes = own.votes if settings is NOTHING else merged(own.votes, settings)
+        if own.refused:
             # Before the library does.
             raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
-        ledger.now = carried.during
-        since = self._settings.sending(settings) if settings is not NOTHING and settings else None
+        ledger.now = own.during
+        since = None if settings is NOTHING else self._settings.sending(settings)
         try:
             self._calls.set(session, power_config_id, votes)
         except VoteRejected as error:
@@ -216,7 +219,7 @@ class Executor:
         else:
             if session.doubted or session.refused:
                 session.trust_id(core_id)
-            ledger.now = carried.after
+            ledger.now = own.after
             if since is not None:
                 self._settings.sent(settings, since)
 
@@ -252,8 +255,9 @@ class Executor:
 
     def _set_in_part(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
         """Make a call with what was part of one that failed."""
-        settings = votes.without(*(option for option in votes.options if option not in PROCESS_WIDE))
-        self._set(session, core_id, votes.without(*PROCESS_WIDE), settings)
+        settings = votes.without(*(option for option in votes.options if option not in PROCESS_WIDE)) or NOTHING
+        own = session.ledgers[core_id].carrying(votes.without(*PROCESS_WIDE))
+        self._set(session, core_id, own, settings)
 
     def _give_back(self, session: SessionRecord) -> Outcome:
         """Give back the settings of the process, destroy the ids.

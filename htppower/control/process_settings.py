@@ -54,8 +54,6 @@ class ProcessSettings:
         # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
         # twice: what an exception has interrupted is put right by doing it again.
         self._wishes: dict[VoteSet, set[int]] = {}
-        # What the wishes of all come to, with how often they had changed when that was found.
-        self._wanted = (-1, NOTHING)
         # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
         self._share(SharedBackend() if shared is None else shared)
@@ -90,11 +88,11 @@ class ProcessSettings:
         with self._lock:
             try:
                 asked = self._take_out(number, wish)
-                if wish:
+                if wish is not NOTHING:
                     self._wishes.setdefault(wish, set()).add(number)
             finally:
                 self._shared.changes += 1
-        return bool(wish) or asked
+        return wish is not NOTHING or asked
 
     def _take_out(self, number: int, wish: VoteSet) -> bool:
         """Take a session out of the wishes but for one; return whether it was in any. The lock is held."""
@@ -111,7 +109,7 @@ class ProcessSettings:
         """Return whether a session asks for just what its votes say."""
         wish = _of_the_process(votes)
         with self._lock:
-            return self._wishes_of(number) == ([wish] if wish else [])
+            return self._wishes_of(number) == ([] if wish is NOTHING else [wish])
 
     def _wishes_of(self, number: int) -> list[VoteSet]:
         return [wish for wish, numbers in self._wishes.items() if number in numbers]
@@ -123,23 +121,18 @@ class ProcessSettings:
             return tuple(sorted(itertools.chain.from_iterable(asking)))
 
     def difference(self) -> VoteSet:
-        """Return what must be sent, on any id, so that the settings that are wanted are in force."""
-        found, shared = self._found, self._shared
-        if (
-            found is None
-            or found[0] is not self._ledger.now
-            or found[1] != shared.changes
-            or found[2] != len(self._missing)
-        ):
-            with self._lock:
-                missing, now, changes = list(self._missing), self._ledger.now, shared.changes
-                if self._wanted[0] != changes:
-                    self._wanted = (changes, _aggregated(self._asked_by_all()))
-                difference = self._ledger.difference(self._wanted[1])
-                if missing:
-                    difference = difference.without(*missing)
-                self._found = found = (now, changes, len(missing), difference)
-        return found[3]
+        """Return what must be sent, on any id, so that the settings that are wanted are in force: see ``Ledger``."""
+        if self._found is not None:
+            now, changes, missing, difference = self._found
+            if now is self._ledger.now and changes == self._shared.changes and missing == len(self._missing):
+                return difference
+        with self._lock:
+            now, changes, absent = self._ledger.now, self._shared.changes, list(self._missing)
+            difference = self._ledger.difference(_aggregated(self._asked_by_all()))
+            if absent:
+                difference = difference.without(*absent) or NOTHING
+            self._found = (now, changes, len(absent), difference)
+            return difference
 
     def _asked_by_all(self) -> tuple[VoteSet, ...]:
         # One that nobody has is left where an interrupt came.
@@ -227,8 +220,8 @@ def _named(member: Member) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _of_the_process(votes: VoteSet) -> VoteSet:
-    """Return what a vote set asks of the process: the same object for what is equal."""
-    return _first_equal(votes.without(*OF_AN_ID))
+    """Return what a vote set asks of the process: the same object for what is equal, ``NOTHING`` for nothing."""
+    return _first_equal(votes.without(*OF_AN_ID)) or NOTHING
 
 
 @functools.lru_cache(maxsize=256)

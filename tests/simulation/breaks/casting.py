@@ -128,7 +128,7 @@ CASTING = (
     Mutation(
         "a raise does not look again at the settings that another was casting",
         "executor.py",
-        "if first is None and asks and self._settings.difference():",
+        "if first is None and asks and self._settings.difference() is not NOTHING:",
         "if False:",
     ),
 )

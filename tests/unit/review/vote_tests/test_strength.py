@@ -91,7 +91,8 @@ def everything_is_sent(patch: Patch) -> None:
     def send(self: Executor, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         del asks
         votes = votes.where_absent(*self._missing)
-        own = with_all(session.ledgers[core_id].difference(votes), votes.without(*PROCESS_WIDE))
+        ledger = session.ledgers[core_id]
+        own = ledger.carrying(with_all(ledger.difference(votes), votes.without(*PROCESS_WIDE)))
         self._set(
             session, core_id, own, with_all(self._settings.difference(), _aggregated(tuple(self._settings._wishes)))
         )
@@ -207,7 +208,10 @@ def _nothing_remembered() -> Iterator[None]:
 
 
 def _forget_computed() -> None:
-    for computed in (ledger._difference, ledger._sending, ledger._sent):
+    for computed in (
+        *(ledger._difference, ledger._sending, ledger._sent),
+        *(ledger._carrying, ledger._carrying_difference),
+    ):
         computed.cache_clear()
 
 
