@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -32,9 +32,8 @@ _NO_TICKETS: frozenset[weakref.ref[Any]] = frozenset()
 _PLACES = {state: place for place, state in enumerate(State)}
 
 
-@attrs.frozen(weakref_slot=False)
-class LastCall:
-    """A session's last native call.
+class LastCall(NamedTuple):
+    """A session's last native call. A tuple, since each call makes one: it takes half the time (measured).
 
     Attributes:
         time_us: when it returned, by the controller's clock.
@@ -49,8 +48,6 @@ class LastCall:
     power_config_id: int | None
     code: int
     duration_us: int
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -210,7 +207,7 @@ class SessionRecord:
 
     @property
     def plan(self) -> Plan:
-        """What it casts on this platform."""
+        """What it casts on this platform; the way of a raise reads it off the gate, which saves a call each time."""
         return self.gate.plan
 
     @property
