@@ -297,7 +297,8 @@ class Gate:
             return self.closing or self.sustain.arm(self, cause)
 
     def _found_up(self, *, busy: bool) -> int:
-        return 0 if self.sustain.ahead is None else self.sustain.ahead.found_up(busy=busy)
+        ahead = None if self.sustain.watch is None else self.sustain.watch.ahead
+        return 0 if ahead is None else ahead.found_up(busy=busy)
 
     def _is_busy(self) -> bool:
         return len(self.idle) < self.made or bool(self.preparing)

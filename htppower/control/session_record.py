@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
 _NO_CORES: frozenset[int] = frozenset()
 _NO_TICKETS: frozenset[weakref.ref[Any]] = frozenset()
-_PLACES = {state: place for place, state in enumerate(State)}
+_NONE_LEFT: Mapping[State, int] = MappingProxyType({})
 
 
 class LastCall(NamedTuple):
@@ -72,8 +73,8 @@ class History:
     Attributes:
         since_us: when it came into the state that it is in.
         cause: why it did; None for one that has not changed its state yet.
-        lasted_us: how long it was in each state before, all stays together, in the order of the states; None for one
-            that it has not left yet.
+        lasted_us: how long it was in each state that it has left, all stays together. It is replaced, and never
+            changed.
         calls: how many native calls were made for it.
         last_call, last_error: the latest of them, and the latest that failed.
         saves_told: how many of the session's inferences that made no call have been told of.
@@ -82,7 +83,7 @@ class History:
 
     since_us: int
     cause: Cause | None = None
-    lasted_us: tuple[int | None, ...] = (None,) * len(State)
+    lasted_us: Mapping[State, int] = _NONE_LEFT
     calls: int = 0
     last_call: LastCall | None = None
     last_error: LastError | None = None
@@ -102,8 +103,8 @@ class History:
         if source is dest:
             return 0
         stayed_us = now_us - self.since_us
-        place, before = _PLACES[source], self.lasted_us
-        self.lasted_us = (*before[:place], (before[place] or 0) + stayed_us, *before[place + 1 :])
+        before = self.lasted_us
+        self.lasted_us = {**before, source: before.get(source, 0) + stayed_us}
         self.since_us = now_us
         return stayed_us
 
@@ -114,13 +115,8 @@ class History:
 
     def time_in(self, state: State, now_us: int) -> dict[State, int]:
         """Return how long the session has been in each state up to now."""
-        found = {
-            each: before or 0
-            for each, before in zip(_PLACES, self.lasted_us)  # noqa: B905 - strict takes longer, for each session
-            if before is not None or each is state
-        }
-        found[state] += now_us - self.since_us
-        return found
+        before = self.lasted_us
+        return {**before, state: before.get(state, 0) + now_us - self.since_us}
 
 
 class SessionRecord:

@@ -10,6 +10,7 @@ import attrs
 from htppower._version import __version__
 from htppower.control.status.json_form import FORMAT
 from htppower.control.status.process_identity import place, started
+from htppower.events import State
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native_codes import code_name
 
@@ -127,7 +128,9 @@ def _session(session: SessionStatus) -> dict[str, Any]:
         },
         "calls_sent": session.calls_sent,
         "calls_saved": session.calls_saved,
-        "time_in_state_us": {state.value: time_us for state, time_us in session.time_in_state_us.items()},
+        "time_in_state_us": {
+            state.value: session.time_in_state_us[state] for state in State if state in session.time_in_state_us
+        },
         "learnt": None if session.learnt is None else attrs.asdict(session.learnt),
         "learnt_further": None if session.learnt_further is None else attrs.asdict(session.learnt_further),
     }
