@@ -133,8 +133,7 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            sustain = self.sustain
-            return Use(self.closing, self._is_busy(), sustain.deadline_us, sustain.after_deinit, sustain.expected)
+            return Use(self.closing, self._is_busy(), *self.sustain.ends())
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""

@@ -109,7 +109,10 @@ class SustainTimer:
 
     @property
     def ahead(self) -> RaiseAhead | None:
-        """What raises votes ahead of a predicted begin, None where nothing does."""
+        """What raises votes ahead of a predicted begin, None where nothing does.
+
+        What is asked at each transition reads it off ``watch``: a property takes longer than what it is asked for.
+        """
         return None if self.watch is None else self.watch.ahead
 
     @property
@@ -117,10 +120,10 @@ class SustainTimer:
         """Whether a DE-INIT was the last phase to end."""
         return self._deinit_ns == self.ended_ns
 
-    @property
-    def expected(self) -> bool:
-        """Whether votes are up until the deadline for an inference that is predicted to begin."""
-        return self.watch is not None and self.watch.ahead is not None and self.watch.ahead.until_us > 0
+    def ends(self) -> tuple[int, bool, bool]:
+        """Return the deadline, whether a DE-INIT has set it, and whether votes are up for a predicted inference."""
+        ahead = None if self.watch is None else self.watch.ahead
+        return self.deadline_us, self._deinit_ns == self.ended_ns, ahead is not None and ahead.until_us > 0
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on; the deadline stays."""
