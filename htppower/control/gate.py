@@ -219,7 +219,7 @@ class Gate:
                 return False
             if plan.lowering is Lowering.BACKGROUND and self.arm(Cause.INFERENCE_ENDED):
                 return False
-            return bool(plan.raised) or not self.open
+            return plan.casts or not self.open
 
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""

@@ -77,7 +77,7 @@ class Opener:
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
         """Create a session's ids and take it in; return False where the DSP has just restarted, to try again."""
         with session.turn:
-            error = self._create_ids(session) if session.plan.raised else None
+            error = self._create_ids(session) if session.plan.casts else None
             if again and self._stepper.restarted(error):
                 return False
             with self._registry.lock:
@@ -89,7 +89,7 @@ class Opener:
             ids = tuple(session.power_config_ids.values())
             self._events.tell(SessionOpened, session, power_config_ids=ids)
             self._transitions.tell_degradations(session, ())
-            if not session.plan.raised:
+            if not session.plan.casts:
                 session.gate.set_open()
             elif error is not None:
                 self._transitions.lose(session, error, Cause.SESSION_OPENED)

@@ -33,6 +33,7 @@ class Plan:
     Attributes:
         profile: the profile.
         raised: its votes, as far as the platform has them; empty for one without votes.
+        casts: whether there are any: asked often, and quicker to ask than a vote set.
         lowered: the votes of its power state, likewise.
         after_deinit: those of the power state in which DE-INIT ends.
         after_init_us: how long votes stay up after INIT.
@@ -57,6 +58,11 @@ class Plan:
     then_after_us: Sustain
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
+    casts: bool = attrs.field(init=False, eq=False, repr=False)
+
+    @casts.default
+    def _(self) -> bool:
+        return bool(self.raised)
 
     __repr__ = field_repr
 

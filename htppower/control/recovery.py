@@ -267,7 +267,7 @@ class Recovery:
         self._settings.forget()
         for session in self._by_urgency(self._registry.sessions.values()):
             # One that is to give its ids back, or has none left, may have been left alone while the DSP was dead.
-            if session.plan.raised or session.ledgers or session.state is State.UNKNOWN:
+            if session.plan.casts or session.ledgers or session.state is State.UNKNOWN:
                 session.gate.shut()
                 self._queue.setdefault(session, cause)
                 self._lacking[session] = None
@@ -279,7 +279,7 @@ class Recovery:
         """Return whether a session lacks votes since the link was lost."""
         epoch = self._registry.epoch
         return any(
-            each.plan.raised and (each.epoch != epoch or each.casting or each.state is State.UNKNOWN)
+            each.plan.casts and (each.epoch != epoch or each.casting or each.state is State.UNKNOWN)
             for each in self._registry.sessions.values()
         )
 

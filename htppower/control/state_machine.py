@@ -144,7 +144,7 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
         return state
     if use.closing:
         return State.LOWERED if state in (State.RAISED, State.UNKNOWN) and has_ids else State.DESTROYED
-    if not plan.raised:
+    if not plan.casts:
         return State.UNVOTED
     if state is State.UNVOTED and not use.busy:
         return state
@@ -179,7 +179,7 @@ def next_step(
         return Step(Trigger.LOWER, votes)
     if target is State.UNVOTED:
         given_back = state is State.UNVOTED and not has_ids
-        return None if plan.raised or given_back else Step(Trigger.RELEASE)
+        return None if plan.casts or given_back else Step(Trigger.RELEASE)
     return None if state is State.DESTROYED else Step(Trigger.DESTROY)
 
 
@@ -243,7 +243,7 @@ class SessionTransitions:
 
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""
-        if session.gate.plan.raised:
+        if session.gate.plan.casts:
             begun = session.gate.begun
             inferences = begun - session.history.saves_told
             if inferences:

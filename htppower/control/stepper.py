@@ -107,7 +107,7 @@ class Stepper:
             plan, closing = session.gate.plan, session.gate.closing
             step = self._next_step(session, plan, cast, close_now=bool(failures))
             if step is None:
-                if session.epoch == self._registry.epoch or not plan.raised:
+                if session.epoch == self._registry.epoch or not plan.casts:
                     self._note_done(session)
                     return error
                 # The link was lost while its gate was opened.
@@ -115,7 +115,7 @@ class Stepper:
                 continue
             if not self._recovery.calm and self._recovery.puts_off(cause) and not closing:
                 self._recovery.lacks(session)
-                return self._recovery.error if plan.raised else None
+                return self._recovery.error if plan.casts else None
             outcome = self._transitions.make(session, step, cause, phase)
             for _, failed in outcome.not_given_back:
                 failures.append(failed)
@@ -191,7 +191,7 @@ class Stepper:
             and session.state is target is State.LOWERED
             and gate.relax_further(),
         )
-        if step is None and (target is State.RAISED or not plan.raised) and not gate.open:
+        if step is None and (target is State.RAISED or not plan.casts) and not gate.open:
             gate.set_open()
         return step
 
@@ -250,6 +250,6 @@ class Stepper:
         session.forget()
         self._settings.forget()
         session.gate.shut()
-        if not session.plan.raised:
+        if not session.plan.casts:
             session.gate.set_open()
         session.inits = ended

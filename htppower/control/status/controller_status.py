@@ -216,7 +216,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     votes = {ledger.power_config_id: ledger.now.known for ledger in session.ledgers.values()}
     gate, history, plan, state = session.gate, session.history, session.plan, session.state
     in_flight, begun, sustained_until_us = gate.counts()
-    saves = history.saves + (begun - history.saves_told if plan.raised else 0)
+    saves = history.saves + (begun - history.saves_told if plan.casts else 0)
     # In the order of the fields: by their names it takes 1.6 times as long.
     return SessionStatus(
         session.number,

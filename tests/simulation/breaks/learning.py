@@ -119,8 +119,8 @@ LEARNING = (
     Mutation(
         "the gate is opened after a lowering that may relax further",
         "stepper.py",
-        "if step is None and (target is State.RAISED or not plan.raised) and not gate.open:",
-        "if step is None and (target is State.RAISED or not plan.raised or gate.sustain.further) and not gate.open:",
+        "if step is None and (target is State.RAISED or not plan.casts) and not gate.open:",
+        "if step is None and (target is State.RAISED or not plan.casts or gate.sustain.further) and not gate.open:",
         Drawn.LEARNING,
     ),
 )
