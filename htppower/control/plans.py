@@ -14,6 +14,7 @@ from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.field_repr import field_repr
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
+from htppower.votes.vote_set import first_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -165,7 +166,8 @@ def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Optio
     absent = [
         option for option in VOTE_OPTIONS if option in missing or (platform is not None and not platform.has(option))
     ]
-    return votes.where_absent(*absent) if absent else votes
+    # Sessions of several controllers, and profiles that are loaded twice, look up the same objects in the ledgers.
+    return first_equal(votes.where_absent(*absent) if absent else votes)
 
 
 def _refuse_values(profile: Profile) -> None:

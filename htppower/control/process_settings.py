@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from htppower.control.ledger import NOTHING, OF_AN_ID, InForce
 from htppower.control.shared_backend import SharedBackend
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
-from htppower.votes.vote_set import VoteSet
+from htppower.votes.vote_set import VoteSet, first_equal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -221,18 +221,14 @@ def _named(member: Member) -> str:
 @functools.lru_cache(maxsize=256)
 def _of_the_process(votes: VoteSet) -> VoteSet:
     """Return what a vote set asks of the process: the same object for what is equal, ``NOTHING`` for nothing."""
-    return _first_equal(votes.without(*OF_AN_ID)) or NOTHING
-
-
-@functools.lru_cache(maxsize=256)
-def _first_equal(votes: VoteSet) -> VoteSet:
-    return votes
+    return first_equal(votes.without(*OF_AN_ID)) or NOTHING
 
 
 @functools.lru_cache(maxsize=256)
 def _aggregated(wishes: tuple[VoteSet, ...]) -> VoteSet:
     asked = {option: [wish.get(option) for wish in wishes if option in wish.options] for option in PROCESS_WIDE}
-    return VoteSet.of({option: VOTE_OPTIONS[option].aggregate(values) for option, values in asked.items() if values})  # type: ignore[misc]
+    found = {option: VOTE_OPTIONS[option].aggregate(values) for option, values in asked.items() if values}  # type: ignore[misc]
+    return first_equal(VoteSet.of(found))
 
 
 @functools.lru_cache(maxsize=256)

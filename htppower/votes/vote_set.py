@@ -128,6 +128,12 @@ class VoteSet:
 
 
 @functools.lru_cache(maxsize=256)
+def first_equal(votes: VoteSet) -> VoteSet:
+    """Return the first of all that are equal: what is looked up by the same object is not compared vote by vote."""
+    return votes
+
+
+@functools.lru_cache(maxsize=256)
 def _native(votes: VoteSet, power_config_id: int) -> "tuple[NativeConfig, ...]":
     from htppower.votes.native import native_config  # noqa: PLC0415 - most commands cast nothing
 

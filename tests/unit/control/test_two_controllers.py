@@ -13,12 +13,13 @@ import pytest
 from bench import MAX_CORNER, Bench, voting
 from hanging import HangingHtp
 
-from htppower import State, VoteController
+from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.shared_backend import SHARED_BACKENDS
 from htppower.testing import VirtualTime
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
+from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,30 @@ def other(bench: Bench) -> Iterator[VoteController]:
     made = second_on(bench)
     yield made
     made.close()
+
+
+def test_a_profile_that_is_loaded_twice_is_looked_up_as_one(
+    bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known of votes is found by the same object: no raise and no lowering compares votes one by one."""
+    sessions = [controller.session(load_profile("balanced")) for controller in (bench.controller, other)]
+    _infer_twice(sessions)
+    compared: list[VoteSet] = []
+    equal = VoteSet.__eq__
+
+    def compare(votes: VoteSet, with_these: object) -> bool:
+        compared.append(votes)
+        return equal(votes, with_these)
+
+    monkeypatch.setattr(VoteSet, "__eq__", compare)
+    _infer_twice(sessions)
+    assert not compared
+
+
+def _infer_twice(sessions: list[Session]) -> None:
+    for session in sessions * 2:
+        with session.inference():
+            assert session.state is State.RAISED
 
 
 def polling_us(bench: Bench) -> int:
