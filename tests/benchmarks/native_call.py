@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 from figures import Figure
-from hot_path import paired, time_inferences
+from hot_path import quickest, time_inferences
 from transitions import Machine
 
 from htppower import VoteController, load_profile
@@ -30,7 +30,7 @@ SOC_MODEL = 57
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Measure on the library that is found; nothing where there is none."""
-    rounds, pairs = (2000, 5) if smoke else (20_000, 25)
+    rounds, pairs = 500, 60 if smoke else 1000
     try:
         with kept_off_stdout():
             backend = QnnHtp(os.environ.get("HTPPOWER_QNN_LIBRARY"), SOC_MODEL)
@@ -45,11 +45,11 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     fresh = [attrs.evolve(votes) for _ in range(rounds) for votes in own]
     for what, votes in (("the same vote sets", own), ("equal vote sets", fresh)):
         bare = _bare(backend, made, own, rounds)
-        vote_s, bare_s, ratio = paired(_through(backend, made, votes, rounds), bare, pairs)
+        vote_s, bare_s, ratio = quickest(_through(backend, made, votes, rounds), bare, pairs)
         detail = f"{vote_s * 1e6:.2f} us, bare {bare_s * 1e6:.2f} us, {backend.describe().versions[0][1]}"
         yield Figure(f"{what} through the backend / bare ctypes call", ratio, BUDGET, "x", detail)
     backend.destroy_power_config_id(made)
-    yield _through_the_controller(backend, rounds // 10, pairs)
+    yield _through_the_controller(backend, 25, 2 * pairs)
     with kept_off_stdout():
         backend.close()
 
@@ -90,7 +90,7 @@ def _through_the_controller(backend: QnnHtp, rounds: int, pairs: int) -> Figure:
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session(balanced)
         time_inferences(session, rounds)
-        ours, bare, ratio = paired(
+        ours, bare, ratio = quickest(
             lambda: time_inferences(session, rounds), lambda: 2 * (_bare_trigger(rounds) + calls()), pairs
         )
     backend.destroy_power_config_id(made)

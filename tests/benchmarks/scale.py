@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 from figures import Figure
-from hot_path import paired, time_inferences
+from hot_path import quickest, time_inferences
 
 from htppower import Session, VoteController, load_profile
 from htppower.backends import SimulatedHtp
@@ -29,20 +29,20 @@ def _open(controller: VoteController, name: str, count: int, sustain_us: int | N
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the ratios of many sessions to one, and what a session weighs."""
-    many, rounds, pairs = (500, 500, 3) if smoke else (10_000, 10_000, 15)
+    many, pairs = (500, 60) if smoke else (10_000, 400)
     with (
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as alone,
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as crowded,
     ):
         _open(crowded, "burst", many)
         for name, what, count in (
-            ("burst", "inside a window", rounds),
-            ("high_performance", "isolated (raise and lower)", max(rounds // 50, 20)),
+            ("burst", "inside a window", 500),
+            ("high_performance", "isolated (raise and lower)", 20),
         ):
             (one,), (other,) = _open(alone, name, 1), _open(crowded, name, 1)
             time_inferences(one, 10)
             time_inferences(other, 10)
-            _, _, ratio = paired(
+            _, _, ratio = quickest(
                 lambda: time_inferences(other, count),  # noqa: B023 - used within this round
                 lambda: time_inferences(one, count),  # noqa: B023
                 pairs,
