@@ -65,7 +65,7 @@ def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield what a raise, a lowering, ``status`` and an inference beside ``status`` wait for."""
-    rounds, pairs = (10, 1) if smoke else (60, 5)
+    rounds, pairs = (10, 4) if smoke else (60, 5)
     backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
     with VoteController(backend, handle_sigterm=False) as controller:
         # The settings of the process are in force: who needs one that is just being cast waits for that call.
