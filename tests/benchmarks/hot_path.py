@@ -96,14 +96,14 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         time_inferences(isolated, 100)
         each = (len(recorder.calls) - before) / 100
         yield Figure("native calls for an isolated inference", each, 2, "calls", "raise, lower")
-    yield _in_virtual_time(50 if smoke else 1000)
+    yield _in_virtual_time(200 if smoke else 2000)
 
 
-def _in_virtual_time(rounds: int) -> Figure:
+def _in_virtual_time(times: int) -> Figure:
     """Return what a dry run, a simulation or a test of a host pays for an isolated inference."""
     with VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False) as controller:
         session = controller.session("balanced")
         time_inferences(session, 100)
-        each_us = min(time_inferences(session, rounds) for _ in range(5)) * 1e6
+        each_us = min(time_inferences(session, 20) for _ in range(times)) * 1e6
     detail = f"{1e6 / each_us:.0f} a second"
     return Figure("isolated inference in virtual time, simulated HTP", each_us, 100, "us", detail)

@@ -29,7 +29,7 @@ def _open(controller: VoteController, name: str, count: int, sustain_us: int | N
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the ratios of many sessions to one, and what a session weighs."""
-    many, pairs = (500, 60) if smoke else (10_000, 400)
+    many, pairs = (500, 300) if smoke else (10_000, 600)
     with (
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as alone,
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as crowded,
