@@ -15,7 +15,8 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import DEVICES, RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.profile import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_document, read_regular_file
+from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, read_regular_file
+from htppower.profiles.top_keys import NoMapping, top_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -146,9 +147,10 @@ def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
 
     A file that can't be read counts as a profile; reading it then says what is wrong.
     """
-    keys = _keys(path, given)
     folder = folder_name(path)
-    if keys >= _OF_TESTS or (folder == "tests" and keys & _OF_TESTS):
+    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make it one
+    keys = _keys(path, given, of_tests)
+    if len(keys & _OF_TESTS) >= of_tests:
         return Kind.TEST
     if folder == "states" or ("state" in keys and "profile" not in keys):
         return Kind.STATE
@@ -231,11 +233,11 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     return Folders((shipped, home, *named))
 
 
-def _keys(path: FilePath, given: bytes | None) -> set[str]:
+def _keys(path: FilePath, given: bytes | None, of_tests: int) -> set[str]:
     """Return the keys at the top of a file.
 
     Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
-    out, the file is parsed.
+    out, the file is parsed: until it has so many keys ``of_tests`` that it is one.
     """
     try:
         data = (read_regular_file(path) if given is None else given)[:LARGEST_FILE_BYTES]
@@ -245,8 +247,15 @@ def _keys(path: FilePath, given: bytes | None) -> set[str]:
     keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
     if keys - _OF_DEVICES and not keys & _OF_TESTS:
         return keys
-    document = read_document(path, given=given)
-    return set(document.tree) if isinstance(document.tree, dict) else keys or set(KEYS)
+    parsed: set[str] = set()
+    try:
+        for key in top_keys(text):
+            parsed.add(key)
+            if len(parsed & _OF_TESTS) >= of_tests:
+                break
+    except NoMapping:
+        return keys or set(KEYS)
+    return parsed
 
 
 def _files(path: FilePath, *, extensions: bool = False) -> Iterator[FilePath]:

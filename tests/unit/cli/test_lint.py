@@ -59,6 +59,21 @@ def test_tests_beside_the_profiles_are_no_profiles(command: Command, tmp_path: P
     assert command.run("lint", str(tmp_path)).exit_code == 1
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "profile: mine\nsummary: |\n  one\ntest: x\nvotes: unset\nrelax: unset\n",
+        "profile: mine\nsummary: 'a\ntest: b\ncases: c'\nvotes: unset\nrelax: unset\n",
+    ],
+)
+def test_no_key_of_a_test_hides_a_profile(command: Command, tmp_path: Path, hidden: str) -> None:
+    """A profile with one key of a test, or with such keys in a text, is linted."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(hidden)
+    done = command.run("lint", str(tmp_path))
+    assert "1 file" in done.stdout
+
+
 def test_exit_codes(command: Command, tmp_path: Path) -> None:
     """0 without findings and with warnings only, 1 with errors or, strictly, warnings, 2 where it can't be run."""
     clean, warned = write(tmp_path, CLEAN), write(tmp_path / "a", WARNED)
