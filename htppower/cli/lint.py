@@ -19,7 +19,8 @@ from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
 from htppower.review.lint.formats import NAMES, render
-from htppower.review.lint.run import STDIN, lint
+from htppower.review.lint.profile_findings import STDIN
+from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -118,6 +118,7 @@ def find_sources(
         raise ProfileError(problems)
     patterns = tuple(exclude)
     sources, left_out = [], []
+    read = set()
     for real, file in sorted({**below, **named}.items(), key=lambda pair: str(pair[1])):
         if patterns and _matches(file, patterns):
             below.pop(real, None)
@@ -129,7 +130,7 @@ def find_sources(
             left_out.append(file)
         elif kind is not Kind.TEST:
             sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
-    read = {os.path.realpath(source.path) for source in sources}
+            read.add(real)
     # A folder of which all is left out on purpose is not the wrong folder.
     empty = [folder for folder, files in folders.items() if not files & read and not files - set(below)]
     return Found(tuple(sources), tuple(left_out), tuple(empty))

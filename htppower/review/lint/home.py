@@ -56,7 +56,7 @@ class Home:
     @functools.cached_property
     def used_states(self) -> frozenset[str]:
         """The files of the power states to which a profile here relaxes."""
-        used = (state.file.path for each in self.profiles for state in each.states.values())
+        used = {state.file.path for each in self.profiles for state in each.states.values()}
         return frozenset(map(os.path.realpath, used))
 
     @functools.cached_property

@@ -18,7 +18,7 @@ from htppower.review.durations import parse_duration
 from htppower.review.file_selection import JSON
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, comment_at
-from htppower.review.lint.run import STDIN
+from htppower.review.lint.profile_findings import STDIN
 from htppower.rules.rule import Family
 
 if TYPE_CHECKING:

@@ -140,7 +140,7 @@ def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
 def hidden(source: Source, first_of_name: Mapping[str, FilePath]) -> Iterator[Finding]:
     """REV-7; ``first_of_name`` is the file to which each name leads."""
     first = first_of_name.get(source.path.stem)
-    if first is not None and os.path.realpath(first) != os.path.realpath(source.path):
+    if first not in (None, source.path) and os.path.realpath(first) != os.path.realpath(source.path):
         message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
         yield Finding("REV-7", ("profile",), message, "give the file and the profile a name of their own")
 
