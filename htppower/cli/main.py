@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower._version import __version__
+from htppower.cli.commands import COMMANDS, SECTIONS
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.cli.help import WIDEST, Context, write_commands, write_example
 from htppower.cli.terminal import echo
@@ -18,42 +19,12 @@ from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.review.layout import terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-# The commands, in the sections in which help shows them.
-_SECTIONS = {
-    "See profiles": {
-        "list": "htppower.cli.list",
-        "show": "htppower.cli.show",
-        "explain": "htppower.cli.explain",
-    },
-    "Run under a profile": {
-        "profile": "htppower.cli.profile.command",
-        "status": "htppower.cli.status.command",
-        "doctor": "htppower.cli.doctor.command",
-    },
-    "Review profiles": {
-        "lint": "htppower.cli.lint",
-        "diff": "htppower.cli.diff",
-        "test": "htppower.cli.test",
-    },
-    "Measure": {
-        "advise": "htppower.cli.advise",
-        "calibrate": "htppower.cli.calibrate",
-        "trace": "htppower.cli.trace",
-        "tune": "htppower.cli.tune",
-    },
-    "Exchange with other tools": {
-        "import": "htppower.cli.import_",
-        "export": "htppower.cli.export",
-        "settings": "htppower.cli.settings",
-    },
-    "Set up": {
-        "schema": "htppower.cli.schema",
-        "completion": "htppower.cli.completion.command",
-    },
-}
-_COMMANDS = {name: module for section in _SECTIONS.values() for name, module in section.items()}
+    from click.shell_completion import CompletionItem
+
+    from htppower.cli.commands import Entry
+
 EXAMPLE = "htppower profile burst --dry-run"
 
 
@@ -63,34 +34,33 @@ class _Commands(click.Group):
     context_class = Context
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return sorted(COMMANDS)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
+        if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[name]).command
+        command: click.Command = importlib.import_module(COMMANDS[name].module).command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_commands(self.sections(ctx).items(), formatter)
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_commands(((title, _told(entries)) for title, entries in SECTIONS.items()), formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
+
+        found = [CompletionItem(name, help=does) for name, does in _told(COMMANDS) if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_example(EXAMPLE, formatter)
 
-    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the commands of each section, each with the first sentence of its help."""
-        return {
-            title: [(name, _first_sentence(self.get_command(ctx, name))) for name in names]
-            for title, names in _SECTIONS.items()
-        }
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from htppower.profiles.did_you_mean import did_you_mean  # noqa: PLC0415 - only for a wrong name
 
-            ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], _COMMANDS)}")
+            ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
@@ -122,9 +92,8 @@ class _Commands(click.Group):
             ctx.exit(INVALID)
 
 
-def _first_sentence(command: click.Command | None) -> str:
-    said = "" if command is None or command.help is None else command.help.partition("\n\n")[0]
-    return " ".join(said.split()).partition(". ")[0].partition(": ")[0].rstrip(".") + "."
+def _told(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
+    return [(name, entry.does) for name, entry in entries.items()]
 
 
 @contextlib.contextmanager

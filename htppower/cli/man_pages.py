@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.cli.commands import COMMANDS, SECTIONS
 from htppower.cli.help import Command, Context
-from htppower.cli.main import main
+from htppower.cli.main import EXAMPLE, main
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +20,7 @@ _ALSO = "The reference of rules, codes and corners is in the command itself: htp
 def man_pages() -> dict[str, str]:
     """Return the text of each page, in troff, by its file: ``htppower.1``, ``htppower-list.1`` and so on."""
     root = Context(main, info_name=_NAME, terminal_width=10_000)
-    pages = {f"{_NAME}.1": _page_of_all(root)}
+    pages = {f"{_NAME}.1": _page_of_all()}
     for name in main.list_commands(root):
         command = main.get_command(root, name)
         if isinstance(command, Command):
@@ -27,13 +28,12 @@ def man_pages() -> dict[str, str]:
     return pages
 
 
-def _page_of_all(ctx: click.Context) -> str:
-    sections = getattr(main, "sections")(ctx)  # noqa: B009 - of the group's own class, which ``click.group`` hides
+def _page_of_all() -> str:
     lines = [*_head(_NAME, main.help or ""), ".SH SYNOPSIS", f".B {_NAME}", "COMMAND [ARGS...]"]
-    for title, records in sections.items():
-        lines += [f".SH {title.upper()}", *_terms((f"{_NAME} {name}", meaning) for name, meaning in records)]
-    lines += [".SH EXAMPLE", ".nf", _text(getattr(main, "example", f"{_NAME} profile burst --dry-run")), ".fi"]
-    others = [f".BR {_NAME}-{_text(name)} (1)" for records in sections.values() for name, _ in records]
+    for title, entries in SECTIONS.items():
+        lines += [f".SH {title.upper()}", *_terms((f"{_NAME} {name}", each.does) for name, each in entries.items())]
+    lines += [".SH EXAMPLE", ".nf", _text(EXAMPLE), ".fi"]
+    others = [f".BR {_NAME}-{_text(name)} (1)" for name in COMMANDS]
     return "\n".join((*lines, ".SH SEE ALSO", *others, ".PP", _text(_ALSO))) + "\n"
 
 
