@@ -58,7 +58,9 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
 
     Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
     the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
-    stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies.
+    stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies. Of the
+    keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and of raise_ahead_us it tells
+    likewise, where no profile has that name.
 
     A profile that is named like one of them is named by its path.
     """
@@ -86,13 +88,14 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
 
 
 def _keys(name: str, folders: Folders) -> tuple[Subject, ...]:
-    """Return the keys of extension files of a name that no profile or power state has."""
+    """Return the keys of files of a name that no profile or power state has."""
     try:
         find_either(name, folders)
     except ProfileError:
         from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415 - only for a key
+        from htppower.review.explain.relax_words import word_subjects  # noqa: PLC0415
 
-        return key_subjects(name)
+        return word_subjects(name) or key_subjects(name)
     return ()
 
 

@@ -118,12 +118,16 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
         within = [field for field in named if not field.part] or named
         if within:
             return with_rules_of_options(within)
+    from htppower.review.explain.relax_words import is_word  # noqa: PLC0415 - only for a field that there is not
+
     known = [field.field for field in fields if not field.part]
     ends = (each.rpartition(".")[2] for each in known)
     near = nearest(name, dict.fromkeys((*ends, *known)))
     raised = (field.field for field in fields if not field.part and not _side(field))
     alike = [near] if near else [each for each in raised if name and name in each]
     hint = f"did you mean {' or '.join(alike)}?" if alike else "leave it out to see all fields"
+    if is_word(name):
+        hint = f"it states none; htppower explain {name} tells of it"
     raise NoSuchField(f"no field {name!r}: {hint}")
 
 

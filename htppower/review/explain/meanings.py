@@ -45,7 +45,11 @@ def _of_votes() -> Iterator[tuple[KeyPath, Meaning]]:
 
 
 def _of_learning(at: KeyPath) -> Iterator[tuple[KeyPath, Meaning]]:
-    """Yield what stands below a time that is learnt."""
+    """Yield what stands in the place of a time that is learnt, and below that."""
+    yield (
+        (*at, "adaptive"),
+        Meaning("The time is learnt: each session chooses it anew from the gaps between its inferences.", _OURS),
+    )
     says = {
         "break_even_us": "The break-even time: how long votes that are up and idle cost as much as a raise and a "
         "lowering, in us. The time is the one that would have cost least, within a bound on what it may ever cost.",

@@ -54,8 +54,9 @@ def alike(name: str) -> str:
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
     from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415 - only for a wrong name
+    from htppower.review.explain.relax_words import words  # noqa: PLC0415
 
-    near = nearest(name, (*rule_ids(), *codes(), *corners(), *key_names()))
+    near = nearest(name, (*rule_ids(), *codes(), *corners(), *words(), *key_names()))
     return f"did you mean {near}?" if near else ""
 
 

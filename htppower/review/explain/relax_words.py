@@ -1,0 +1,92 @@
+"""What the words below ``relax`` mean that most profiles leave out: a learnt time, a further state, a raise ahead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.profiles.field_limits import fields_of
+from htppower.profiles.relax_format import BreakEvenFields, ColdStartsFields, RelaxFields
+from htppower.review.explain.meanings import meaning_of
+from htppower.review.explain.subject import Subject
+from htppower.review.lint.catalogue import CATALOGUE, rules_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from htppower.errors import KeyPath
+    from htppower.profiles.field_limits import Wanted
+
+_SUSTAIN: KeyPath = ("relax", "after_inference_us")
+_FURTHER: KeyPath = ("relax", "then", "after_us")
+_LEARNT = "relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 20000, most_us: 150000}}}"
+
+
+class _Word(NamedTuple):
+    """One word.
+
+    Attributes:
+        places: the keys that lead to it, wherever it may stand.
+        kinds: the classes of a file that have a field of that name.
+        example: the lines of a profile that state it.
+    """
+
+    places: tuple[KeyPath, ...]
+    kinds: tuple[type, ...]
+    example: str
+
+
+def _learnt(name: str, *kinds: type, example: str = _LEARNT) -> _Word:
+    return _Word(((*_SUSTAIN, "adaptive", name), (*_FURTHER, "adaptive", name)), kinds, example)
+
+
+_WORDS: Mapping[str, _Word] = {
+    "adaptive": _Word(((*_SUSTAIN, "adaptive"), (*_FURTHER, "adaptive")), (), _LEARNT),
+    "break_even_us": _learnt("break_even_us", BreakEvenFields),
+    "cold_starts": _learnt(
+        "cold_starts", ColdStartsFields, example="relax: {after_inference_us: {adaptive: {cold_starts: 5 %}}}"
+    ),
+    "least_us": _learnt("least_us", BreakEvenFields, ColdStartsFields),
+    "most_us": _learnt("most_us", BreakEvenFields, ColdStartsFields),
+    "then": _Word((("relax", "then"),), (RelaxFields,), "relax: {then: {to: released, after_us: 1000000}}"),
+    "raise_ahead_us": _Word((("relax", "raise_ahead_us"),), (RelaxFields,), "relax: {raise_ahead_us: 5000}"),
+}
+
+
+def words() -> tuple[str, ...]:
+    """Return the words."""
+    return tuple(_WORDS)
+
+
+def is_word(name: str) -> bool:
+    """Return whether a name is that of a word, alone or by its place."""
+    *above, last = name.split(".")
+    return last in _WORDS and (not above or name in map(".".join, _WORDS[last].places))
+
+
+def word_subjects(name: str) -> tuple[Subject, ...]:
+    """Return what a word means, also one that is named by its place; none for any other name."""
+    if not is_word(name):
+        return ()
+    word = name.rpartition(".")[2]
+    found = _WORDS[word]
+    meaning = meaning_of(found.places[0])
+    facts = [("stands", ", ".join(map(".".join, found.places))), *_takes(found, word), ("example", found.example)]
+    rules = rules_on(*found.places)
+    if rules:
+        facts.append(("rules", "; ".join(f"{rule}: {CATALOGUE[rule].says.rstrip('.')}" for rule in rules)))
+    return (Subject("key", word, meaning.does, (*facts, ("vendor", meaning.section))),)
+
+
+def _takes(word: _Word, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what the reader of files takes for a word: its range or form."""
+    if not word.kinds:
+        yield "takes", "{break_even_us: ...} or {cold_starts: ...}, each with least_us and most_us if wanted"
+        return
+    wants: Wanted = fields_of(word.kinds[0])[name][1]
+    if wants.limits is not None:
+        low, high = wants.limits
+        yield "range", f"{low} to {high}"
+    elif wants.is_share:
+        yield "takes", "a share of more than 0 and less than 100 %, such as 5 %"
+    else:
+        yield "takes", "{to: STATE, after_us: TIME}, or unset"
