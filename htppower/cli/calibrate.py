@@ -122,11 +122,11 @@ def command(**options: Any) -> None:
 
     base, settings, meter = load_device_model(options["device"]), _settings(options), _meter(options)
     steps = plan(settings, base, infers=options["run"] is not None, metered=meter is not None)
+    gc.enable()  # it is off at start-up; a host's module allocates as it likes
+    make = None if options["run"] is None else find_inference(options["run"])
     if options["dry_run"]:
         echo(_plan_text(steps))
         return
-    gc.enable()  # it is off at start-up
-    make = None if options["run"] is None else find_inference(options["run"])
     from htppower.backends.clock import MonotonicClock  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
     from htppower.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - as above

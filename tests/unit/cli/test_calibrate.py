@@ -62,18 +62,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_dry_run_prints_the_plan_and_votes_on_nothing(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each step with what it measures and takes; nothing is opened, imported, called or written."""
+    """Each step with what it measures and takes; nothing is opened, called or written."""
     monkeypatch.setattr(SimulatedHtp, "__init__", lambda *_: pytest.fail("a backend was opened"))
     (folder / "rail").write_text("5")
-    before = sorted(folder.iterdir())
+    before = sorted(folder.glob("*.*"))
     said = command.output("calibrate", "--dry-run", "-o", "x.yaml", "--run", "some_host:infer", "--power-file", "rail")
     assert "measures raise_call_us, lower_call_us" in said
     assert "takes 258 inferences; 48.0 s beside them" in said
     assert "takes 23 inferences, and as many as fit in 5.0 s" in said
     assert said.endswith("In all 76.9 s beside calls and counted inferences. Nothing was voted.\n")
-    assert (sorted(folder.iterdir()), "some_host" in sys.modules) == (before, False)
+    assert (sorted(folder.glob("*.*")), sys.modules["some_host"].calls) == (before, 0)
     assert "active_w" not in command.output("calibrate", "--dry-run", "--power-file", "rail")
     assert "raise_late_us" not in command.output("calibrate", "--dry-run")
+
+
+@pytest.mark.parametrize("run", ["some_host", "some_host:nothing", "some_host:number", "no_such_host:infer", "no.onnx"])
+def test_a_dry_run_refuses_what_can_not_be_run(command: Command, folder: Path, run: str) -> None:
+    """It says the same of an inference that there is not as the measurement does, and prints no plan."""
+    dry = command.run("calibrate", "--dry-run", "--run", run)
+    real = command.run("calibrate", "-o", str(folder / "x.yaml"), "--run", run, *QUICK)
+    assert (dry.exit_code, dry.stdout, dry.stderr) == (2, "", real.stderr)
+    assert run.partition(":")[0] in dry.stderr
 
 
 def test_it_writes_a_model_that_lint_takes(command: Command, folder: Path) -> None:
