@@ -19,7 +19,7 @@ from htppower.extensions.extension_file import parse_extension_file, read_extens
 from htppower.extensions.inner_files import inner_files
 from htppower.extensions.to_profiles import to_profiles
 from htppower.extensions.unknown_keys import unknown_keys
-from htppower.profiles.strict_yaml import NotRegular, read_regular_file
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.layout import terminal_width, wrapped
 from htppower.review.settings_check.check import findings_of
 from htppower.runtimes.reading import named_extensions, said, sniff

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 
 STANDARD_INPUT = "-"
 

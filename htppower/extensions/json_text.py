@@ -16,7 +16,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.json_parser import NotJson, parse
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 
 if TYPE_CHECKING:
     import os

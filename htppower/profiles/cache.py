@@ -9,7 +9,7 @@ import attrs
 from htppower.profiles.discovery import Folders, folder_list
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.profile import Profile
-from htppower.profiles.strict_yaml import FileVersion, file_version
+from htppower.profiles.regular_file import FileVersion, file_version
 
 if TYPE_CHECKING:
     import os

@@ -8,9 +8,7 @@ PyYAML alone lets all of them pass. So its parser is used, up to its events; the
 from __future__ import annotations
 
 import codecs
-import os
 import re
-import stat
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,6 +16,7 @@ import yaml
 
 from htppower.errors import Finding, Place, shortened
 from htppower.profiles.places import located, place_of
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, file_version, read_regular_file
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read_word
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
+    from htppower.profiles.regular_file import FileVersion
 
-LARGEST_FILE_BYTES = 1024 * 1024
 # A profile has some 40 values. No file may hold more than this, its aliases unfolded.
 MOST_VALUES = 2000
 DEEPEST_NESTING = 20
@@ -66,19 +65,6 @@ class Document:
         return place_of((at,), self.places, str(self.path))
 
 
-# Times of the last change of content and of the file, its size, and which file it is.
-FileVersion = tuple[int, int, int, int, int]
-
-
-def file_version(path: FilePath) -> FileVersion | None:
-    """Return what changes when a file or folder changes; None where there is none."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
-
-
 def read_document(path: FilePath, kind: str = "profile", given: bytes | None = None) -> Document:
     """Read a file that should hold a profile, state or test; its problems are in the document, not raised.
 
@@ -92,34 +78,6 @@ def read_document(path: FilePath, kind: str = "profile", given: bytes | None = N
     except _Unparsable as error:
         reader.problems.append(error.problem)
     return Document(path, tree, reader.places, reader.key_places, tuple(reader.problems), version)
-
-
-class NotRegular(ValueError):  # noqa: N818 - reads as what it is
-    """A path leads to a folder, a pipe or a device."""
-
-
-def read_regular_file(path: FilePath) -> bytes:
-    """Return what is in a file, up to a byte more than any file may have.
-
-    A pipe or device is not opened, since reading it may never end; nor does a file wait that has nothing to read yet,
-    as some of the kernel's do.
-
-    Raises:
-        NotRegular: it is none.
-        OSError, ValueError: it can't be read.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise NotRegular("a folder" if path.is_dir() else "no regular file")
-    with path.open("rb", 0) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotRegular("no regular file")  # something else was put there just now
-        if hasattr(os, "set_blocking"):
-            os.set_blocking(file.fileno(), False)
-        data = b""
-        # None where there is nothing to read yet.
-        while part := file.read(LARGEST_FILE_BYTES + 1 - len(data)):
-            data += part
-        return data
 
 
 class _Unparsable(Exception):  # noqa: N818 - never leaves this file

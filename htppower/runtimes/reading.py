@@ -18,7 +18,7 @@ from htppower.errors import Finding, ProfileError, shortened
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile_files import ProfileFiles
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
 from htppower.runtimes.json_settings import DIALOG, said_by_json
 from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from htppower import Profile, ProfileError, load_profile, profile_names
-from htppower.profiles import strict_yaml
 from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 
 SHIPPED = shipped_folder()
 
@@ -20,7 +20,7 @@ SHIPPED = shipped_folder()
 def test_a_hostile_file_of_1_mib_is_refused(text: str, tmp_path: Path) -> None:
     """Whatever is repeated up to the largest size is refused, without running out of stack."""
     file = tmp_path / "hostile.yaml"
-    file.write_bytes(text.encode() * (strict_yaml.LARGEST_FILE_BYTES // len(text)))
+    file.write_bytes(text.encode() * (LARGEST_FILE_BYTES // len(text)))
     with pytest.raises(ProfileError):
         load_profile(file)
 

@@ -12,7 +12,7 @@ from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.review.extension_lint.chips import of_chip
 from htppower.review.extension_lint.custom_items import odd_items
 from htppower.review.extension_lint.harmful import harmful

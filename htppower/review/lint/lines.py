@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from htppower.profiles.quoting import KEYS
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES, read_regular_file
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
+from htppower.profiles.strict_yaml import MOST_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ import attrs
 from htppower.errors import Finding, Place, shortened
 from htppower.extensions.json_text import read_json
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.strict_yaml import NotRegular, read_regular_file
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 from htppower.review.lint.report import LintReport

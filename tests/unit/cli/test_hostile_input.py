@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.cli.outputs import write_files
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 
 if TYPE_CHECKING:
     from command import Command

@@ -9,7 +9,8 @@ import pytest
 
 from htppower import ProfileError, load_profile
 from htppower.errors.finding import MOST_OF_A_FILE
-from htppower.profiles.strict_yaml import LARGEST_FILE_BYTES, MOST_VALUES, read_document
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES
+from htppower.profiles.strict_yaml import MOST_VALUES, read_document
 from htppower.review.lint.lines import read_lines
 from htppower.review.lint.run import lint
 from htppower.review.vote_tests.files import load_test
