@@ -26,7 +26,7 @@ _FOLDER_OF = {"state": "states", "device": DEVICES}
 _WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
 _SEPARATOR = ":"
 # What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
-_RECORD = re.compile(r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)", re.ASCII)
+_RECORD = r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)"
 
 
 @functools.cache
@@ -59,7 +59,12 @@ def above_records(folder: FilePath) -> FilePath | None:
 
 def is_record(name: str) -> bool:
     """Return whether a name is that of a record of what a runtime votes, which may not exist."""
-    return _RECORD.fullmatch(name) is not None and not name.endswith(SUFFIXES)
+    return _record(name) is not None and not name.endswith(SUFFIXES)
+
+
+def _record(name: str) -> re.Match[str] | None:
+    # Most names are of no record, and need no pattern.
+    return re.fullmatch(_RECORD, name, re.ASCII) if _SEPARATOR in name else None
 
 
 def recorded_name(file: FilePath, name: str) -> str:
@@ -163,7 +168,7 @@ class Folders(NamedTuple):
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
             return _existing(self._here(FilePath(text) if near is None else near.parent / text), kind)
-        record = _RECORD.fullmatch(text) if kind == "profile" else None
+        record = _record(text) if kind == "profile" else None
         if record is not None:
             return self._record(text, record["runtime"], record["name"])
         folders = [folder / _FOLDER_OF.get(kind, "") for folder in self.paths]

@@ -23,11 +23,11 @@ TOO_LARGE: Final = Unreadable()
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVER = yaml.SafeLoader("")
 # Patterns are compiled where a word needs them: most files need one.
-_INT = r"-?(0|[1-9][0-9]*)"
 _FLOAT = r"-?(0|[1-9][0-9]*)\.[0-9]+"
 _NOT_FINITE = r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
 # Text to YAML 1.1, but a number to YAML 1.2.
 NUMBER = r"0o[0-7]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+_BEGIN_NUMBERS = frozenset("+-.0123456789")
 # YAML 1.1 reads these as booleans, although PyYAML does not.
 _LETTERS = frozenset("yYnN")
 # "false", the longest word of letters that any YAML takes for something else: most words need no further look.
@@ -49,15 +49,22 @@ def _read(text: str) -> Any:
     kind = plain_kind(text)
     if kind == "bool" and text in {"true", "false"}:
         return text == "true"
-    if kind == "int" and re.fullmatch(_INT, text):
+    if kind == "int" and _is_int(text):
         return int(text) if len(text) <= _LONGEST_NUMBER else TOO_LARGE
     # Every parser reads .inf and .nan alike; that they are no number of a vote is for the field to say.
     if kind == "float" and (re.fullmatch(_FLOAT, text) or re.fullmatch(_NOT_FINITE, text)):
         return float(text.replace(".", "", 1)) if text[-1].isalpha() else float(text)
     if kind == "null" and text in {"", "~", "null"}:
         return None
-    is_text = text not in _LETTERS and (text.isidentifier() or not re.fullmatch(NUMBER, text))
+    # Most texts need no pattern, which takes long to compile.
+    begins_number = text[:1] in _BEGIN_NUMBERS
+    is_text = text not in _LETTERS and not (begins_number and re.fullmatch(NUMBER, text))
     return text if kind == "str" and is_text else UNREADABLE
+
+
+def _is_int(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits == "0" or (digits.isascii() and digits.isdecimal() and digits[0] != "0")
 
 
 _read_short = functools.lru_cache(_MOST_KEPT_WORDS)(_read)

@@ -31,10 +31,10 @@ JSON = ".json"
 # Keys at the top of an extension file that hardly another file has, and those of other files.
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
 _NO_EXTENSION = frozenset({"$schema", *KEYS})
-_EXTENSION_KEY = re.compile(rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]')
+_EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
 # A key of a profile or power state, wherever it stands.
-_OWN_KEY = re.compile(rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode())
-_KEY = re.compile(r"^[\"']?(?P<key>\w+)[\"']?\s*:", re.MULTILINE)
+_OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
+_KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
 
 
 class Kind(enum.Enum):
@@ -166,7 +166,7 @@ def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
         data = read_regular_file(path) if given is None else given
     except (OSError, ValueError):
         return Kind.OTHER
-    if len(data) > LARGEST_FILE_BYTES or not _EXTENSION_KEY.search(data):
+    if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
         return Kind.OTHER
     import json  # noqa: PLC0415 - only for such a file
 
@@ -189,7 +189,7 @@ def json_kind(path: FilePath, *, named: bool) -> Kind:
 def _has_a_key(path: FilePath) -> bool:
     """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
     try:
-        return _OWN_KEY.search(read_regular_file(path)) is not None
+        return re.search(_OWN_KEY, read_regular_file(path)) is not None
     except (OSError, ValueError):
         return False
 
@@ -245,7 +245,7 @@ def _keys(path: FilePath, given: bytes | None, of_tests: int) -> set[str]:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
         return set(KEYS)
-    keys = {match["key"] for match in _KEY.finditer(text)} & _KNOWN_KEYS
+    keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
     if keys - _OF_DEVICES and not keys & _OF_TESTS:
         return keys
     parsed: set[str] = set()

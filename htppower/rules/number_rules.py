@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
 from htppower.rules.check_parts import hvx_at
-from htppower.rules.platforms import Platform
 from htppower.rules.rule import Breach, Needs, rule
 from htppower.votes.clock_votes import DcvsV3Exp
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.rules.case import Case
+    from htppower.rules.platforms import Platform
 
 _LATENCY = ("votes", "rpc_control_latency_us")
 _POLLING = ("votes", "rpc_polling_time_us")
@@ -145,8 +145,9 @@ def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
     if bus is None or {bus.min, bus.target, bus.max} != {highest}:
         message = f"the bus corners are not all {highest.name}"
         yield Finding("DDR-1", _DDR, message, f"bus: {highest.name}", also=((*hvx_at(case), "bus"),))
-    if _lacks_ddr(case) and _DDR_WHERE_IT_IS not in case.lineage:
-        yield _no_ddr("DDR-1", case)
+    platform = _without_ddr(case)
+    if platform is not None and _DDR_WHERE_IT_IS not in case.lineage:
+        yield _no_ddr("DDR-1", platform)
 
 
 @rule(
@@ -158,18 +159,20 @@ def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
     fields=(_DDR,),
 )
 def _ddr_where_it_is(case: Case) -> Iterator[Finding]:
-    if case.votes.ddr_perf_mode and _lacks_ddr(case) and _DDR_WHERE_IT_IS in case.lineage:
-        yield _no_ddr("DDR-2", case)
+    platform = _without_ddr(case)
+    if case.votes.ddr_perf_mode and platform is not None and _DDR_WHERE_IT_IS in case.lineage:
+        yield _no_ddr("DDR-2", platform)
 
 
-def _lacks_ddr(case: Case) -> bool:
-    return case.platform is not None and not case.platform.has(Option.DDR_PERF_MODE)
+def _without_ddr(case: Case) -> Platform | None:
+    """Return the platform of a case, if it has no DDR performance mode."""
+    platform = case.platform
+    return None if platform is None or platform.has(Option.DDR_PERF_MODE) else platform
 
 
-def _no_ddr(breaks: str, case: Case) -> Finding:
-    arch = None if case.platform is None else case.platform.arch
-    message = f"no DDR performance mode on Hexagon V{arch}"
-    return Finding(breaks, _DDR, message, Platform.needs(Option.DDR_PERF_MODE))
+def _no_ddr(breaks: str, platform: Platform) -> Finding:
+    message = f"no DDR performance mode on Hexagon V{platform.arch}"
+    return Finding(breaks, _DDR, message, platform.needs(Option.DDR_PERF_MODE))
 
 
 NUMBER_RULES = (

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.profiles.did_you_mean import nearest
-from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.rules.rule import Family
@@ -25,6 +24,8 @@ _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
 
 def rule_ids() -> tuple[str, ...]:
     """Return the ids of all rules, those of advice last."""
+    from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for what may be a rule
+
     return (*CATALOGUE, *ADVICE_RULES)
 
 
@@ -64,8 +65,11 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     """Return what a name means beside a profile or a key: one subject, two for a corner of both kinds, or none."""
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
-    if name.upper() in ADVICE_RULES:
-        return (_advice(ADVICE_RULES[name.upper()]),)
+    if "-" in name:
+        from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for what may be a rule
+
+        if name.upper() in ADVICE_RULES:
+            return (_advice(ADVICE_RULES[name.upper()]),)
     code = _code(name)
     if code is not None:
         return (_code_subject(code),)
