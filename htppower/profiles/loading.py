@@ -152,6 +152,12 @@ class Known:
         self.files: KnownFiles = {}
         self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
 
+    def power_state(self, path: FilePath, folders: Folders) -> Examined[PowerState]:
+        """Return the power state of a file and all that is wrong with it, examined where it is not known."""
+        # Names in a file of the first folder mean the files of that folder, wherever else is looked.
+        key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
+        return self.states.get(key) or self.states.setdefault(key, examine_power_state(path, folders, self))
+
 
 def examine_profile(
     path: FilePath, folders: Folders, known: Known | None = None, named_by: FilePath | None = None
@@ -274,9 +280,7 @@ def _find_state(
         path = folders.find(name, "state", near=file.written_in(at))
     except ProfileError as error:
         return None, [Finding("NAME-1", at, f"no power state {shortened(name)!r}", error.hint)]
-    # Names in a file of the first folder mean the files of that folder, wherever else is looked.
-    key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
-    state = known.states.get(key) or known.states.setdefault(key, examine_power_state(path, folders, known))
+    state = known.power_state(path, folders)
     if state.problems and not may_be_quoted(state.file.documents[0], folders, file.path):
         return None, [not_shown(name, "state", at)]
     return state, []

@@ -11,7 +11,7 @@ import attrs
 
 from htppower.errors import Finding, Place
 from htppower.profiles.discovery import SUFFIXES, runtime_of, shown_path
-from htppower.profiles.loading import Known, examine_power_state
+from htppower.profiles.loading import Known
 from htppower.review.file_selection import Kind
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
@@ -106,7 +106,7 @@ class ProfileFindings:
         home = self._home(source)
         examined: Examined[Profile] | Examined[PowerState]
         if source.kind is Kind.STATE:
-            state = examined = examine_power_state(source.path, home.folders, home.known)
+            state = examined = home.known.power_state(source.path, home.folders)
             found = self._of_state(source, state)
         else:
             profile = examined = home.profile(source.path)

@@ -5,8 +5,9 @@ Each yields findings of one file, seen beside the profiles with which it is used
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.errors import Finding
 from htppower.profiles.discovery import own_name, shown_path
@@ -94,9 +95,9 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     An HMX that follows the core costs with it, and is not told besides; nor is adaptive polling beside a profile that
     does not poll.
     """
-    above = [(other, dict(costs(other.votes))) for other in shelf.above(profile) if other.votes]
+    above = [(other, _costs(other.votes)) for other in shelf.above(profile) if other.votes]
     follows = profile.votes.hmx_v2 in (None, HMX_DEFAULT)
-    for at, cost in costs(profile.votes):
+    for at, cost in _costs(profile.votes).items():
         if follows and at == _HMX:
             continue
         for other, theirs in above:
@@ -106,6 +107,12 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
                 hint = f"no more than {other.name}, or extend a higher profile"
                 yield Finding("REV-2", _written(profile.votes, at), message, hint)
                 break
+
+
+# Each profile is compared with all that stand above it.
+@functools.lru_cache(maxsize=64)
+def _costs(votes: VoteSet) -> Mapping[KeyPath, Any]:
+    return dict(costs(votes))
 
 
 def no_way_down(profile: Profile) -> Iterator[Finding]:
