@@ -2,47 +2,108 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from htppower.profiles.discovery import shipped_folder
 
-# What runs votes, what only a host or another form needs, and what of Python is slow to import.
-NEVER = (
-    *("apscheduler", "asyncio", "concurrent", "ctypes", "dataclasses", "importlib.metadata", "json", "logging", "rich"),
-    *("socket", "subprocess", "tempfile", "transitions"),
-    *("htppower.backends", "htppower.control", "htppower.events", "htppower.errors.unavailable", "htppower.hosts"),
-    *("htppower.review.json_schema", "htppower.subscribers", "htppower.testing"),
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What no command imports that only reads: what is slow of Python, and of others.
+SLOW = (
+    *("apscheduler", "asyncio", "concurrent", "csv", "ctypes", "dask", "dataclasses", "decimal", "importlib.metadata"),
+    *("numpy", "random", "rich", "socket", "statistics", "subprocess", "tempfile", "xml"),
 )
+# What runs votes, and what only a host, another command or another form needs.
+OTHERS = (
+    *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.events", "htppower.hosts"),
+    *("htppower.review.advice", "htppower.review.dry_run", "htppower.review.json_schema", "htppower.review.tuning"),
+    *("htppower.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
+    *("json", "logging", "transitions"),
+)
+# What only a file of that kind, a platform that is named, or a native form needs.
+NOT_NAMED = ("htppower.extensions", "htppower.rules.platforms", "htppower.rules.socs", "htppower.tuning", "textwrap")
+
+
+def imported_by(*arguments: str, **environment: str) -> list[str]:
+    """Return what a command imports besides click, yaml and attrs."""
+    code = (
+        "import sys, attrs, click, yaml; before = set(sys.modules); from htppower.cli.main import main\n"
+        "try: main(sys.argv[1:], prog_name='htppower')\n"
+        "except SystemExit: pass\n"
+        "print('', *set(sys.modules) - before)"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    return done.stdout.splitlines()[-1].split()
+
+
+def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
+    """Return what is imported of some modules and packages."""
+    return [each for each in imported if any(f"{each}.".startswith(f"{name}.") for name in left_out)]
 
 
 @pytest.mark.parametrize(
     ("arguments", "nor"),
     [
-        (("list",), ("htppower.votes.native", "textwrap")),
-        (("lint", str(shipped_folder() / "burst.yaml")), ("htppower.votes.native", "textwrap")),
-        (("lint", str(shipped_folder())), ("htppower.votes.native", "textwrap")),
-        (("explain", "burst", "core"), ()),
+        (("list",), (*NOT_NAMED, "htppower.review.explain", "htppower.review.lint", "htppower.votes.native")),
         (
-            ("diff", "burst", "balanced"),
-            ("htppower.review.diff.revision", "htppower.votes.native", "htppower.extensions"),
+            ("lint", str(shipped_folder() / "burst.yaml")),
+            (*NOT_NAMED, "htppower.review.explain", "htppower.votes.native"),
         ),
+        # Its device models are read, too.
+        (
+            ("lint", str(shipped_folder())),
+            ("htppower.extensions", "htppower.review.explain", "htppower.tuning.cost", "htppower.tuning.traces"),
+        ),
+        (("explain", "burst", "core"), NOT_NAMED),
+        (("show", "burst"), (*NOT_NAMED, "htppower.review.explain", "htppower.review.lint")),
+        (("diff", "burst", "balanced"), ("htppower.extensions", "htppower.review.diff.revision")),
     ],
 )
 def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tuple[str, ...]) -> None:
     """Neither the controller nor its libraries are imported to read files, nor what only other forms need."""
-    code = (
-        "import sys, attrs, click, yaml; before = set(sys.modules); from htppower.cli.main import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit: pass\n"
-        "print(*set(sys.modules) - before)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    imported = done.stdout.splitlines()[-1].split()
+    imported = imported_by(*arguments)
     assert "htppower.profiles.loading" in imported
-    assert not [each for each in imported if any(f"{each}.".startswith(f"{left_out}.") for left_out in (*NEVER, *nor))]
+    assert of(imported, (*SLOW, *OTHERS, *nor)) == []
+
+
+def test_a_dry_run_imports_no_library_that_votes() -> None:
+    """Nor the timers of a real controller, nor what hosts, pictures and other commands need."""
+    imported = imported_by("profile", "burst", "--dry-run")
+    assert "htppower.control.controller" in imported
+    apart = {"htppower.sustain", "htppower.review.dry_run", "htppower.control", "htppower.backends", "htppower.testing"}
+    others = {*OTHERS, *SLOW} - apart - {"htppower.events", "htppower.errors.unavailable", *("json", "logging")}
+    nor = ("htppower.backends.qnn", "htppower.control.time.scheduler", "htppower.review.pictures", "htppower.tuning")
+    assert of(imported, (*(others - {"transitions"}), *nor)) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (("--help",), {}),
+        (("--version",), {}),
+        ((), {"_HTPPOWER_COMPLETE": "bash_complete", "COMP_WORDS": "htppower pro", "COMP_CWORD": "1"}),
+    ],
+)
+def test_all_commands_are_told_without_importing_one(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
+    """The help of all commands, and the completion of their names, needs no command and no profile."""
+    imported = imported_by(*arguments, **environment)
+    assert "htppower.cli.commands" in imported
+    assert of(imported, ("htppower.profiles", "htppower.rules", "htppower.review.lint", *SLOW, *OTHERS)) == []
+
+
+def test_names_of_profiles_are_completed_without_reading_one() -> None:
+    """What completes a profile's name imports nothing that only running the command needs."""
+    words = {"_HTPPOWER_COMPLETE": "bash_complete", "COMP_WORDS": "htppower show bur", "COMP_CWORD": "2"}
+    imported = imported_by(**words)
+    assert "htppower.profiles.discovery" in imported
+    assert of(imported, (*SLOW, *OTHERS)) == []
 
 
 def test_the_text_does_not_load_what_draws() -> None:
