@@ -46,7 +46,7 @@ from htppower.hosts.qnn_modes import modes, provider_options
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.field_limits import tags
 from htppower.profiles.fields import spell, vote_fields
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.review.json_schema.schema import said_of, said_of_fields

@@ -13,7 +13,7 @@ from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import Folders, shown_path
 from htppower.profiles.fields import UNSET
-from htppower.profiles.profile import LISTED_FIRST
+from htppower.profiles.names import LISTED_FIRST
 from htppower.review.durations import duration
 from htppower.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name

@@ -12,7 +12,7 @@ import click
 
 from htppower.cli.help import WHAT, option
 from htppower.profiles.discovery import RECORDS, is_record, shipped_folder
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 
 if TYPE_CHECKING:
     from htppower.cli.help import Decorator

@@ -12,9 +12,6 @@ from htppower.cli.options import folders_option
 from htppower.cli.sdk import of_sdk, sdk_option
 from htppower.cli.terminal import echo
 from htppower.profiles.discovery import Folders, shown_path
-from htppower.profiles.loading import examine_power_state, load_profile
-from htppower.profiles.yaml_text import profile_lines, state_text
-from htppower.review.file_selection import Kind, find_either
 
 if TYPE_CHECKING:
     from htppower.errors import KeyPath
@@ -32,6 +29,10 @@ def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
 
     What is printed is a complete file with the same values; each inherited value has its origin beside it.
     """
+    from htppower.profiles.loading import examine_power_state, load_profile  # noqa: PLC0415 - completion needs none
+    from htppower.profiles.yaml_text import state_text  # noqa: PLC0415
+    from htppower.review.file_selection import Kind, find_either  # noqa: PLC0415
+
     where = Folders.of(folders)
     path, kind = find_either(of_sdk(profile, sdk), where)
     if kind is Kind.STATE:
@@ -42,6 +43,8 @@ def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
 
 def as_yaml(profile: Profile) -> str:
     """Return a file that loads to the same profile."""
+    from htppower.profiles.yaml_text import profile_lines  # noqa: PLC0415 - as above
+
     return "\n".join(_with_origin(profile, at, line) for at, line in profile_lines(profile))
 
 

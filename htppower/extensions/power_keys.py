@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from htppower.extensions.keys import UINT32, Key, Section, Source, Type
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.votes.option import Limits
 
 PLAIN_PROFILES = (

@@ -18,7 +18,7 @@ from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.remarks import Remark
 from htppower.extensions.unknown_keys import found_by_get, unknown_keys
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
 

@@ -12,17 +12,8 @@ from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
-from htppower.profiles.profile import (
-    LISTED_FIRST,
-    NO_VOTES,
-    SHIPPED_PROFILES,
-    Lowering,
-    PowerState,
-    Profile,
-    Provenance,
-    Relax,
-    Then,
-)
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.relax_format import RelaxFields, sustain_of
 from htppower.profiles.yaml_words import UNREADABLE

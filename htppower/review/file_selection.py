@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import DEVICES, RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys

@@ -10,7 +10,7 @@ import attrs
 from htppower.errors import Severity
 from htppower.extensions.from_profile import from_profile
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.runtimes.expressed import Nearest, lost, nearest, records
 from htppower.runtimes.settings import Part, Settings
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.runtimes import aihub, litert, mlperf
 from htppower.runtimes.executorch import RUN_TIME_OPTION, enumerator
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import LLM_DECODE_PROFILES, SHIPPED_PROFILES, SYSTEM_SETTINGS, Lowering, Profile, is_held
+from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES, SYSTEM_SETTINGS
+from htppower.profiles.profile import Lowering, Profile, is_held
 from htppower.rules import table as rules
 from htppower.votes.field_repr import field_repr
 from htppower.votes.option import Option

@@ -16,7 +16,7 @@ from once import once
 
 import htppower
 from htppower.cli.man_pages import man_pages
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 
 TOP = {"htppower", "profiles", "tests", "docs"}
 

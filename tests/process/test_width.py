@@ -24,7 +24,7 @@ ALL = """
 import sys
 from htppower.cli.main import main
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 runs = [["list"], ["diff", "burst", "balanced", "--timeline"], ["lint", str(shipped_folder())], ["show", "relaxed"]]
 runs.append(["test", str(shipped_folder()), "-v"])
 runs += [["explain", each] for each in ("RPC-6", "DCVS-5", "13004", "NOM")]

@@ -21,7 +21,7 @@ from htppower.control.status.controller_status import ControllerStatus, ProcessS
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied
 from htppower.rules.table import HVX_HMX_VALIDITY, RULES

@@ -81,24 +81,26 @@ def architectures(_ctx: click.Context, _parameter: click.Parameter, incomplete: 
 
 def _profile_names(ctx: click.Context) -> tuple[str, ...]:
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.loading import profile_names  # noqa: PLC0415
+    from htppower.profiles.discovery import Folders  # noqa: PLC0415
+    from htppower.profiles.names import LISTED_FIRST  # noqa: PLC0415
 
     try:
-        return profile_names(_folders(ctx))
+        return Folders.of(_folders(ctx)).names(LISTED_FIRST)
     except HtpPowerError:
-        return profile_names()
+        return Folders.of(()).names(LISTED_FIRST)
 
 
 def _with_records(ctx: click.Context, names: tuple[str, ...], incomplete: str) -> tuple[str, ...]:
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.loading import record_names  # noqa: PLC0415
+    from htppower.profiles.discovery import Folders  # noqa: PLC0415
+    from htppower.profiles.names import SHIPPED_PROFILES  # noqa: PLC0415
 
     if not incomplete or any(name.startswith(incomplete) for name in names):
         return names
     try:
-        return record_names(_folders(ctx))
+        return Folders.of(_folders(ctx)).record_names(SHIPPED_PROFILES)
     except HtpPowerError:
-        return record_names()
+        return Folders.of(()).record_names(SHIPPED_PROFILES)
 
 
 def _state_names(ctx: click.Context) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from htppower.errors import Finding
 from htppower.profiles.discovery import own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
-from htppower.profiles.profile import LLM_DECODE_PROFILES, NO_VOTES, SHIPPED_PROFILES, power_states
+from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.profile import NO_VOTES, power_states
 from htppower.review.file_selection import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import LISTED_FIRST
+from htppower.profiles.names import LISTED_FIRST
 from htppower.rules.power_order import CLOCKS, clock_cost
 from htppower.votes.corners import ExpandedCorner
 

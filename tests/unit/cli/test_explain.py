@@ -9,7 +9,7 @@ import pytest
 
 from htppower import load_profile
 from htppower.profiles.fields import limits, profile_fields
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.meanings import meaning_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import ExpandedCorner, VoltageCorner

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from htppower import load_profile
-from htppower.profiles.profile import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 
 if TYPE_CHECKING:
     from command import Command

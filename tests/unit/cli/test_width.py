@@ -10,7 +10,7 @@ from sides import write_sides
 
 from htppower.cli.main import main
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.layout import shown_width
 

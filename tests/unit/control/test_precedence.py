@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from htppower import Profile, load_profile
 from htppower.control.precedence import Claim, exceeds, in_use, rank
-from htppower.profiles.profile import NO_VOTES, SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.profile import NO_VOTES
 from htppower.rules import power_order
 from htppower.votes.clock_votes import HMX_DEFAULT, Ceng, DcvsV3, DcvsV3Exp, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, VoltageCorner, as_expanded

@@ -15,7 +15,7 @@ from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.to_profiles import to_profiles
 from htppower.profiles.fields import profile_fields, vote_fields
 from htppower.profiles.loading import load_profile as load
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.rules import table as rules
 
 if TYPE_CHECKING:

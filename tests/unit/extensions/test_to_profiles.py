@@ -11,7 +11,7 @@ import yaml
 from htppower import ProfileError, load_profile
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.to_profiles import Imported, to_profiles
-from htppower.profiles.profile import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
 from htppower.rules import table as rules
 from htppower.votes.clock_votes import HMX_DEFAULT, VoltageRange
 from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner

@@ -10,7 +10,7 @@ from bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.votes.clock_votes import DcvsV3, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.vote_set import VoteSet

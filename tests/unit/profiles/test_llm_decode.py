@@ -8,7 +8,7 @@ import pytest
 
 from htppower import VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.profiles.profile import LLM_DECODE_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.testing import VirtualTime
 
 # The vendor's table ("llm_decode profiles", SDK 2.48): sleep latency, corner of bus and core, HMX with its perf mode,

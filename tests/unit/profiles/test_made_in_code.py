@@ -10,7 +10,8 @@ from bench import Bench
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.made_in_code import wrong_values
-from htppower.profiles.profile import SHIPPED_PROFILES, Profile, Then
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.profile import Profile, Then
 from htppower.profiles.sustain import Adaptive
 from htppower.votes.corners import VoltageCorner
 

@@ -11,7 +11,8 @@ import yaml
 
 from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import LLM_DECODE_PROFILES, power_states
+from htppower.profiles.names import LLM_DECODE_PROFILES
+from htppower.profiles.profile import power_states
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_FIELD

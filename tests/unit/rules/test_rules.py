@@ -10,7 +10,7 @@ from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothin
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.rules.case import Applied, Case, Stay
 from htppower.rules.platforms import platform_of
 from htppower.rules.rule import Needs

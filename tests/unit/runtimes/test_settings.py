@@ -11,7 +11,8 @@ from bench import explicit_hmx, voting
 
 from htppower import Lowering, Profile, load_profile, profile_names
 from htppower.profiles.loading import record_names
-from htppower.profiles.profile import LLM_DECODE_PROFILES, Then
+from htppower.profiles.names import LLM_DECODE_PROFILES
+from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.runtimes.catalogue import NAMES, settings
 from htppower.votes.clock_votes import VoltageRange

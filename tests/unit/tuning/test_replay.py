@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from workloads import any_session, any_timing
 
-from htppower.profiles.profile import SHIPPED_PROFILES, Lowering, Profile
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.profile import Lowering, Profile
 from htppower.profiles.sustain import Adaptive
 from htppower.tuning.replay import Replayed, replay
 from htppower.tuning.trial import Trial

@@ -13,7 +13,7 @@ import pytest
 from workloads import any_session
 
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.tuning import choices, session_advice
 from htppower.tuning.limits import Limit, parse_limit
 from htppower.tuning.models.file import load_device_model

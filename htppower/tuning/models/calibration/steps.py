@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.profile import LISTED_FIRST, SYSTEM_SETTINGS
+from htppower.profiles.names import LISTED_FIRST, SYSTEM_SETTINGS
 from htppower.tuning.models.calibration.bench import POLLING_US, WARM_UP, Bench, released, variant
 from htppower.tuning.models.calibration.samples import measured
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from htppower import ProfileError
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.in_words import in_words
 from htppower.review.diff.sides import here, read_side

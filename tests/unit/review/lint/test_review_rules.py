@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:

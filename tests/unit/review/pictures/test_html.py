@@ -14,7 +14,8 @@ from htppower.backends import SimulatedHtp
 from htppower.errors import Finding, Place, Severity
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES, Lowering
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.profile import Lowering
 from htppower.review.diff.causes import Cause
 from htppower.review.diff.change import Change
 from htppower.review.diff.compare import Comparison

@@ -11,7 +11,7 @@ from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.pictures.axis import spell_time, time_axis
 from htppower.review.pictures.elements import width_of
 from htppower.review.pictures.svg import as_svg, describe

@@ -11,7 +11,7 @@ from dry_runs import dry_run, hostile
 from helpers import hmx
 
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import SHIPPED_PROFILES
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.dry_run.formats.as_trace import render
 
 Event = dict[str, Any]

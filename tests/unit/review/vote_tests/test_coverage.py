@@ -8,7 +8,7 @@ import pytest
 
 from htppower import load_profile
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.profile import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.coverage import Coverage, Look, coverage
 from htppower.review.vote_tests.files import load_beside, load_test, load_tests

@@ -9,13 +9,15 @@ import attrs
 import pytest
 
 from htppower.profiles.loading import load_profile
-from htppower.profiles.profile import LISTED_FIRST, SHIPPED_PROFILES, SYSTEM_SETTINGS, Profile
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES, SYSTEM_SETTINGS
 from htppower.tuning.models import costs
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.models.model import DeviceModel, ProfileSpeed, Quantity
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from htppower.profiles.profile import Profile
 
 MODEL = load_device_model("snapdragon_x_elite")
 STATED = {each.profile: each.speed.value for each in MODEL.speeds}
