@@ -20,7 +20,7 @@ from helpers import (
     native_scalar,
     native_unknown,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from vendorlib import SOC_OF_ARCHITECTURE, RawClient, skip_unknown_soc
 
@@ -218,6 +218,18 @@ class Pair:
         self.seen.add(real)
         return real, simulated
 
+    def difference(self, sequence: list[Step]) -> str:
+        """Play a sequence on both sides, and return where the codes differ; empty where they do not."""
+        self.start()
+        try:
+            for step in sequence:
+                real, simulated = self.play(step)
+                if simulated != real:
+                    return f"to {step} the library answers {real}, not {simulated}"
+        finally:
+            self.end()
+        return ""
+
     def end(self) -> None:
         """Leave no id behind."""
         for made in self._created:
@@ -244,24 +256,39 @@ def pair(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.L
     real.device.close()
 
 
-def test_both_answer_the_same_to_any_sequence(pair: Pair, request: pytest.FixtureRequest) -> None:
-    """At every step of every sequence the codes are equal, and what they must be able to tell apart occurs."""
+@pytest.fixture(scope="module")
+def sequences(request: pytest.FixtureRequest) -> list[list[Step]]:
+    """Return random sequences, drawn once for all architectures: to draw one takes far longer than to play it."""
+    drawn: list[list[Step]] = []
 
     @settings(
         max_examples=request.config.getoption("--sequences", default=None) or SEQUENCES,
         deadline=None,
         database=None,
+        phases=[Phase.generate],
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(steps)
-    def play(sequence: list[Step]) -> None:
-        pair.start()
-        try:
-            for step in sequence:
-                real, simulated = pair.play(step)
-                assert simulated == real, f"V{pair.architecture}: to {step} the library answers {real}, not {simulated}"
-        finally:
-            pair.end()
+    def draw(sequence: list[Step]) -> None:
+        drawn.append(sequence)
 
-    play()
+    draw()
+    return drawn
+
+
+def test_both_answer_the_same_to_any_sequence(pair: Pair, sequences: list[list[Step]]) -> None:
+    """At every step of every sequence the codes are equal, and what they must be able to tell apart occurs."""
+    for sequence in sequences:
+        if pair.difference(sequence):
+            short = _shortened(sequence, pair)
+            pytest.fail(f"V{pair.architecture}: {pair.difference(short)} in {short}")
     assert pair.seen == {SUCCESS, INVALID_INPUT, UNSUPPORTED, UNSUPPORTED_CONFIG}
+
+
+def _shortened(sequence: list[Step], pair: Pair) -> list[Step]:
+    """Return the sequence without the steps that its difference does not need."""
+    for at in reversed(range(len(sequence))):
+        shorter = sequence[:at] + sequence[at + 1 :]
+        if pair.difference(shorter):
+            sequence = shorter
+    return sequence
