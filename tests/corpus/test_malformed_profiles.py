@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from schemas import refused
 from htppower import ProfileError, RuleBreach, load_profile
 from htppower.errors import Severity
 from htppower.profiles import strict_yaml
+from htppower.profiles.loading import examine_profile
+from htppower.review.lint import home
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from expectations import Found
 
     from htppower.errors import Finding
+    from htppower.profiles.discovery import Folders
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
     from htppower.review.lint.report import LintReport
 
 
@@ -40,6 +46,17 @@ WITH_A_HINT = {
     *("DCVS-1", "DCVS-2", "DCVS-4", "HMX-3", "HMX-8", "RPC-1", "RPC-2", "TMR-1", "DDR-1", "SUS-2"),
     *("EXT-1", "FILE-1", "FILE-2", "FILE-3", "KEY-1", "KEY-2", "NAME-1", "YAML-2", "YAML-3", "YAML-5"),
 }
+
+
+@functools.cache
+def _examine(path: Path, folders: Folders) -> Examined[Profile]:
+    return examine_profile(path, folders)
+
+
+@pytest.fixture
+def _examined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examine each file once for all tests: with one that can be read, lint compares its 150 neighbours."""
+    monkeypatch.setattr(home, "examine_profile", lambda path, folders, _known: _examine(path, folders))
 
 
 def of_votes(expected: Expectation) -> bool:
@@ -104,10 +121,12 @@ def assert_linted(file: Path, expected: Expectation, command: Command) -> None:
         assert text[column - 1 :][:9] == line[finding.column - 1 :][:9]
         assert finding.message == finding.message.strip() != ""
     for form in NAMES:
-        assert all(finding.rule in render(report, form) for finding in report.findings)
+        text = render(report, form)
+        assert all(finding.rule in text for finding in report.findings)
     assert command.run("lint", str(file)).exit_code == 1
 
 
+@pytest.mark.usefixtures("_examined_once")
 @pytest.mark.parametrize("file", PROFILES, ids=lambda file: file.stem)
 def test_a_malformed_profile(file: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loader, both parsers, lint, commands and schema find what is wrong with it, at its place, and nothing else."""
@@ -121,6 +140,7 @@ def test_a_malformed_profile(file: Path, command: Command, monkeypatch: pytest.M
     assert found_problems(refusal(file)) == expected.found
 
 
+@pytest.mark.usefixtures("_examined_once")
 @pytest.mark.parametrize("file", STATES, ids=lambda file: file.stem)
 def test_a_malformed_power_state(file: Path, command: Command) -> None:
     """Lint and schema find what is wrong with it, at its place, and nothing else."""
