@@ -5,6 +5,8 @@ The numbers that are expected come from the YAML text and from the tables below,
 
 from __future__ import annotations
 
+import copy
+import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +64,14 @@ PROFILES = tuple(name for name in profile_names() if name != "system_settings")
 STATES = ("relaxed", "relaxed_up_down", "released", "released_up_down", "extreme_released")
 
 
+@functools.cache
+def _text_of(path: Path) -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read
+
+
 def _votes_of(path: Path) -> dict[str, Any]:
-    votes: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["votes"]
-    return votes
+    return copy.deepcopy(_text_of(path)["votes"])
 
 
 def _corners(at: Any, numbers: dict[str, int]) -> list[int]:
@@ -131,14 +138,18 @@ def _of_dcvs(dcvs: dict[str, Any], power_config_id: int) -> dict[str, int]:
 
 
 class Echo:
-    """The library on one architecture, and what it logs."""
+    """The library on one architecture, and what it logs of the votes on an id of its own."""
 
-    def __init__(self, path: Path, architecture: int, caplog: pytest.LogCaptureFixture) -> None:
+    def __init__(self, backend: QnnHtp, architecture: int, caplog: pytest.LogCaptureFixture) -> None:
         self.architecture = architecture
-        self.backend = QnnHtp(path, SOC_OF_ARCHITECTURE[architecture])
+        self.backend = backend
         self.planner = Planner(platform_of(arch=architecture), strict=False)
         self._caplog = caplog
-        self._id = self.backend.create_power_config_id(0, 0)
+        self._id = backend.create_power_config_id(0, 0)
+
+    def close(self) -> None:
+        """Destroy the id."""
+        self.backend.destroy_power_config_id(self._id)
 
     def check(self, votes: VoteSet, file: dict[str, Any]) -> None:
         """Cast the votes and hold the log against the file; a version without one of the options refuses them."""
@@ -154,14 +165,24 @@ class Echo:
         assert decoded(self._caplog.records) == wanted
 
 
-@pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format)
-def echo(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[Echo]:
-    """Yield the library on each architecture, with a log of everything."""
+@pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format, scope="module")
+def backend(vendors_library: Path, request: pytest.FixtureRequest) -> Iterator[tuple[QnnHtp, int]]:
+    """Yield the library on each architecture, which logs everything, and the architecture."""
+    with pytest.MonkeyPatch.context() as patch, skip_unknown_soc():
+        # It takes the level as it is opened.
+        patch.setattr(logging.getLogger("htppower.qnn"), "level", logging.DEBUG)
+        made = QnnHtp(vendors_library, SOC_OF_ARCHITECTURE[request.param])
+    yield made, request.param
+    made.close()
+
+
+@pytest.fixture
+def echo(backend: tuple[QnnHtp, int], caplog: pytest.LogCaptureFixture) -> Iterator[Echo]:
+    """Yield it with a log of everything."""
     caplog.set_level(logging.DEBUG, "htppower.qnn")
-    with skip_unknown_soc():
-        made = Echo(vendors_library, request.param, caplog)
+    made = Echo(*backend, caplog)
     yield made
-    made.backend.close()
+    made.close()
 
 
 @pytest.mark.parametrize("name", PROFILES)
