@@ -13,8 +13,8 @@ from bench import Bench
 from bytecode import forget_bytecode, keep_bytecode
 from checkout import TESTS
 from command import Command
+from examples import register
 from gates import Gate
-from hypothesis import settings
 from ranked_locks import Ranks, ranked_locks
 from sides import write_sides
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 keep_bytecode()
 
-settings.register_profile("htppower", deadline=None, print_blob=True)
-settings.load_profile("htppower")
+register()
 
 
 # Golden output has no colours, whatever the terminal of whoever runs the tests asks for.

@@ -6,7 +6,8 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import ProfileError, load_profile
@@ -47,7 +48,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=150, deadline=None)
+@examples(45)
 @given(mutated() | st.binary(max_size=60))
 def test_lint_tells_what_loading_refuses_and_never_fails(data: bytes) -> None:
     """A file has errors exactly if it can't be loaded, whatever else is told of it, in every form."""

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from measured import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
 
@@ -94,7 +95,7 @@ def tried(path: Path, content: bytes) -> bool:
     return True
 
 
-@settings(max_examples=150)
+@examples(45)
 @given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.1), st.sampled_from(PIECES))))
 def test_pieces_are_replaced(path: Path, name: str, edits: list[tuple[float, float, str]]) -> None:
     """Wherever a piece of a file is replaced by another one."""
@@ -105,7 +106,7 @@ def test_pieces_are_replaced(path: Path, name: str, edits: list[tuple[float, flo
     tried(path, text.encode())
 
 
-@settings(max_examples=80)
+@examples(25)
 @given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=4))
 def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]]) -> None:
     """Whichever bytes are others."""
@@ -115,7 +116,7 @@ def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]
     tried(path, bytes(content))
 
 
-@settings(max_examples=100)
+@examples(30)
 @given(st.sampled_from(["qairt.json", "ai_hub.json", "genie.json", "trace.json"]), st.integers(0, 10**6), VALUES)
 def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: object) -> None:
     """Whatever stands in the place of a value."""
@@ -134,7 +135,7 @@ def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: o
     tried(path, json.dumps(tree).encode())
 
 
-@settings(max_examples=50)
+@examples(15)
 @given(st.sampled_from(sorted(WHOLE)), st.randoms(use_true_random=False))
 def test_lines_are_mixed_up(path: Path, name: str, noise: Any) -> None:
     """Lines in another order, twice, or missing."""

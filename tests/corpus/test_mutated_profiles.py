@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import Profile, ProfileError, load_profile, profile_names
@@ -41,7 +42,7 @@ def load_bytes(data: bytes) -> Profile | ProfileError:
         return load_or_refuse(file)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(90)
 @given(st.binary(max_size=400))
 def test_arbitrary_bytes_are_refused(data: bytes) -> None:
     """Bytes that nobody wrote as a profile raise ProfileError, and nothing else."""
@@ -61,7 +62,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=300, deadline=None)
+@examples(90)
 @given(mutated())
 def test_a_mutated_profile_loads_or_is_refused(data: bytes) -> None:
     """A shipped profile with slices deleted, doubled or replaced loads or raises ProfileError, nothing else."""

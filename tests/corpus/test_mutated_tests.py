@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import VoteTestError
@@ -41,7 +42,7 @@ def load_or_refuse(file: Path) -> tuple[VoteTest, ...] | VoteTestError:
         return error
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(mutated())
 def test_a_mutated_test_runs_or_is_refused(data: bytes) -> None:
     """A shipped test with slices deleted, doubled or replaced is run, or refused in printable lines; nothing else."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -105,7 +106,7 @@ def problems_of(kind: str, tree: Any) -> tuple[Problem, ...]:
 
 
 @pytest.mark.parametrize("kind", FILES)
-@settings(max_examples=150, deadline=None)
+@examples(45)
 @given(data=st.data())
 def test_schema_and_loader_agree(kind: str, data: st.DataObject) -> None:
     """What loads, the schema accepts; what the loader refuses for something that a schema sees, it refuses, too."""

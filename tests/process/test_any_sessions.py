@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from any_sessions import Sessions
-from hypothesis import settings
+from examples import examples
 from hypothesis.stateful import run_state_machine_as_test
 
 
 def test_whatever_is_done_in_whatever_order() -> None:
     """What ``Sessions`` checks after every step holds."""
-    run_state_machine_as_test(Sessions, settings=settings(max_examples=150, stateful_step_count=50, deadline=None))
+    run_state_machine_as_test(Sessions, settings=examples(45, stateful_step_count=50))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from examples import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from htppower.cli.main import main
@@ -184,7 +185,7 @@ FIELDS = st.sampled_from(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(FIELDS, WORDS, min_size=1), st.sampled_from(["", "  # why", "  #"]))
 def test_whatever_is_mended_leaves_no_more_errors(
     command: Command, folder: Path, votes: dict[str, str], end: str

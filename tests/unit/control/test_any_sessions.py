@@ -1,12 +1,12 @@
-"""Random sessions: 50 examples here, the other 150 in ``process/test_any_sessions.py``."""
+"""Random sessions: a few here, three times as many in ``process/test_any_sessions.py``."""
 
 from __future__ import annotations
 
 from any_sessions import Sessions
-from hypothesis import settings
+from examples import examples
 from hypothesis.stateful import run_state_machine_as_test
 
 
 def test_whatever_is_done_in_whatever_order() -> None:
     """What ``Sessions`` checks after every step holds."""
-    run_state_machine_as_test(Sessions, settings=settings(max_examples=50, stateful_step_count=50, deadline=None))
+    run_state_machine_as_test(Sessions, settings=examples(15, stateful_step_count=50))

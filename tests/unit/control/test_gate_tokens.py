@@ -7,8 +7,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from examples import examples
 from gate_hosts import INIT_US, SUSTAIN_US, Host, collect
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import State
@@ -134,7 +135,7 @@ ACTS = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(st.lists(ACTS, max_size=30))
 def test_no_count_is_ever_wrong(acts: list[str]) -> None:
     """Whatever becomes of tokens, in whatever order, those that run are counted, and no count is negative."""

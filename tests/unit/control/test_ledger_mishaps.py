@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import attrs
+from examples import examples
 from helpers import hmx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from known import Known
 
@@ -50,7 +51,7 @@ def try_to_cast(known: Known, htp: SimulatedHtp, power_config_id: int, wanted: V
     return True
 
 
-@settings(max_examples=300)
+@examples(90)
 @given(st.lists(st.tuples(VOTE_SETS, MISHAPS), max_size=6), VOTE_SETS)
 def test_what_is_in_force_is_the_last_set_and_nothing_else(
     steps: list[tuple[VoteSet, int | str | None]], last: VoteSet

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from any_profiles import profiles
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import Lowering, ProfileError, load_profile
@@ -100,7 +101,7 @@ def test_a_disabled_sleep_is_lost_in_plain_corners() -> None:
 
 
 @given(profiles())
-@settings(max_examples=50)
+@examples(15)
 def test_every_state_has_one_item(profile: Profile) -> None:
     """So nothing stays up by mistake, whatever the profile is; and the vendor's parser takes the file."""
     exported = from_profile(profile)
@@ -161,7 +162,7 @@ OTHERS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
 
 
 @given(profiles(), OTHERS, st.sampled_from([None, 2, "\t"]), st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=50)
+@examples(15)
 def test_any_file_keeps_its_other_lines(profile: Profile, others: Any, indent: Any, line_end: str) -> None:
     """Taken out again, what was put in leaves the file as it was."""
     others.pop("graphs", None)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from any_profiles import profiles
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 
 from htppower import load_profile
 from htppower.extensions.extension_file import parse_extension_file
@@ -58,7 +59,7 @@ def is_told(at: KeyPath, lost: set[KeyPath]) -> bool:
     return any(twin[: len(each)] == each for twin in twins for each in lost)
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(profiles())
 def test_what_comes_back_differs_only_where_it_was_said(profile: Profile) -> None:
     """Of any profile, each field that differs is among those that the export tells of."""
@@ -67,7 +68,7 @@ def test_what_comes_back_differs_only_where_it_was_said(profile: Profile) -> Non
     assert not {at for at in differing(profile, back) if not is_told(at, lost)}
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(profiles())
 def test_a_second_trip_changes_nothing(profile: Profile) -> None:
     """What has come back once can be said in full: nothing is lost of it again."""
@@ -88,7 +89,7 @@ def test_shipped_profiles_come_back_as_they_were(name: str) -> None:
     assert "votes:" not in imported.texts()["any.yaml"]
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(profiles())
 def test_the_files_of_an_import_load_to_the_profile(tmp_path_factory: pytest.TempPathFactory, profile: Profile) -> None:
     """What is written as YAML is read as the same votes, power states and times."""

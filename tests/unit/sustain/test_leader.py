@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from learning import best_fixed_us, clairvoyant_us, cost_us, learn_all
 
@@ -33,7 +34,7 @@ def gap_of(move: str, time_out_us: int, worth_us: int) -> int:
     }[move]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(45)
 @given(st.sampled_from(WORTHS_US), st.lists(st.tuples(st.sampled_from(MOVES), st.integers(1, 40)), max_size=30))
 def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str, int]]) -> None:
     """After any gaps the cost is at most twice the clairvoyant's and two break-even times."""
@@ -49,7 +50,7 @@ def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str
             assert paid_us <= 2 * best_us + 2 * bound_us
 
 
-@settings(max_examples=120, deadline=None)
+@examples(35)
 @given(
     st.sampled_from(WORTHS_US),
     st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3_000_000)), max_size=150),
@@ -69,7 +70,7 @@ def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str,
         assert paid_us <= 2 * best_us + 2 * bound_us
 
 
-@settings(max_examples=200, deadline=None)
+@examples(60)
 @given(
     st.sampled_from(WORTHS_US),
     st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3_000_000), st.integers(0, 100)), max_size=150),

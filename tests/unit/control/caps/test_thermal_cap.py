@@ -12,7 +12,8 @@ from typing import Any
 import attrs
 import pytest
 from bench import MAX_CORNER, Bench
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import ProfileError, SessionClosed, ThermalCap
@@ -234,7 +235,7 @@ def test_a_subscriber_may_close_it_as_it_caps(bench: Bench, tree: Tree) -> None:
     assert (bench.controller.caps, thermal.cap, bench.time.alarms) == ((), None, 0)
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(
     steps=st.lists(
         st.tuples(

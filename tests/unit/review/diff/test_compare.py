@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from differences import differ, write
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import ProfileError
@@ -214,7 +215,7 @@ values = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(10)
 @given(values, values)
 def test_a_diff_tells_exactly_what_differs(
     tmp_path_factory: pytest.TempPathFactory, one: object, other: object

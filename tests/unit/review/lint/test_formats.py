@@ -13,7 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 from checkout import CORPUS, DATA
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import Finding, Place, Severity
@@ -95,7 +96,7 @@ def test_sarif_validates_against_the_schema_of_the_standard(sarif_schema: Any) -
         jsonschema.Draft4Validator(sarif_schema).validate(document)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(reports)
 def test_sarif_of_anything_is_valid(sarif_schema: Any, report: LintReport) -> None:
     """Whatever is found: the document is valid, each result names its rule by index, and what is lifted is marked."""

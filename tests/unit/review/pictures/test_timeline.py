@@ -7,8 +7,9 @@ from typing import Any
 import attrs
 import pytest
 from dry_runs import Watched, dry_run, sustaining
+from examples import examples
 from helpers import hmx
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from htppower.backends import SimulatedHtp
@@ -66,7 +67,7 @@ _NO_HMX = HmxV2(ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ExpandedCorner.D
     75,
     (0, 0, 0),
 )
-@settings(max_examples=100)
+@examples(30)
 @given(_VOTES, _RELAX, st.sampled_from((68, 75, 81, 89)), st.tuples(*[st.integers(0, n) for n in (4, 900, 900)]))
 def test_the_lanes_are_what_is_in_force(votes: VoteSet, relax: Relax, arch: int, work: tuple[int, int, int]) -> None:
     """After every call the target of each lane is the one in force on the simulated HTP, whatever the profile votes."""

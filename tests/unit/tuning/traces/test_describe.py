@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 import trace_files
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.tuning.traces.activity import begun, burst_spans, busy_shares
@@ -49,7 +50,7 @@ def test_one_inference_has_no_gaps() -> None:
 SPANS = st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**5)), min_size=1, max_size=60)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(30)
 @given(SPANS)
 def test_a_time_out_is_what_a_timer_would_do(spans: list[tuple[int, int]]) -> None:
     """Warm is who begins before the time runs out, or while another runs; up in vain is the time until then."""
@@ -67,7 +68,7 @@ def test_a_time_out_is_what_a_timer_would_do(spans: list[tuple[int, int]]) -> No
         assert told.share == warm / len(spans)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
 def test_every_gap_is_in_one_octave(gaps_us: list[int]) -> None:
     """The octaves follow each other without a hole, and none is empty at an end; counts and sums are whole."""
@@ -141,7 +142,7 @@ def test_the_session_with_most_inferences_comes_first() -> None:
     assert [each.name for each in said.sessions] == ["b", "camera"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(SPANS, st.integers(1, 50))
 def test_columns_share_out_the_busy_time(spans: list[tuple[int, int]], columns: int) -> None:
     """What a picture draws of each column adds up to the whole busy time, and every inference begins in one."""

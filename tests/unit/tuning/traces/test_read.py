@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import trace_files
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from trace_files import Ran
 
@@ -56,7 +57,7 @@ ANY = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(ANY, st.sampled_from(sorted(trace_files.WRITERS)))
 def test_any_inferences_come_back(ran: list[Ran], kind: str) -> None:
     """Whatever ran is read as it was, in the order in which it began, from each kind of file."""
@@ -77,7 +78,7 @@ OWNERS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(10)
 @given(OWNERS)
 def test_a_recording_says_session_profile_and_what_was_cold(ran: list[Ran]) -> None:
     """All that a line of a recording says comes back, session by session."""
@@ -173,7 +174,7 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
 WRONG_BYTES = st.lists(st.tuples(st.integers(0, 2**16), st.binary(max_size=3)), max_size=6)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(45)
 @given(st.sampled_from(sorted(trace_files.WRITERS)), WRONG_BYTES, st.integers(0, 2**16), st.booleans())
 def test_a_damaged_file_is_read_or_refused(kind: str, wrong: list[tuple[int, bytes]], cut: int, whole: bool) -> None:
     """Whatever bytes are overwritten or cut off: it is a trace that is sound, or a TraceError."""
