@@ -1,9 +1,10 @@
 """Interrupt every public operation: ``python tests/interrupts/run.py [NAME ...] [--samples N] [--seed N] [--quick]``.
 
 Each operation is run in a world of its own, once to count its lines, and then once for each of these with a Ctrl-C
-there; then with interrupts of all kinds before instructions that a seed draws, also with two in a row. After each it
-is looked at whether the interrupt was passed on, whether anything stays up, is held, or is counted wrong, and whether
-all goes on working. A failure prints the options that replay it. The exit code is 1 where something does not hold.
+there; then with interrupts of all kinds before instructions that a seed draws, by ``--pairs N`` also with two in a
+row. After each it is looked at whether the interrupt was passed on, whether anything stays up, is held, or is counted
+wrong, and whether all goes on working. A failure prints the options that replay it. The exit code is 1 where something
+does not hold.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def trials(operation: Operation, given: argparse.Namespace, injector: Injector) 
         for at in range(1, clean.events + 1):
             yield attempt(operation, Shot(at), injector)
     chance = random.Random(f"{given.seed} {operation.name}")
-    for _ in range(given.samples if clean.events else 0):
-        yield attempt(operation, draw(operation, clean.events, chance, pairs=given.pairs), injector)
+    for pair in (False,) * given.samples + (True,) * given.pairs if clean.events else ():
+        yield attempt(operation, draw(operation, clean.events, chance, pair=pair), injector)
 
 
 def show(operation: Operation, found: Found) -> None:
@@ -91,7 +92,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="draws them; 0 unless told")
     parser.add_argument("--quick", action="store_true", help="only what is drawn, not every line")
     parser.add_argument("--every-opcode", action="store_true", help="every instruction besides")
-    parser.add_argument("--pairs", action="store_true", help="draw two interrupts, one soon after the other")
+    parser.add_argument(
+        "--pairs", type=int, default=0, help="how many of two interrupts, one soon after the other, to draw besides"
+    )
     parser.add_argument("--backends", action="store_true", help="also within htppower/backends")
     parser.add_argument("--at", type=int, help="replay one: before which line or instruction")
     parser.add_argument("--then", type=int, default=0, help="and before which of those after that one")

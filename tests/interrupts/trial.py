@@ -85,15 +85,15 @@ def count(operation: Operation, unit: Unit, injector: Injector) -> Found:
     return max(found[1:], key=lambda each: (len(each.broken), each.events))
 
 
-def draw(operation: Operation, events: int, chance: random.Random, *, pairs: bool = False) -> Shot:
-    """Return an interrupt at any instruction, of any kind; with ``pairs``, and another soon after it."""
+def draw(operation: Operation, events: int, chance: random.Random, *, pair: bool = False) -> Shot:
+    """Return an interrupt at any instruction, of any kind; with ``pair``, and another soon after it."""
     # What comes after the first is told of by the handler of a signal.
-    way = Way.SIGNAL if pairs or not operation.any_kind else chance.choice(tuple(Way))
+    way = Way.SIGNAL if pair or not operation.any_kind else chance.choice(tuple(Way))
     # An Exception that no handler of a signal has raised can't be told from a failure of what it hits.
     most = len(KINDS) if way is Way.SIGNAL else 2
     kinds = KINDS[: most if operation.any_kind else 1]
     kind = chance.choice(kinds)
-    then = chance.randint(1, 60) if pairs else 0
+    then = chance.randint(1, 60) if pair else 0
     return Shot(chance.randint(1, events), then, kind, way, Unit.OPCODE)
 
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 # let another task do the rest, at once or after those that wait for that already.
 Action = tuple[str, int]
 Ends = set[tuple[object, ...]]
-# How many programs are drawn, by the number of preemptions.
-SEEDS = (40, 20, 3)
+# Which programs are drawn, by the number of preemptions. With two, that of seed 0 has 22,000 orders, and these have
+# 2,000 together.
+SEEDS = (range(40), range(20), (*range(1, 5), 6, 7, 8, 13))
 
 
 def _draw(seed: int) -> list[list[Action]]:
@@ -111,7 +112,7 @@ def _reduced(program: list[list[Action]], most: int) -> tuple[Ends, int]:
 def test_no_end_is_left_out(most: int) -> None:
     """Programs drawn at random end in the same ways in the orders that are run to their end as in all."""
     all_runs = few_runs = 0
-    for seed in range(SEEDS[most]):
+    for seed in SEEDS[most]:
         program = _draw(seed)
         ends, runs = _every(program, most)
         found, few = _reduced(program, most)
