@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -82,8 +83,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its tier: the folder of ``tests`` that it is in. Begin with the files that wait longest."""
     for item in items:
-        item.add_marker(item.path.relative_to(TESTS).parts[0])
-    items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in _WAITING)
+        item.add_marker(_tier(item.path))
+    items.sort(key=lambda item: _tier(item.path) not in _WAITING)
+
+
+@functools.cache
+def _tier(path: Path) -> str:
+    return path.relative_to(TESTS).parts[0]
 
 
 def pytest_collection_finish() -> None:
