@@ -55,8 +55,9 @@ def _environment(folder: Path) -> Path:
 
 def _install(python: Path, *what: str) -> None:
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-build-isolation"]
+    # It would take longer to compile all that is installed than to install it.
     done = subprocess.run(
-        [*command, "--disable-pip-version-check", "--force-reinstall", "--quiet", *what],
+        [*command, "--disable-pip-version-check", "--force-reinstall", "--no-compile", "--quiet", *what],
         capture_output=True,
         text=True,
         check=False,
