@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,10 +40,22 @@ COMMANDS = {
 }
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command without docstrings and assertions."""
+# All of them in one process: a process for each would take long.
+ALL = """
+import json, sys
+from click.testing import CliRunner
+from htppower.cli.main import main
+assert False, "assertions are stripped"
+for arguments in json.load(sys.stdin):
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(main, arguments, prog_name="htppower")
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
+"""
+
+
+def run(*arguments: str, **given: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python without docstrings and assertions."""
     return subprocess.run(
-        [sys.executable, "-OO", "-m", "htppower", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-OO", *arguments], capture_output=True, text=True, check=False, timeout=120, **given
     )
 
 
@@ -51,31 +64,46 @@ def timeless(text: str) -> str:
     return re.sub(r"[\d.]+ m?s ago", "just now", text)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder, with a status file and a profile that is wrong in it."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a status file and a profile that is wrong in it."""
+    made = tmp_path_factory.mktemp("without_docstrings")
     bad = "# htppower: disable=RPC-6 until=2099-01-01 because=a\nprofile: bad\nextends: balanced\nvote: {}\n"
-    (tmp_path / "bad.yaml").write_text(bad, encoding="utf-8")
+    (made / "bad.yaml").write_text(bad, encoding="utf-8")
     with VoteController(SimulatedHtp(arch=75)) as controller:
-        controller.serve_status(tmp_path / "status.json")
-    return tmp_path
+        controller.serve_status(made / "status.json")
+    return made
+
+
+@pytest.fixture(scope="module")
+def said(folder: Path) -> dict[tuple[str, ...], tuple[int, str, str]]:
+    """Return the exit code and what is printed, by command."""
+    done = run("-c", ALL, input=json.dumps([*COMMANDS.values()]), cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return dict(zip(COMMANDS.values(), map(tuple, answers), strict=True))
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-@pytest.mark.usefixtures("folder")
-def test_every_command_says_the_same(command: Command, arguments: tuple[str, ...]) -> None:
+def test_every_command_says_the_same(
+    command: Command,
+    said: dict[tuple[str, ...], tuple[int, str, str]],
+    folder: Path,
+    arguments: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What a command prints, and its exit code, do not hang on docstrings and assertions."""
+    monkeypatch.chdir(folder)
     expected = command.run(*arguments)
-    done = run(*arguments)
-    assert (done.returncode, timeless(done.stdout)) == (expected.exit_code, timeless(expected.stdout))
-    assert "Traceback" not in done.stderr
+    code, output, errors = said[arguments]
+    assert (code, timeless(output)) == (expected.exit_code, timeless(expected.stdout))
+    assert "Traceback" not in errors
 
 
-def test_the_schemas_are_the_same(folder: Path) -> None:
+def test_the_schemas_are_the_same(tmp_path: Path) -> None:
     """The descriptions in the schemas are data."""
-    done = run("schema", str(folder))
+    done = run("-m", "htppower", "schema", str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     shipped = shipped_folder() / "schemas"
     for path in shipped.iterdir():
-        assert (folder / path.name).read_bytes() == path.read_bytes()
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
