@@ -70,6 +70,12 @@ def tree(module: str) -> ast.Module:
 
 
 @functools.cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    """Return all that is in it."""
+    return tuple(ast.walk(tree(module)))
+
+
+@functools.cache
 def imports(module: str) -> frozenset[str]:
     """Return the modules of the package that a module imports: at the top, for types only, inside functions, by name.
 
@@ -77,7 +83,7 @@ def imports(module: str) -> frozenset[str]:
     module's own name counts as all those below it.
     """
     found: set[str] = set()
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -124,7 +130,7 @@ def test_no_module_imports_the_package_itself() -> None:
     importing = {
         module
         for module in MODULES
-        for node in ast.walk(tree(module))
+        for node in nodes(module)
         if (isinstance(node, ast.ImportFrom) and node.module == "htppower")
         or (isinstance(node, ast.Import) and any(alias.name == "htppower" for alias in node.names))
         if module != "htppower"
@@ -134,10 +140,9 @@ def test_no_module_imports_the_package_itself() -> None:
 
 def imports_by_name(module: str) -> bool:
     """Return whether a module imports by a name that is neither a constant nor below its own."""
-    nodes = list(ast.walk(tree(module)))
     seen = {
         node.func
-        for node in nodes
+        for node in nodes(module)
         if isinstance(node, ast.Call) and node.args
         if isinstance(node.args[0], ast.Constant) or begins_with_own_name(node.args[0])
     }
@@ -145,7 +150,7 @@ def imports_by_name(module: str) -> bool:
         (isinstance(node, ast.Attribute) and node.attr == "import_module")
         or (isinstance(node, ast.Name) and node.id == "__import__")
         or (isinstance(node, ast.alias) and node.name == "import_module")
-        for node in nodes
+        for node in nodes(module)
         if node not in seen
     )
 
