@@ -277,7 +277,7 @@ def _simulate(*arguments: str) -> tuple[int, str]:
 
 def test_a_short_run_breaks_nothing() -> None:
     """Runs at random, with calls that fail and hang, restarts and interrupts."""
-    code, output = _simulate("--seed", "0", "--seconds", "4")
+    code, output = _simulate("--seed", "0", "--seconds", "2")
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
