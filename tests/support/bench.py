@@ -15,6 +15,8 @@ from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from htppower.control.session import Session
     from htppower.events import Event
 
@@ -27,6 +29,9 @@ MAX_CORNER = 160
 SVS = 64
 MIN_CORNER = 32
 DISABLE = 16
+
+# What the controllers of all benches have loaded: a new one would read the shipped profiles anew for each test.
+_LOADED: dict[Path, Any] = {}
 
 
 @attrs.define
@@ -46,6 +51,8 @@ class Bench:
         simulated = SimulatedHtp(arch=75) if simulated is None else simulated
         recorder = RecordingBackend(simulated, time=time)
         controller = VoteController(recorder, time=time, handle_sigterm=False, **{"heartbeat_us": 0, **options})
+        if "folders" not in options:
+            controller._claims.profiles._entries = _LOADED
         events: list[Event] = []
         controller.subscribe(events.append, STATE_EVENTS)
         return cls(time, simulated, recorder, controller, events)
