@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import socket
 import subprocess
@@ -13,14 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 from fleets import write_fleet
 
-distributed = pytest.importorskip("distributed", reason="the extra fleet is not installed")
-
-from htppower.profiles.sustain import Adaptive  # noqa: E402 - only where Dask is
-from htppower.tuning.fleet.files import trace_files  # noqa: E402
-from htppower.tuning.fleet.fleet import read_fleet  # noqa: E402
-from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine  # noqa: E402
-from htppower.tuning.fleet.records import Question  # noqa: E402
-from htppower.tuning.fleet.settle import settle  # noqa: E402
+from htppower.profiles.sustain import Adaptive
+from htppower.tuning.fleet.files import trace_files
+from htppower.tuning.fleet.fleet import read_fleet
+from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine
+from htppower.tuning.fleet.records import Question
+from htppower.tuning.fleet.settle import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
 
     from htppower.tuning.fleet.fleet import Fleet
     from htppower.tuning.fleet.records import TraceFile
+
+# It takes long to import, which each worker of pytest-xdist would pay for.
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="the extra fleet is not installed"
+)
 
 _FILES = 24
 _QUESTION = Question(100_000, (Adaptive(100_000),))
@@ -63,6 +67,8 @@ def dask(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """Yield the address of a scheduler, and its two workers."""
+    import distributed  # noqa: PLC0415 - takes long to import
+
     named = tmp_path / "scheduler.json"
     quick = ("--scheduler-file", str(named), "--dashboard-address", "127.0.0.1:0")
     with dask("scheduler", *quick, "--port", "0"), contextlib.ExitStack() as stack:

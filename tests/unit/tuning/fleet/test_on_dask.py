@@ -6,25 +6,31 @@ The real one is in ``tests/process/test_fleet.py``.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+import importlib.util
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import pytest
 from fleets import write_fleet
 
-distributed = pytest.importorskip("distributed")
-
-from htppower.tuning.fleet import on_dask  # noqa: E402 - only where Dask is
-from htppower.tuning.fleet.chunks import Chunks  # noqa: E402
-from htppower.tuning.fleet.files import trace_files  # noqa: E402
-from htppower.tuning.fleet.fleet_error import FleetError  # noqa: E402
-from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine, read_on  # noqa: E402
-from htppower.tuning.fleet.reading import read_chunk  # noqa: E402
-from htppower.tuning.fleet.records import FileGaps, Question, TraceFile, Unread  # noqa: E402
+from htppower.tuning.fleet import on_dask
+from htppower.tuning.fleet.chunks import Chunks
+from htppower.tuning.fleet.files import trace_files
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine, read_on
+from htppower.tuning.fleet.reading import read_chunk
+from htppower.tuning.fleet.records import FileGaps, Question, TraceFile, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from distributed.scheduler import WorkerState
+
+# It takes long to import, which each worker of pytest-xdist would pay for.
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="the extra fleet is not installed"
+)
 
 _QUESTION = Question(100_000)
 _FILES = 12
@@ -92,10 +98,12 @@ def test_all_is_read_and_nothing_is_left_behind(files: tuple[TraceFile, ...]) ->
 
 def test_a_file_that_kills_its_readers_is_named_alone(files: tuple[TraceFile, ...]) -> None:
     """The chunk that it is in is read again file by file, so that the others of it are read."""
-    poison = files[5]
+    from distributed import KilledWorker  # noqa: PLC0415 - takes long to import
+
+    poison, worker = files[5], cast("WorkerState", None)
 
     def outcome(chunk: Sequence[TraceFile]) -> _Future:
-        return _Future(error=distributed.KilledWorker("read", None, 3)) if poison in chunk else _read(chunk)
+        return _Future(error=KilledWorker("read", worker, 3)) if poison in chunk else _read(chunk)
 
     answers = read_by(_Cluster(outcome), files)
     assert [each for each in answers if isinstance(each, Unread)] == [
@@ -166,7 +174,7 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
             raise error
         return type("Done", (), {"done": futures})
 
-    monkeypatch.setattr(distributed, "wait", wait)
+    monkeypatch.setattr("distributed.wait", wait)
     told: list[str] = []
     client: Any = type("Client", (), {"nthreads": lambda _: threads.pop(0)})()
     under_way: Any = {"future": []}
