@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 # Ctrl-C; what a host's handler of SIGTERM raises; and its time limit, which is an Exception.
 KINDS = (KeyboardInterrupt, SystemExit, TimeoutError)
-MOST_TRIES = 4
+# From CPython 3.12 on the instructions of a function are traced in some of its calls only.
+MOST_TRIES = 4 if sys.version_info >= (3, 12) else 2
 # Where an interrupt comes as one of these begins, what it is to give up stays: see docs/limits.md.
 NOT_BEGUN = frozenset({"__exit__", "lift"})
 
@@ -44,10 +46,7 @@ class Found:
 
 
 def attempt(operation: Operation, shot: Shot, injector: Injector) -> Found:
-    """Interrupt an operation, and look at what follows.
-
-    From CPython 3.12 on the instructions of a function are traced in some of its calls only: then it is tried again.
-    """
+    """Interrupt an operation, and look at what follows; try again where it was not interrupted for want of a trace."""
     for _ in range(MOST_TRIES):
         found = _attempt(operation, shot, injector)
         if found.broken or found.places or found.events >= shot.at:
