@@ -32,6 +32,7 @@ _WAITS = "press Enter\n"
 _TIMEOUT_S = 60
 # The host writes its status at most once a second; a reader looks again until it is there.
 _STATUS_S = 20
+_LOOK_AGAIN_S = 0.2
 
 
 class Walk:
@@ -78,6 +79,7 @@ class Walk:
             told = _merged(said, printed)
             if told == said or time.monotonic() >= give_up:
                 return f"$ {command}\n{told}"
+            time.sleep(_LOOK_AGAIN_S)
 
     def _start_host(self) -> str:
         self._host = self._popen(_HOST)
