@@ -135,20 +135,6 @@ def wake_late_us(model: DeviceModel, votes: VoteSet) -> float:
     return _on_the_line(points, points[-1][0] if voted is None else voted)
 
 
-def polling_j(model: DeviceModel, votes: VoteSet, duration_us: float) -> float:
-    """Return the energy of the CPU that polls for the answer of one inference, in J; 0 where votes ask for no polling.
-
-    It polls no longer than the votes say, and then waits without.
-    """
-    return model.polling_w.value * min(votes.rpc_polling_time_us or 0, duration_us) / _US
-
-
-def polling_saved_us(model: DeviceModel, votes: VoteSet, duration_us: float) -> float:
-    """Return how much sooner the answer of one inference is there by polling, in us: only where it polls to its end."""
-    polled = 0 < duration_us <= (votes.rpc_polling_time_us or 0)
-    return min(model.polling_saves_us.value, duration_us) if polled else 0.0
-
-
 def _corners(votes: VoteSet) -> tuple[int, int]:
     """Return the corners of core and bus up to which votes let or make the clocks be, as expanded numbers; 0: none."""
     core, bus = (min(clock_cost(votes.hvx, clock)[0], _HIGHEST) for clock in reversed(CLOCKS))

@@ -148,17 +148,6 @@ def test_a_wake_up_is_as_late_as_the_model_says_of_the_sleep_latency() -> None:
     assert costs.wake_late_us(model, load_profile(SYSTEM_SETTINGS).votes) == 390
 
 
-def test_polling_costs_and_saves_only_while_it_polls() -> None:
-    """Up to the time that is voted; it saves where the answer comes within that, and never more than the inference."""
-    burst, balanced = load_profile("burst").votes, load_profile("balanced").votes
-    assert costs.polling_j(MODEL, burst, 2000) == pytest.approx(0.5 * 2000e-6)
-    assert costs.polling_j(MODEL, burst, 50_000) == pytest.approx(0.5 * 9999e-6)
-    assert costs.polling_saved_us(MODEL, burst, 2000) == 150
-    assert costs.polling_saved_us(MODEL, burst, 100) == 100
-    assert costs.polling_saved_us(MODEL, burst, 50_000) == 0
-    assert (costs.polling_j(MODEL, balanced, 2000), costs.polling_saved_us(MODEL, balanced, 2000)) == (0, 0)
-
-
 def test_a_model_of_ones_own_profiles_alone_places_any_other_at_burst(tmp_path: Path) -> None:
     """The unit of speed is the only one that it knows then."""
     alone: DeviceModel = attrs.evolve(MODEL, speeds=(ProfileSpeed("mine", Quantity(0.5, "measured", "mine")),))
