@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interrupts.operations import SECOND_US, Action, operation
+import attrs
+from interrupts.operations import SECOND_US, Action, infer, operation
+from interrupts.world import loaded
 from learning import relaxing
 
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.control.learning.learnt_file import read
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive
 
@@ -188,3 +195,66 @@ def _ahead_close(world: World) -> Action:
     session.expect(in_us=GAP_US)
     world.time.advance_us(GAP_US)
     return session.close
+
+
+@operation("a controller that keeps what is learnt")
+def _keeps(world: World) -> Action:
+    folder = tempfile.TemporaryDirectory()
+    world.finally_.append(folder.cleanup)
+    path, burst = Path(folder.name) / "learnt.json", loaded("burst")
+    assert burst.relax is not None
+    relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
+    profile = attrs.evolve(burst, relax=relax)
+    gaps: list[int] = []
+    other = VoteController(SimulatedHtp(arch=75), time=world.time, handle_sigterm=False, learnt=path)
+    # While it is open.
+    world.kept = 1
+
+    def act() -> None:
+        with other:
+            session = other.session(profile, owner="me")
+            for _ in range(2):
+                infer(session)
+                world.time.advance_us(SECOND_US)
+            session.close()
+        gaps.append(1)
+
+    def check() -> None:
+        other.close()
+        kept = [each.gaps for each in read(str(path))]
+        if kept not in ([], [1]) or len(kept) < len(gaps):
+            raise AssertionError(f"{kept} gaps are kept")
+        if path.with_name("learnt.json.bad").exists():
+            raise AssertionError("a damaged file was written")
+
+    world.finally_.append(check)
+    return act
+
+
+@operation("hints, raises ahead of inferences that come or do not, and a second power state")
+def _hints(world: World) -> Action:
+    burst = loaded("burst")
+    assert burst.relax is not None
+    then = Then(burst.relax.after_deinit_to, Adaptive(break_even_us=SECOND_US))
+    relax = attrs.evolve(
+        burst.relax, after_inference_us=Adaptive(break_even_us=20_000), then=then, raise_ahead_us=5_000
+    )
+    session = world.controller.session(attrs.evolve(burst, relax=relax))
+    world.sessions.append(session)
+    infer(session)
+
+    def act() -> None:
+        for comes in (True, False):
+            session.expect(in_us=SECOND_US)
+            world.time.advance_us(SECOND_US)
+            if comes:
+                infer(session)
+        world.time.advance_us(3 * SECOND_US)
+        infer(session)
+
+    def check() -> None:
+        if world.controller.status().sessions and session._record.gate.begun < 0:
+            raise AssertionError("more inferences found votes up ahead of them than there were")
+
+    world.finally_.append(check)
+    return act

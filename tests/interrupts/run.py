@@ -23,7 +23,14 @@ if __name__ == "__main__":
     TESTS = Path(__file__).resolve().parents[1]
     sys.path[:1] = [str(TESTS), str(TESTS / "support")]
 
-import interrupts.learning_operations  # noqa: F401 - notes its operations
+from interrupts import (  # noqa: F401 - note their operations
+    claim_operations,
+    controller_operations,
+    failure_operations,
+    learning_operations,
+    session_operations,
+    stream_operations,
+)
 from interrupts.injector import PACKAGE, Injector, Shot, Unit, Way
 from interrupts.locks_made import note_locks
 from interrupts.operations import OPERATIONS, Operation
