@@ -2,10 +2,10 @@
 
 APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So the
 scheduler is given a time zone in which it is always the time of the monotonic clock. Its other traps, each measured:
-a job id that is still running drops the next job of that id, so every job has a new one; jobs later than a second
-are dropped by default, so no lateness is too much; its thread pool takes no job any more once the main thread has
-ended, although worker threads may infer on, so alarms run on a thread of our own; at exit and at shutdown pending jobs
-are lost, so closing lowers synchronously and does not count on an alarm.
+its executors drop a job that is later than a second, or whose id is still running, and its thread pool takes no job any
+more once the main thread has ended, although worker threads may infer on, so an executor of our own hands every job to
+our threads; at exit and at shutdown pending jobs are lost, so closing lowers synchronously and does not count on an
+alarm.
 
 A job weighs half a KiB and takes 100 us to add. So the alarms are kept here, and one job wakes for the earliest.
 """
@@ -17,12 +17,10 @@ import datetime
 import heapq
 import itertools
 import logging
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobExecutionEvent
-from apscheduler.executors.base import BaseExecutor, run_job
+from apscheduler.executors.base import BaseExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -103,23 +101,12 @@ class _OffThread(BaseExecutor):  # type: ignore[misc]
         super().__init__()
         self._hand_on = hand_on
 
-    def start(self, scheduler: BackgroundScheduler, alias: str) -> None:
-        super().start(scheduler, alias)
-        self._logger = _SCHEDULER_LOGGER
+    def submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
+        """Hand a job on, however late. Its runs are not counted: each job has an id of its own, and runs once."""
+        self._do_submit_job(job, run_times)
 
-    def shutdown(self, wait: bool = True) -> None:
-        """Leave a running job be; the pool is closed by whoever made it."""
-
-    def _do_submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        self._hand_on(lambda: self._run(job, run_times))
-
-    def _run(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        try:
-            events = run_job(job, job._jobstore_alias, run_times, self._logger.name)  # noqa: SLF001 - as its own do
-        except BaseException:  # noqa: BLE001 - run_job hands on what is no Exception
-            self._run_job_error(job.id, *sys.exc_info()[1:])
-        else:
-            self._run_job_success(job.id, events)
+    def _do_submit_job(self, job: Job, _run_times: list[datetime.datetime]) -> None:
+        self._hand_on(job.func)
 
 
 class SystemTime(MonotonicClock):
@@ -231,7 +218,12 @@ class SystemTime(MonotonicClock):
         if before is not None and self.now_us < before[0] <= deadline_us:
             return
         if self._scheduler is None:
-            scheduler = _make_scheduler(self._zone, self._hand_on)
+            scheduler = BackgroundScheduler(
+                timezone=self._zone,
+                daemon=True,
+                logger=_SCHEDULER_LOGGER,
+                executors={"default": _OffThread(self._hand_on)},
+            )
             scheduler.start()
             self._scheduler = scheduler
         job = str(next(self._numbers))
@@ -268,20 +260,3 @@ class SystemTime(MonotonicClock):
 
 def _not_cancelled(alarms: list[Alarm]) -> list[Alarm]:
     return [each for each in alarms if each.action is not None]
-
-
-def _make_scheduler(zone: _MonotonicZone, hand_on: Callable[[Callable[[], object]], object]) -> BackgroundScheduler:
-    scheduler = BackgroundScheduler(
-        timezone=zone,
-        daemon=True,
-        logger=_SCHEDULER_LOGGER,
-        executors={"default": _OffThread(hand_on)},
-        job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
-    )
-    scheduler.add_listener(_log_failure, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
-    return scheduler
-
-
-def _log_failure(event: JobExecutionEvent) -> None:
-    exception = getattr(event, "exception", None)
-    _LOGGER.error("alarm %s did not run to its end: a vote may stay up: %r", event.job_id, exception or event)
