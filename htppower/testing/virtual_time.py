@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import heapq
 import itertools
+import logging
 import queue
 from typing import TYPE_CHECKING
 
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
-from htppower.control.time.workers import InlineWorker
+from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.time.workers import Worker
+
+_LOGGER = logging.getLogger("htppower")
 
 
 class VirtualTime:
@@ -131,3 +134,21 @@ class VirtualTime:
                 self._now_us = max(self._now_us, deadline_us)
                 return action
         return None
+
+
+class InlineWorker:
+    """Runs actions at once, on the thread that posts them: a worker of time that is driven by hand."""
+
+    inline = True
+    pending = 0
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Run the action."""
+        run_and_log(action, _LOGGER)
+
+    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
+        """Return True: nothing is ever left to run."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing."""

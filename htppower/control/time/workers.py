@@ -239,24 +239,6 @@ class ThreadPool:
             return None
 
 
-class InlineWorker:
-    """Runs actions at once, on the thread that posts them: for time that is driven by hand."""
-
-    inline = True
-    pending = 0
-
-    def post(self, action: Callable[[], object]) -> None:
-        """Run the action."""
-        run_and_log(action, _LOGGER)
-
-    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: nothing is ever left to run."""
-        return True
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
     """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises.
 

@@ -11,7 +11,8 @@ import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
 from htppower.control.time.scheduler import SystemTime
-from htppower.control.time.workers import InlineWorker, ThreadPool, ThreadWorker
+from htppower.control.time.workers import ThreadPool, ThreadWorker
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,10 +110,10 @@ class TestWorker:
         until(lambda: sum(thread.name == "test" for thread in threading.enumerate()) == 1)
         worker.close()
 
-    def test_inline_it_runs_at_once(self) -> None:
-        """In virtual time what is posted has run when ``post`` returns."""
+    def test_in_virtual_time_it_runs_at_once(self) -> None:
+        """What is posted has run when ``post`` returns."""
         ran: list[int] = []
-        InlineWorker().post(lambda: ran.append(1))
+        VirtualTime().worker("worker of a test").post(lambda: ran.append(1))
         assert ran == [1]
 
 
