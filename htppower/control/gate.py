@@ -133,7 +133,11 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            return Use(self.closing, self._is_busy(), *self.sustain.ends())
+            busy = self._is_busy()
+            if busy and not self.closing:
+                # Nothing comes down meanwhile.
+                return Use(closing=False, busy=True, deadline_us=0)
+            return Use(self.closing, busy, *self.sustain.ends())
 
     def follow(self, plan: Plan) -> None:
         """Go by another plan from now on, and shut; the deadline stays."""

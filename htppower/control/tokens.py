@@ -38,7 +38,8 @@ class Use(NamedTuple):
     Attributes:
         closing: whether it is being closed.
         busy: whether a phase runs.
-        deadline_us: when its votes come down while no phase runs.
+        deadline_us: when its votes come down; where a phase runs, and it is not being closed, neither this nor the rest
+            says anything.
         after_deinit: whether a DE-INIT was the last phase to end.
         expected: whether its votes are up until the deadline for an inference that is predicted to begin.
     """
