@@ -12,7 +12,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from htppower.control.status.new_file import put_in_place
+from htppower.control.files.new_file import put_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
 import logging
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.files.background_work import BackgroundWork
 from htppower.control.interrupts import is_from_outside
 from htppower.control.learning.learnt_file import KIND, Entry, NotLearntError, read, write
 from htppower.sustain.learner import make_learner
@@ -67,10 +67,9 @@ class Learnt:
         self._entries = {each.key: each for each in _read(self._path)}
         self._written = self._entries
         self._told: set[tuple[str, str, bool]] = set()
-        self._alarm: Any = None
         self._failed = self._closed = False
-        self._worker = time.worker("htppower-learnt")
-        self._arm_soon = functools.partial(time.call_soon, self._arm)
+        self._background = BackgroundWork(time, "htppower-learnt", self._look, wait_us=PERIOD_US)
+        self._ask_soon = functools.partial(time.call_soon, self._background.ask)
 
     def make(self, session: SessionRecord, plan: Plan, sustain: Adaptive, *, further: bool = False) -> Learner:
         """Return what a session begins to learn a time with, or the one until it relaxes further.
@@ -80,7 +79,7 @@ class Learnt:
         owner, profile = session.owner, plan.profile.name
         if owner is None:
             return make_learner(sustain)
-        self._arm_soon()
+        self._ask_soon()
         key = owner, profile, further
         known = self._entries.get(key)
         if known is not None and known.sustain == sustain:
@@ -110,18 +109,14 @@ class Learnt:
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> None:
         """Write what is known now, and wait for that no longer than this, in seconds."""
-        self._worker.post(self._write)
-        self._worker.flush(timeout_s)
+        self._background.do(self._write, timeout_s)
 
     def close(self) -> None:
         """Write what is known, and nothing from then on. Closing twice is fine."""
         if self._closed:
             return
-        with self._lock:
-            if self._alarm is not None:
-                self._time.cancel(self._alarm)
         self.flush()
-        self._worker.close()
+        self._background.close()
         # Last: where an exception from outside comes before, closing again goes on.
         self._closed = True
 
@@ -129,6 +124,7 @@ class Learnt:
         """In a forked child: the file is the parent's."""
         self._lock, self._writing = whole_lock(), whole_lock()
         self._closed = True
+        self._background.disown()
 
     def _tell(self, key: tuple[str, str, bool], otherwise: str) -> None:
         if key not in self._told:
@@ -145,23 +141,11 @@ class Learnt:
             return entry.gaps > 0
         return entry.gaps > before.gaps
 
-    def _arm(self) -> None:
-        with self._lock:
-            if self._alarm is None and not self._closed:
-                # At the very end of a process no thread can be started; what closes the controller there writes it.
-                with contextlib.suppress(RuntimeError):
-                    self._alarm = self._time.call_at(self._time.now_us + PERIOD_US, self._rang)
-
-    def _rang(self) -> None:
-        self._worker.post(self._look)
-
     def _look(self) -> None:
         """Write what has changed (on the worker)."""
-        with self._lock:
-            self._alarm = None
         self._write()
         if self._failed or any(session.owner and _learns(session) for session in self._sessions()):
-            self._arm()
+            self._background.ask()
 
     def _write(self) -> None:
         with self._writing:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower._version import __version__
-from htppower.control.status.new_file import put_in_place
+from htppower.control.files.new_file import put_in_place
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 

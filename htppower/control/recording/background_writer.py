@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.files.background_work import BackgroundWork
 from htppower.control.interrupts import is_from_outside
 from htppower.control.recording.recording_status import RecordingStatus
 from htppower.control.recording.ring import Ring
@@ -80,17 +80,12 @@ class BackgroundWriter:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name is {name!r}: a text, or None")
         self._path = Path(path)
-        self._time = time
         self._ended = ended
         self._ring = Ring(most_pending)
         self._number, self._extend = self._ring.number, self._ring.extend
-        # Asked on the hot path, so it takes no lock: one call of a function in C.
-        self._arm_soon = functools.partial(time.call_soon, self._arm)
         self._bell = _Bell()
-        # The first protects the alarm; under the other the file is written.
-        self._lock = whole_lock()
+        # Under it the file is written.
         self._writing = whole_lock()
-        self._alarm: Any = None
         self._closed = False
         # Whether nothing is written any more.
         self._finished = False
@@ -98,7 +93,9 @@ class BackgroundWriter:
         self._writer = TraceWriter(
             str(self._path), self._ring, most_bytes=most_bytes, files=files, name=name, now_us=lambda: time.now_us
         )
-        self._worker = time.worker("htppower-recording")
+        self._background = BackgroundWork(time, "htppower-recording", self._look, wait_us=PERIOD_US)
+        # Called on the hot path, so it takes no lock: one call of a function in C.
+        self._ask_soon = functools.partial(time.call_soon, self._background.ask)
 
     @property
     def path(self) -> Path:
@@ -126,55 +123,38 @@ class BackgroundWriter:
         self._extend((self._number(), label, begun_ns, ended_ns, cold))
         bell = self._bell
         if not bell.rung:
-            self._arm_soon()
+            self._ask_soon()
             bell.rung = True
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> bool:
         """Write what has ended up to now; return whether that is done within the time, in seconds."""
-        self._worker.post(self._write)
-        return self._worker.flush(timeout_s) and self._error is None
+        return self._background.do(self._write, timeout_s) and self._error is None
 
     def close(self) -> None:
         """Write what has ended up to now, and record nothing from then on. Closing twice is fine."""
         if self._closed:
             return
         self._ended(self)
-        with self._lock:
-            if self._alarm is not None:
-                self._time.cancel(self._alarm)
-        self._worker.post(self._finish)
-        if not self._worker.flush(LONGEST_WRITE_S):
+        if not self._background.do(self._finish, LONGEST_WRITE_S):
             _LOGGER.warning("the recording %s is not written yet: the disk is slow", self._path)
-        self._worker.close()
+        self._background.close()
         # Last: where an exception from outside comes before, closing again goes on.
         self._closed = True
 
     def disown(self) -> None:
         """In a forked child: the file is the parent's."""
-        self._lock, self._writing = whole_lock(), whole_lock()
+        self._writing = whole_lock()
         self._closed = self._finished = True
+        self._background.disown()
         self._writer.close()
-
-    def _arm(self) -> None:
-        """See to it that what has ended is written, in a second."""
-        with self._lock:
-            if self._alarm is None and not self._closed:
-                # At the very end of a process no thread can be started; what closes the controller there writes it.
-                with contextlib.suppress(RuntimeError):
-                    self._alarm = self._time.call_at(self._time.now_us + PERIOD_US, self._rang)
-
-    def _rang(self) -> None:
-        self._worker.post(self._look)
 
     def _look(self) -> None:
         """Write what has ended (on the worker)."""
-        with self._lock:
-            self._alarm = None
-            # Before the rest is taken: what ends after that rings.
-            self._bell = _Bell()
+        # Before the rest is taken: what ends after that rings.
+        self._bell = _Bell()
         self._write()
         if self._error is not None:
-            self._arm()
+            self._background.ask()
 
     def _write(self, *, finish: bool = False) -> None:
         with self._writing:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.context_manager import ContextManager
-from htppower.control.status.new_file import put_in_place
+from htppower.control.files.background_work import BackgroundWork
+from htppower.control.files.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
 from htppower.events import State
 
@@ -101,31 +102,27 @@ class StatusFile(ContextManager):
         self._removed = removed
         self._status = status
         self._time = time
-        # The first protects what follows; under the other a file is written, one after the other.
+        # The first protects what follows it; under the other a file is written, one after the other.
         self._lock = whole_lock()
         self._writing = whole_lock()
         self._closed = False
-        self._armed = False
-        self._alarm: Any = None
-        self._written_us = time.now_us
         self._failed = False
         self._known: dict[str, Any] | None = None
         _require_file(self._path, self._target)
-        self._worker = time.worker("htppower-status")
+        self._background = BackgroundWork(time, "htppower-status", self._look, pause_us=PERIOD_US)
         # Asked under the lock of events: while a look is due, an event costs nothing more.
-        self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._armed)
+        self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._background.asked)
         self._unfollow: Callable[[], None] | None = None
         try:
             self._unfollow = companions.add(self.close, self._disown)
             now = self._status()
             self._put(now, closed=False)
             if _moves(now):
-                self._arm()
+                self._background.ask()
         except BaseException:
-            # An alarm that is armed rings for nothing.
             self._closed = True
             self._end_calls()
-            self._worker.close()
+            self._background.close()
             raise
 
     @property
@@ -143,22 +140,20 @@ class StatusFile(ContextManager):
         with self._lock:
             if self._closed:
                 return
+            self._background.stop()
             self._closed = True
-            if self._armed:
-                self._time.cancel(self._alarm)
         self._end_calls()
         # Taken here, not on the worker: the caller may hold what a status waits for.
         last = self._status()
-        self._worker.post(self._remove if self._removed else lambda: self._write(last, closed=True))
-        self._worker.flush(LONGEST_WRITE_S)
-        self._worker.close()
+        self._background.do(self._remove if self._removed else lambda: self._write(last, closed=True), LONGEST_WRITE_S)
+        self._background.close()
 
     def _leave(self) -> None:
         self.close()
 
     @property
     def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, functools.partial(self._worker.post, self.close))
+        return functools.partial(self._time.call_soon, self.close)
 
     def _end_calls(self) -> None:
         """Be called by neither the controller nor its events any more."""
@@ -170,33 +165,19 @@ class StatusFile(ContextManager):
         """In a forked child: the file is the parent's."""
         self._lock, self._writing = whole_lock(), whole_lock()
         self._closed = True
+        self._background.disown()
 
     def _changed(self, _event: Event) -> None:
-        self._arm()
-
-    def _arm(self) -> None:
-        """See to it that the status is looked at, a second after it was last."""
-        with self._lock:
-            if self._closed or self._armed:
-                return
-            # At the very end of a process no thread can be started; what closes the controller there writes the rest.
-            with contextlib.suppress(RuntimeError):
-                at_us = max(self._time.now_us, self._written_us + PERIOD_US)
-                self._alarm = self._time.call_at(at_us, lambda: self._worker.post(self._look))
-                self._armed = True
+        self._background.ask()
 
     def _look(self) -> None:
         """Write what there is now (on the worker)."""
-        with self._lock:
-            if self._closed:
-                return
-            # Before the status is taken: what happens after that is looked at again.
-            self._armed = False
-            self._written_us = self._time.now_us
+        if self._closed:
+            return
         now = self._status()
         self._write(now, closed=False)
         if _moves(now):
-            self._arm()
+            self._background.ask()
 
     def _remove(self) -> None:
         with self._writing, contextlib.suppress(OSError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.control.status.new_file import put_in_place
+from htppower.control.files.new_file import put_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,86 @@
+"""Work in the background: done once for all who ask, at its time, and not after its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from htppower.control.files.background_work import BackgroundWork
+from htppower.testing import VirtualTime
+
+
+@pytest.fixture
+def time() -> VirtualTime:
+    """Return a time of its own."""
+    return VirtualTime(1_000)
+
+
+def _noted(time: VirtualTime, **options: int) -> tuple[BackgroundWork, list[int]]:
+    done: list[int] = []
+    return BackgroundWork(time, "test", lambda: done.append(time.now_us), **options), done
+
+
+def test_it_is_done_once_for_all_who_ask_meanwhile(time: VirtualTime) -> None:
+    """That is a while after the first of them; who asks later has it done again."""
+    work, done = _noted(time, wait_us=100)
+    work.ask()
+    time.advance_us(40)
+    work.ask()
+    assert work.asked
+    time.advance_us(1_000)
+    assert (done, work.asked) == ([1_100], False)
+    work.ask()
+    time.advance_us(100)
+    assert done == [1_100, 2_140]
+
+
+def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
+    """Who asks after the pause is served at once."""
+    work, done = _noted(time, pause_us=100)
+    work.ask()
+    time.advance_us(100)
+    work.ask()
+    time.advance_us(99)
+    assert done == [1_100]
+    time.advance_us(101)
+    work.ask()
+    time.advance_us(0)
+    assert done == [1_100, 1_200, 1_300]
+
+
+def test_what_happens_once_it_has_begun_asks_for_it_again(time: VirtualTime) -> None:
+    """Whoever asks while it is done is not served by that."""
+    done: list[int] = []
+
+    def do() -> None:
+        done.append(time.now_us)
+        if len(done) == 1:
+            work.ask()
+
+    work = BackgroundWork(time, "test", do, wait_us=100)
+    work.ask()
+    time.advance_us(1_000)
+    assert done == [1_100, 1_200]
+
+
+def test_closed_it_is_not_done_any_more(time: VirtualTime) -> None:
+    """No alarm stays, and none is armed."""
+    for asks in (False, True):
+        work, done = _noted(time, wait_us=100)
+        if asks:
+            work.ask()
+        work.close()
+        work.close()
+        work.ask()
+        assert time.alarms == 0
+    time.advance_us(1_000)
+    assert done == []
+
+
+def test_in_a_forked_child_it_is_not_done(time: VirtualTime) -> None:
+    """The thread is the parent's."""
+    work, done = _noted(time, wait_us=100)
+    work.ask()
+    work.disown()
+    time.advance_us(1_000)
+    work.ask()
+    assert (done, time.alarms) == ([], 0)
