@@ -192,6 +192,8 @@ class SustainTimer:
         if watch is None:
             return
         chosen_us = watch.choose(now_us)
+        if watch.ahead is None and chosen_us == self.us:
+            return
         if chosen_us is not None:
             self.us = chosen_us
         self.covered = False

@@ -48,7 +48,6 @@ class Watch:
         "_idle_ns",
         "_learner",
         "_learners",
-        "_relearnt",
         "_time",
         "_within_ns",
         "ahead",
@@ -72,8 +71,6 @@ class Watch:
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
         self._hot_ns = 0
-        # Whether the time-out is another since the last inference ended.
-        self._relearnt = False
         self.record: Record | None = None
         self.label: tuple[Any, Plan] | None = None
         self.follow(sustain, raise_ahead_us, profile, make)
@@ -167,7 +164,7 @@ class Watch:
         self._end_gap(waited=True)
 
     def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
-        """Take in that an inference has ended, the ``last`` one or another; return whether more follows from that."""
+        """Take in that an inference has ended, the ``last`` one or another; return whether to choose a time-out."""
         if self.record is not None and begun_ns != NOT_TIMED:
             self.record(self.label, begun_ns, ended_ns, waited)
         # First the hot path: without a learner no gap is so short.
@@ -192,8 +189,7 @@ class Watch:
         self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
-        relearnt, self._relearnt = self._relearnt, False
-        return relearnt or ahead is not None
+        return True
 
     def _begin(self, begun_ns: int) -> None:
         self._first_ns = min(begun_ns, self._first_ns)
@@ -206,10 +202,7 @@ class Watch:
         idle_ns, self._idle_ns = self._idle_ns, _LATE
         learner = self.learner
         if idle_ns != _LATE and learner is not None:
-            before_us = learner.time_out_us
             learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)
-            if learner.time_out_us != before_us:
-                self._relearnt = True
 
     def _set_hot(self) -> None:
         hot = self.ahead is None and self._learner is not None
