@@ -19,4 +19,8 @@ all of these.
 ``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
 
 ``termination`` binds a controller to the ends of its process, and takes the signals that end it.
+
+In folders of their own: clock, alarms and threads (``time``), what sessions learn and predict (``learning``),
+recordings (``recording``), the status (``status``), what the files of these have in common (``files``), and caps that
+follow the device (``caps``).
 """

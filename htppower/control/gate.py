@@ -23,9 +23,9 @@ from htppower.profiles.profile import Lowering
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.control.learning.watch import Record
     from htppower.control.plans import Plan
     from htppower.control.time.base import Time
-    from htppower.control.watch import Record
     from htppower.sustain.learner import Learner
 
 

@@ -6,17 +6,17 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.control.further import Further
 from htppower.control.interrupts import is_from_outside
-from htppower.control.watch import Watch
+from htppower.control.learning.further import Further
+from htppower.control.learning.watch import Watch
 from htppower.profiles.sustain import Adaptive, first_us
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.learning.raise_ahead import RaiseAhead
     from htppower.control.plans import Plan
-    from htppower.control.raise_ahead import RaiseAhead
     from htppower.control.time.base import Time
     from htppower.events import Cause
     from htppower.sustain.learner import Learner

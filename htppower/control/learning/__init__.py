@@ -1,6 +1,9 @@
-"""What sessions have learnt of their sustain times, kept in a file over a restart of the process.
+"""What sessions learn and predict: sustain times, the time to a second power state, and begins of inferences.
 
 May import what ``control`` may.
 
-``learnt_file`` reads and writes the file; ``learnt`` has what it holds, and sees to the writing.
+Few sessions have any of it. ``watch`` measures the gaps of one, and ``further`` how long its votes were relaxed; each
+has ``learners`` for that, one for each profile. ``raise_ahead`` raises before an inference that is predicted. What
+is learnt may be kept over a restart of the process: ``learnt_file`` reads and writes the file, ``learnt`` has what it
+holds, and sees to the writing.
 """

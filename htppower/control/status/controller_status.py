@@ -14,13 +14,13 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
-    from htppower.control.further import Further
     from htppower.control.gate import Gate
+    from htppower.control.learning.further import Further
+    from htppower.control.learning.watch import Watch
     from htppower.control.precedence import Claim
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.recording.recording_status import RecordingStatus
     from htppower.control.session_record import LastCall, LastError, SessionRecord
-    from htppower.control.watch import Watch
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option

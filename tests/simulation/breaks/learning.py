@@ -7,7 +7,7 @@ from simulation.breaks.mutation import Drawn, Mutation
 LEARNING = (
     Mutation(
         "a gap is learnt from twice",
-        "watch.py",
+        "learning/watch.py",
         "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n",
         "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n"
         "            learner.learn(0)\n",
@@ -32,7 +32,7 @@ LEARNING = (
     ),
     Mutation(
         "votes that are up for a predicted begin stay up after it began",
-        "raise_ahead.py",
+        "learning/raise_ahead.py",
         "            self.until_us = 0\n            self._found_up",
         "            self.until_us += 50_000\n            self._found_up",
         Drawn.LEARNING,
@@ -46,14 +46,14 @@ LEARNING = (
     ),
     Mutation(
         "votes are up for a predicted begin only until that",
-        "raise_ahead.py",
+        "learning/raise_ahead.py",
         "self.until_us = self._due_us + self.lead_us",
         "self.until_us = self._due_us",
         Drawn.LEARNING,
     ),
     Mutation(
         "votes are raised twice as long ahead",
-        "raise_ahead.py",
+        "learning/raise_ahead.py",
         "self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)",
         "self._due_us = begin_us - self.lead_us\n"
         "            self._alarm = self._time.call_at(max(now_us, begin_us - 2 * self.lead_us), rang)",
@@ -68,7 +68,7 @@ LEARNING = (
     ),
     Mutation(
         "raises ahead are not paid for",
-        "raise_ahead.py",
+        "learning/raise_ahead.py",
         "self._refused = not self.purse.pay()",
         "self._refused = False",
         Drawn.LEARNING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.learners import Learners
+from htppower.control.learning.learners import Learners
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:

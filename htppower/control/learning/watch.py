@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from htppower.control.learners import Learners
-from htppower.control.raise_ahead import RaiseAhead
+from htppower.control.learning.learners import Learners
+from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.control.tokens import NOT_TIMED
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
