@@ -9,6 +9,8 @@ has changed, asks ``state_machine`` what the session should have and which step 
 ``executor`` puts the settings of the process in by ``process_settings``, takes out what is in force by ``ledger``, and
 sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`` tells the log and subscribers of it.
 
+``parts`` puts these together for ``controller``, which is their public face, as ``session`` is that of one session.
+
 Beside that way: ``lifetime`` opens and closes sessions. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
 leaves, and ``heartbeat`` to what nobody tells of.
 

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+from htppower.events import Event
+
 # The largest uint32_t (createPowerConfigId in QnnHtpPerfInfrastructure.h).
 _MOST = 2**32 - 1
 
@@ -54,6 +56,20 @@ def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> 
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
+
+
+def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
+    """Return the kinds of events that a subscriber is to be called with.
+
+    Raises:
+        TypeError: it can't be called, or one is no kind of event.
+    """
+    if not callable(subscriber):
+        raise TypeError(f"the subscriber is {subscriber!r}, which can't be called: a function of one event")
+    asked: tuple[Any, ...] = tuple(kinds) if isinstance(kinds, Iterable) else (kinds,)
+    if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
+        raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
+    return asked
 
 
 def _unsigned(number: Any, says: str, wanted: str) -> int:

@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.arguments import checked_cores, checked_part
-from htppower.control.claims import Claims
+from htppower.control.arguments import checked_cores, checked_kinds, checked_part
 from htppower.control.companions import Companions
 from htppower.control.context_manager import ContextManager
-from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus, log_event, log_wants
-from htppower.control.executor import Executor
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat, checked_heartbeat_us
+from htppower.control.event_bus import LONGEST_FLUSH_S
+from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, checked_heartbeat_us
 from htppower.control.holds import Cap
-from htppower.control.lifetime import Closer, Opener
 from htppower.control.locks import comes_free
-from htppower.control.native_calls import NativeCalls
-from htppower.control.other_controllers import OtherControllers
-from htppower.control.plans import Planner
-from htppower.control.power_config_ids import PowerConfigIds
-from htppower.control.process_settings import ProcessSettings
-from htppower.control.reconciler import Reconciler
+from htppower.control.parts import Parts
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
-from htppower.control.recovery import Recovery
 from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.session_record import SessionRecord
-from htppower.control.shared_backend import SHARED_BACKENDS
-from htppower.control.state_machine import SessionTransitions
 from htppower.control.status.controller_status import ControllerStatus, controller_status
-from htppower.control.stepper import Stepper
 from htppower.control.termination import ProcessExit
 from htppower.errors import CloseTimedOut
 from htppower.events import Event
@@ -41,7 +28,7 @@ from htppower.profiles.cache import ProfileCache
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.event_bus import Wants
     from htppower.control.locks import Lock
@@ -114,66 +101,31 @@ class VoteController(ContextManager):
         checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
         self._own_backend = isinstance(backend, str)
         self._description = self._backend.describe()
-        planner = Planner(self._description.platform, strict=strict)
-        self._events = EventBus(self._time)
-        self._events.add(log_event, log_wants)
-        shared = SHARED_BACKENDS.find(self._backend, self._description.path)
-        self._settings = ProcessSettings(planner.missing, shared)
-        self._recovery = Recovery(self._registry, self._settings, self._time, self._retry)
-        others = OtherControllers(self._registry, self._settings, self._recovery, self._time, self._settle_queued)
-        calls = NativeCalls(
+        parts = Parts(
             self._backend,
-            self._registry,
-            self._events,
+            self._description,
             self._time,
-            others.link_lost,
-            others.call_interrupted,
+            self._registry,
+            profiles,
             raises=on_error == "raise",
-            line=shared.calls if self._description.one_call_at_a_time else None,
+            strict=strict,
+            heartbeat_us=beat_us,
         )
-        ids = PowerConfigIds(calls, self._registry, self._recovery)
-        executor = Executor(calls, ids, self._registry, self._settings, planner.missing, strict=strict)
-        transitions = SessionTransitions(self._registry, executor, self._events, self._time)
-        heartbeat = Heartbeat(self._registry, executor, transitions, self._recovery, self._time, self._if_free, beat_us)
-        stepper = Stepper(
-            self._registry,
-            self._settings,
-            planner,
-            self._events,
-            executor,
-            transitions,
-            self._recovery,
-            heartbeat,
-            self._time,
-        )
-        self._reconciler = Reconciler(
-            self._registry,
-            stepper,
-            executor,
-            ids,
-            self._recovery,
-            self._events,
-            self._time,
-            planner,
-            self._settings,
-            others,
-            raises=on_error == "raise",
-        )
-        self._opener = Opener(
-            self._registry, ids, executor, transitions, self._recovery, stepper, self._reconciler, self._events
-        )
-        self._claims = Claims(self._registry, self._reconciler, planner, profiles, self._events, self._time)
-        self._closer = Closer(self._claims, self._reconciler, calls, self._time)
+        self._settings, self._recovery, self._events = parts.settings, parts.recovery, parts.events
+        self._reconciler, self._claims = parts.reconciler, parts.claims
+        self._opener, self._closer = parts.opener, parts.closer
         # Made once: a bound method for each session would weigh 64 bytes.
         self._ring = self._reconciler.alarm_rang
         self._companions = Companions()
         self._status_files = Companions()
         self._recorder = Recorder(self._registry, self._time)
+        # What is let go of once the votes are down, in this order.
+        besides = (self._companions, self._recorder, self._registry.learnt, self._status_files)
+        self._besides = tuple(each for each in besides if each is not None)
         # Held while the controller lets go of what is left; taken before every other lock.
         self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        self._settings.peer = others
         self._settings.warn_of_others(self._description.library)
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
@@ -300,11 +252,7 @@ class VoteController(ContextManager):
         Raises:
             TypeError: the subscriber can't be called, or something in ``kinds`` is no kind of event.
         """
-        if not callable(subscriber):
-            raise TypeError(f"the subscriber is {subscriber!r}, which can't be called: a function of one event")
-        asked: tuple[Any, ...] = tuple(kinds) if isinstance(kinds, Iterable) else (kinds,)
-        if not all(isinstance(kind, type) and issubclass(kind, Event) for kind in asked):
-            raise TypeError(f"kinds are {kinds!r}: kinds of events, such as (Transition,)")
+        asked = checked_kinds(subscriber, kinds)
         return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
@@ -420,15 +368,6 @@ class VoteController(ContextManager):
     def _leave_soon(self) -> Callable[[], object]:
         return functools.partial(self._time.call_soon, self.close)
 
-    def _retry(self) -> None:
-        self._reconciler.retry()
-
-    def _settle_queued(self) -> None:
-        self._reconciler.after_turn()
-
-    def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
-        self._reconciler.if_free(session, action)
-
     def _subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
     ) -> Callable[[], None]:
@@ -436,11 +375,8 @@ class VoteController(ContextManager):
 
     def _end(self) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone."""
-        self._companions.close()
-        self._recorder.close()
-        if self._registry.learnt is not None:
-            self._registry.learnt.close()
-        self._status_files.close()
+        for each in self._besides:
+            each.close()
         self._events.flush(LONGEST_FLUSH_S)
         self._events.close()
         if self._own_time:
@@ -458,11 +394,8 @@ class VoteController(ContextManager):
     def _disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
         self._ended = True
-        self._recorder.disown()
-        if self._registry.learnt is not None:
-            self._registry.learnt.disown()
-        self._status_files.disown()
-        self._companions.disown()
+        for each in self._besides:
+            each.disown()
         self._events.disown()
         self._registry.disown()
         self._recovery.disown()

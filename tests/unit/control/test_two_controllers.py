@@ -363,14 +363,15 @@ def test_one_that_was_collected_shares_no_more(bench: Bench) -> None:
     second_on(bench).close()
     with pytest.raises(ValueError, match="on_error"):
         second_on(bench, on_error="ignore")
-    settings = second_on(bench)._settings
+    second = second_on(bench)
+    settings = second._settings
     assert bench.controller.status().sharing == 1
     # As where an exception passes before the end of the process is bound to it.
     bench_settings = bench.controller._settings
     (found,) = bench_settings.others
     assert found is settings
-    found.peer._settle.__self__._process_exit.end()  # type: ignore[union-attr]
-    del settings, found
+    second._process_exit.end()
+    del second, settings, found
     gc.collect()
     assert bench.controller.status().sharing == 0
     with bench.controller.session("burst").inference():

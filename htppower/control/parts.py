@@ -1,0 +1,97 @@
+"""The parts of a controller, put together: each is given those that it needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.control.claims import Claims
+from htppower.control.event_bus import EventBus, log_event, log_wants
+from htppower.control.executor import Executor
+from htppower.control.heartbeat import Heartbeat
+from htppower.control.lifetime import Closer, Opener
+from htppower.control.native_calls import NativeCalls
+from htppower.control.other_controllers import OtherControllers
+from htppower.control.plans import Planner
+from htppower.control.power_config_ids import PowerConfigIds
+from htppower.control.process_settings import ProcessSettings
+from htppower.control.reconciler import Reconciler
+from htppower.control.recovery import Recovery
+from htppower.control.shared_backend import SHARED_BACKENDS
+from htppower.control.state_machine import SessionTransitions
+from htppower.control.stepper import Stepper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.base import Backend, Description
+    from htppower.control.registry import Registry
+    from htppower.control.session_record import SessionRecord
+    from htppower.control.time.base import Time
+    from htppower.profiles.cache import ProfileCache
+
+
+class Parts:
+    """What a controller is made of, but for what it has of its own process and of files.
+
+    Args:
+        backend, description: what receives the native calls, and what it says of itself.
+        time: clock and alarms.
+        registry: the open sessions.
+        profiles: reads the profiles of names and paths.
+        raises: whether a failed vote raises where a phase begins or ends.
+        strict: whether a profile is refused of which the platform lacks a vote.
+        heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        description: Description,
+        time: Time,
+        registry: Registry,
+        profiles: ProfileCache,
+        *,
+        raises: bool,
+        strict: bool,
+        heartbeat_us: int,
+    ) -> None:
+        planner = Planner(description.platform, strict=strict)
+        self.events = events = EventBus(time)
+        events.add(log_event, log_wants)
+        shared = SHARED_BACKENDS.find(backend, description.path)
+        self.settings = settings = ProcessSettings(planner.missing, shared)
+        self.recovery = recovery = Recovery(registry, settings, time, self._retry)
+        others = OtherControllers(registry, settings, recovery, time, self._settle_queued)
+        calls = NativeCalls(
+            backend,
+            registry,
+            events,
+            time,
+            others.link_lost,
+            others.call_interrupted,
+            raises=raises,
+            line=shared.calls if description.one_call_at_a_time else None,
+        )
+        ids = PowerConfigIds(calls, registry, recovery)
+        executor = Executor(calls, ids, registry, settings, planner.missing, strict=strict)
+        transitions = SessionTransitions(registry, executor, events, time)
+        heartbeat = Heartbeat(registry, executor, transitions, recovery, time, self._if_free, heartbeat_us)
+        stepper = Stepper(registry, settings, planner, events, executor, transitions, recovery, heartbeat, time)
+        self.reconciler = Reconciler(
+            registry, stepper, executor, ids, recovery, events, time, planner, settings, others, raises=raises
+        )
+        self.opener = Opener(registry, ids, executor, transitions, recovery, stepper, self.reconciler, events)
+        self.claims = Claims(registry, self.reconciler, planner, profiles, events, time)
+        self.closer = Closer(self.claims, self.reconciler, calls, time)
+        settings.peer = others
+
+    # Those that are made before the reconciler ask it later.
+
+    def _retry(self) -> None:
+        self.reconciler.retry()
+
+    def _settle_queued(self) -> None:
+        self.reconciler.after_turn()
+
+    def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
+        self.reconciler.if_free(session, action)
