@@ -42,7 +42,7 @@ class AsyncInference:
             raise PhaseMisuse("this inference is being run: call ainference() for each")
         gate = self._phases.gate
         try:
-            token: Token = gate.idle.pop()
+            token: Token = gate.tokens.idle.pop()
         except IndexError:
             token = gate.token()
         if gate.sustain.watch is not None:

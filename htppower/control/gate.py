@@ -3,25 +3,22 @@
 An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
 takes no lock that a native call is made under. Everything else goes through the reconciler.
 
-A running phase holds a token. The tokens that no phase holds are idle; where all are, the session is. A phase whose end
-never runs, since an exception such as Ctrl-C hit it in the wrong place, or since it was dropped, loses its token when
-it is collected: the gate counts that as its end.
+A running phase holds a token (``tokens``). One whose end never runs loses that when it is collected, which the gate
+counts as its end.
 """
 
 from __future__ import annotations
 
-import types
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.locks import Rank, make_lock
 from htppower.control.sustain_timer import SustainTimer
-from htppower.control.tokens import NOT_TIMED, Token, Use
+from htppower.control.tokens import NOT_TIMED, Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from htppower.control.learning.watch import Record
     from htppower.control.plans import Plan
@@ -45,9 +42,7 @@ class Gate:
     Attributes:
         lock: protects the others, except that a phase takes an idle token without it.
         open: whether a phase may begin without a call.
-        idle: the tokens that no inference holds; the home of every token that is not gone.
-        made: how many tokens there are.
-        preparing: the INIT and DE-INIT phases that run, with their tokens.
+        tokens: those of the phases.
         saved: how many inferences have ended that had not waited for a call when they began.
         plan: what the session casts.
         sustain: when that comes down, with its alarm, and what is learnt of that.
@@ -58,19 +53,15 @@ class Gate:
     __slots__ = (
         "_ring",
         "_session",
-        "_sweep_soon",
-        "_watched",
         "closing",
-        "idle",
         "inits",
         "lock",
-        "made",
         "open",
         "plan",
-        "preparing",
         "saved",
         "sustain",
         "time",
+        "tokens",
     )
 
     def __init__(
@@ -85,41 +76,34 @@ class Gate:
         self._ring = ring
         self.time = time
         self.lock = make_lock(Rank.GATE)
-        self.idle: list[Token] = []
-        self.made = 0
-        self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
+        self.tokens = Tokens(time, self)
         self.saved = 0
         self.plan = plan
         self.sustain = SustainTimer(session, time, plan, recall)
         self.open = False
         self.closing = False
         self.inits = 0
-        # What sees to it that a token that is gone is counted as that, made with the first one; and the references that
-        # watch for that.
-        self._sweep_soon: Callable[[weakref.ref[Token]], object] | None = None
-        self._watched: tuple[weakref.ref[Token], ...] = ()
 
     @property
     def in_flight(self) -> int:
         """How many inferences are running."""
-        return self.made - len(self.idle)
+        return self.tokens.in_flight
 
     @property
     def begun(self) -> int:
         """How many inferences have begun without a call: none was waited for, and none was made ahead of them."""
         with self.lock:
             # No function of ours is called on this way, so the interpreter lets no inference run into the lock.
-            if len(self.idle) == self.made:
+            tokens = self.tokens
+            if len(tokens.idle) == tokens.made:
                 return self.saved - self._found_up(busy=False)
-            idle = {id(token) for token in self.idle}
-            running = (token for token in self._live() if id(token) not in idle)
-            begun = self.saved + sum(not token.waited for token in running)
+            begun = self.saved + sum(not token.waited for token in tokens.running())
             return begun - self._found_up(busy=True)
 
     def counts(self) -> tuple[int, int, int | None]:
         """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
         with self.lock:
-            in_flight = self.made - len(self.idle)
+            in_flight = self.tokens.in_flight
             if in_flight:
                 return in_flight, self.begun, None
             saved = self.saved - self._found_up(busy=False)
@@ -133,7 +117,7 @@ class Gate:
     def use(self) -> Use:
         """Return what is made of the session."""
         with self.lock:
-            busy = self._is_busy()
+            busy = self.tokens.busy()
             if busy and not self.closing:
                 # Nothing comes down meanwhile.
                 return Use(closing=False, busy=True, deadline_us=0)
@@ -155,18 +139,13 @@ class Gate:
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
         with self.lock:
-            made = Token(self.idle)
-            self._watched = (*self._watched, self._watch(made))
-            self.made += 1
-            return made
+            return self.tokens.make()
 
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
             self.sustain.forget_gap()
-            made = Token([])
-            self.preparing = (*self.preparing, (phase, self._watch(made)))
-            return made
+            return self.tokens.prepare(phase)
 
     def drop(self, token: Token) -> None:
         """Take back the token of an inference that does not begin. It is not used again.
@@ -175,8 +154,7 @@ class Gate:
         could lose it.
         """
         with self.lock:
-            self._watched = tuple(watch for watch in self._watched if watch is not token.watch)
-            self.made = len(self._watched)
+            self.tokens.drop(token)
 
     def learn(self, token: Token) -> None:
         """Learn from the gap before an inference that waits for a call."""
@@ -211,12 +189,12 @@ class Gate:
     def drop_preparation(self, token: Token) -> None:
         """Take back the token of an INIT or DE-INIT that does not begin."""
         with self.lock:
-            self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
+            self.tokens.drop_preparation(token)
 
     def must_lower(self) -> bool:
         """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
         with self.lock:
-            if self._is_busy():
+            if self.tokens.busy():
                 return False
             plan = self.plan
             if self.sustain.us and self.arm():
@@ -246,7 +224,7 @@ class Gate:
     def open_if_busy(self) -> bool:
         """Let phases begin without a call, and return True, where one runs."""
         with self.lock:
-            self.open = not self.closing and self._is_busy()
+            self.open = not self.closing and self.tokens.busy()
             return self.open
 
     def shut(self) -> None:
@@ -262,7 +240,7 @@ class Gate:
         """
         with self.lock:
             was_open, self.open = self.open, False
-            if self._is_busy() or self.sustain.deadline_us != deadline_us:
+            if self.tokens.busy() or self.sustain.deadline_us != deadline_us:
                 self.open = was_open
                 return False
             return True
@@ -290,7 +268,7 @@ class Gate:
         with self.lock:
             further = self.sustain.further
             due_us = None if further is None else further.due_us
-            if due_us is None or self.closing or self._is_busy():
+            if due_us is None or self.closing or self.tokens.busy():
                 return False
             return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)
 
@@ -303,30 +281,27 @@ class Gate:
         ahead = None if self.sustain.watch is None else self.sustain.watch.ahead
         return 0 if ahead is None else ahead.found_up(busy=busy)
 
-    def _is_busy(self) -> bool:
-        return len(self.idle) < self.made or bool(self.preparing)
-
     def _end(self, token: Token) -> None:
         if token.watch() is None:
             return
         waited, token.waited = token.waited, False
         self.saved += not waited
-        last = len(self.idle) + 1 >= self.made
-        sustain = self.sustain
+        tokens, sustain = self.tokens, self.sustain
+        last = len(tokens.idle) + 1 >= tokens.made
         if last:
             sustain.end_inference()
         if sustain.watch is not None:
             ended_ns = sustain.ended_ns if last else self.time.now_ns()
             if sustain.watch.end(token.begun_ns, ended_ns, waited, last):
                 sustain.begin_gap(self.expects)
-        self.idle.append(token)
+        tokens.idle.append(token)
 
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
         """Take a hint of when inferences begin; return whether the votes are to be looked at now."""
         with self.lock:
             if self.closing:
                 return False
-            now_us, is_busy = self.time.now_us, self._is_busy()
+            now_us, is_busy = self.time.now_us, self.tokens.busy()
             at_us = None if in_us is None else now_us + in_us
             # An inference that runs is not the one that is meant.
             since_us = now_us + is_busy
@@ -340,37 +315,21 @@ class Gate:
         """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
             ahead = self.sustain.ahead
-            raises = ahead is not None and not self._is_busy() and not self.closing and ahead.raise_now()
+            raises = ahead is not None and not self.tokens.busy() and not self.closing and ahead.raise_now()
             if raises and self.sustain.further is not None:
                 self.sustain.further.raises(self.time.now_us, waited=False)
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
 
-    def _live(self) -> Iterator[Token]:
-        return (token for watch in self._watched if (token := watch()) is not None)
-
-    def _watch(self, token: Token) -> weakref.ref[Token]:
-        if self._sweep_soon is None:
-            # C functions from end to end: no exception can hit them, nor be lost in them. A partial weighs twice as
-            # much.
-            self._sweep_soon = types.MethodType(self.time.call_soon, self)
-        token.watch = weakref.ref(token, self._sweep_soon)
-        return token.watch
-
     def __call__(self) -> None:
         """Count the phases as ended whose tokens are gone. What is run soon then is the gate: a method weighs more."""
         with self.lock:
-            before, live = self.made, list(self._live())
-            self._watched = tuple(watch for watch in self._watched if watch() is not None)
-            self.made = len(live)
-            # A phase that begins may take a token from the one list or from the other, and each only once.
-            earlier, self.idle = self.idle, []
-            self._bring_home(live, earlier)
-            if self.made < before and len(self.idle) == self.made:
+            lost = self.tokens.count_lost()
+            if lost and not self.tokens.in_flight:
                 self.sustain.end_inference()
                 self.sustain.forget_gap()
             if self.sustain.watch is not None:
-                self.sustain.watch.miss(before - self.made, self.time.now_ns())
+                self.sustain.watch.miss(lost, self.time.now_ns())
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:
@@ -378,26 +337,17 @@ class Gate:
 
     def _end_lost_preparations(self) -> bool:
         """End the INIT and DE-INIT phases whose tokens are gone; return whether there are any. The lock is held."""
-        lost = [each for each in self.preparing if each[1]() is None]
+        lost = self.tokens.lost_preparations()
         for phase, _ in lost:
             self._end_preparation(phase)
-        self.preparing = tuple(each for each in self.preparing if each not in lost)
+        self.tokens.forget_preparations(lost)
         return bool(lost)
-
-    def _bring_home(self, live: list[Token], earlier: list[Token]) -> None:
-        """Take the live tokens over from an earlier list of idle ones. The lock is held."""
-        for token in live:
-            token.home = self.idle
-        while earlier:
-            token = earlier.pop()
-            if token.home is self.idle:
-                self.idle.append(token)
 
     def rang(self, at_us: int, cause: Cause) -> None:
         """Take in that an alarm rings, and have the votes looked at."""
         try:
             with self.lock:
-                if self.sustain.rang(at_us, busy=self._is_busy()):
+                if self.sustain.rang(at_us, busy=self.tokens.busy()):
                     cause = Cause.EXPECTED_IN_VAIN
         finally:
             # Also where an exception comes from outside: no other alarm would ring.

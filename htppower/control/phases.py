@@ -115,7 +115,7 @@ class Inference:
         gate, token = self._phases.gate, None
         try:
             try:
-                token = gate.idle.pop()
+                token = gate.tokens.idle.pop()
             except IndexError:
                 token = gate.token()
             if self._token is not None:
@@ -167,7 +167,7 @@ class Inference:
                     else:
                         gate.saved += 1
                     sustain = gate.sustain
-                    if last := len(idle) + 1 >= gate.made:
+                    if last := len(idle) + 1 >= gate.tokens.made:
                         sustain.ended_ns = gate.time.now_ns()
                     watch = sustain.watch
                     if watch is not None:

@@ -1,11 +1,20 @@
-"""Tokens, one for each phase that runs, and what is made of a session by them."""
+"""Tokens, one for each phase that runs, and what is made of a session by them.
+
+The tokens that no phase holds are idle; where all are, the session is. A phase whose end never runs, since an exception
+such as Ctrl-C hit it in the wrong place, or since it was dropped, loses its token when it is collected.
+"""
 
 from __future__ import annotations
 
+import types
+import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import weakref
+    from collections.abc import Callable, Iterator
+
+    from htppower.control.time.base import Time
+    from htppower.events import Phase
 
 # When an inference began of which nobody has noted that; no clock of ours shows it.
 NOT_TIMED = -1
@@ -30,6 +39,104 @@ class Token:
         self.home = home
         self.waited = False
         self.begun_ns = NOT_TIMED
+
+
+class Tokens:
+    """The tokens of one session: which there are, which phases hold them, and which are gone.
+
+    The lock of its gate is held, except that a phase takes an idle token without it.
+
+    Args:
+        time: runs ``count`` soon after a token is gone.
+        count: counts those that are gone; the gate.
+
+    Attributes:
+        idle: the tokens that no inference holds; the home of every token that is not gone.
+        made: how many tokens of inferences there are.
+        preparing: the INIT and DE-INIT phases that run, with their tokens.
+    """
+
+    __slots__ = ("_count", "_count_soon", "_time", "_watched", "idle", "made", "preparing")
+
+    def __init__(self, time: Time, count: Callable[[], object]) -> None:
+        self._time = time
+        self._count = count
+        self.idle: list[Token] = []
+        self.made = 0
+        self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
+        # What has a token that is gone counted, made with the first one; and the references that watch for that.
+        self._count_soon: Callable[[weakref.ref[Token]], object] | None = None
+        self._watched: tuple[weakref.ref[Token], ...] = ()
+
+    @property
+    def in_flight(self) -> int:
+        """How many inferences are running."""
+        return self.made - len(self.idle)
+
+    def busy(self) -> bool:
+        """Return whether a phase runs."""
+        return len(self.idle) < self.made or bool(self.preparing)
+
+    def running(self) -> Iterator[Token]:
+        """Yield the tokens that inferences hold."""
+        idle = {id(token) for token in self.idle}
+        return (token for token in self._live() if id(token) not in idle)
+
+    def make(self) -> Token:
+        """Return a new token; the inference that holds it is counted from now on."""
+        made = Token(self.idle)
+        self._watched = (*self._watched, self._watch(made))
+        self.made += 1
+        return made
+
+    def prepare(self, phase: Phase) -> Token:
+        """Return a new token for INIT or DE-INIT; it is counted from now on."""
+        made = Token([])
+        self.preparing = (*self.preparing, (phase, self._watch(made)))
+        return made
+
+    def drop(self, token: Token) -> None:
+        """Take back the token of an inference that does not begin."""
+        self._watched = tuple(watch for watch in self._watched if watch is not token.watch)
+        self.made = len(self._watched)
+
+    def drop_preparation(self, token: Token) -> None:
+        """Take back the token of an INIT or DE-INIT that does not begin, or has ended."""
+        self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
+
+    def count_lost(self) -> int:
+        """Count no more the inferences whose tokens are gone; return how many there were."""
+        before, live = self.made, list(self._live())
+        self._watched = tuple(watch for watch in self._watched if watch() is not None)
+        self.made = len(live)
+        # A phase that begins may take a token from the one list or from the other, and each only once.
+        earlier, self.idle = self.idle, []
+        for token in live:
+            token.home = self.idle
+        while earlier:
+            token = earlier.pop()
+            if token.home is self.idle:
+                self.idle.append(token)
+        return before - self.made
+
+    def lost_preparations(self) -> list[tuple[Phase, weakref.ref[Token]]]:
+        """Return the INIT and DE-INIT phases whose tokens are gone."""
+        return [each for each in self.preparing if each[1]() is None]
+
+    def forget_preparations(self, lost: list[tuple[Phase, weakref.ref[Token]]]) -> None:
+        """Count these INIT and DE-INIT phases no more."""
+        self.preparing = tuple(each for each in self.preparing if each not in lost)
+
+    def _live(self) -> Iterator[Token]:
+        return (token for watch in self._watched if (token := watch()) is not None)
+
+    def _watch(self, token: Token) -> weakref.ref[Token]:
+        if self._count_soon is None:
+            # C functions from end to end: no exception can hit them, nor be lost in them. A partial weighs twice as
+            # much.
+            self._count_soon = types.MethodType(self._time.call_soon, self._count)
+        token.watch = weakref.ref(token, self._count_soon)
+        return token.watch
 
 
 class Use(NamedTuple):

@@ -155,7 +155,7 @@ class World:
             if number not in handles:
                 yield f"{when}, a session is open without a handle"
             running = self.running.get(number, 0)
-            if record.gate.in_flight != running or record.gate.preparing:
+            if record.gate.in_flight != running or record.gate.tokens.preparing:
                 yield f"{when}, {record.gate.in_flight} inferences are counted, and {running} run"
             votes = record.plan.raised and not record.gate.closing
             if votes and (record.state in UP) != bool(running):

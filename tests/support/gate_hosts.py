@@ -50,7 +50,7 @@ class Host:
 
     def begin(self) -> Token:
         """Begin an inference, as a phase does."""
-        return self.gate.idle.pop() if self.gate.idle else self.gate.token()
+        return self.gate.tokens.idle.pop() if self.gate.tokens.idle else self.gate.token()
 
     def end_soon(self, token: Token) -> None:
         """End an inference soon, as a generator does that is collected inside it."""

@@ -38,19 +38,19 @@ PHASES = (
     Mutation(
         "a token is made without the lock",
         "gate.py",
-        "        with self.lock:\n            made = Token(self.idle)",
-        "        if True:\n            made = Token(self.idle)",
+        "        with self.lock:\n            return self.tokens.make()",
+        "        if True:\n            return self.tokens.make()",
     ),
     Mutation(
         "INIT and DE-INIT do not count as use",
-        "gate.py",
+        "tokens.py",
         "return len(self.idle) < self.made or bool(self.preparing)",
         "return len(self.idle) < self.made",
     ),
     Mutation(
         "the token of an inference that does not begin is not taken back",
-        "gate.py",
-        "            self.made = len(self._watched)\n",
+        "tokens.py",
+        "        self.made = len(self._watched)\n",
         "",
     ),
     Mutation(
@@ -66,7 +66,7 @@ PHASES = (
             "        gate, token = self._phases.gate, None\n"
             "        try:\n"
             "            try:\n"
-            "                token = gate.idle.pop()\n"
+            "                token = gate.tokens.idle.pop()\n"
             "            except IndexError:\n"
             "                token = gate.token()\n"
             "            if self._token is not None:\n"
@@ -84,7 +84,7 @@ PHASES = (
             "        was_open = gate.open\n"
             "        try:\n"
             "            try:\n"
-            "                token = gate.idle.pop()\n"
+            "                token = gate.tokens.idle.pop()\n"
             "            except IndexError:\n"
             "                token = gate.token()\n"
             "            if self._token is not None:\n"

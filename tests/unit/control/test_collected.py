@@ -67,7 +67,7 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
     ("what", "given_up"),
     [
         (lambda bench, session: session.inference(), lambda bench, session: session.in_flight == 0),
-        (lambda bench, session: session.init(), lambda bench, session: session._record.gate.preparing == ()),
+        (lambda bench, session: session.init(), lambda bench, session: session._record.gate.tokens.preparing == ()),
         (
             lambda bench, session: session.hold("balanced", reason="test"),
             lambda bench, session: not session._record.holds,

@@ -41,7 +41,7 @@ def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
     assert not host.gate.end(second)
     assert (host.gate.in_flight, host.gate.use().busy) == (0, False)
     assert host.begin() in (first, second)
-    assert (host.gate.made, host.gate.in_flight) == (2, 1)
+    assert (host.gate.tokens.made, host.gate.in_flight) == (2, 1)
 
 
 def test_a_token_that_is_dropped_was_no_inference(host: Host) -> None:

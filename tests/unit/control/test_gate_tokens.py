@@ -42,7 +42,7 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
     # What the collector runs takes no lock: it only asks for a sweep.
     assert (host.gate.in_flight, host.time.alarms) == (1, 0)
     host.settle()
-    assert (host.gate.in_flight, host.gate.made, host.gate.use().busy) == (0, 0, False)
+    assert (host.gate.in_flight, host.gate.tokens.made, host.gate.use().busy) == (0, 0, False)
     assert host.gate.sustained_until_us == 1_000 + SUSTAIN_US
     host.time.advance_us(SUSTAIN_US)
     assert host.rings == [(1_000 + SUSTAIN_US, Cause.SUSTAIN_EXPIRED)]
@@ -98,7 +98,7 @@ def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str
     deadline_us = 1_000 + INIT_US if phase is Phase.INIT else 1_000
     after_deinit = phase is Phase.DEINIT
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us, after_deinit=after_deinit)
-    assert host.gate.preparing == ()
+    assert host.gate.tokens.preparing == ()
     assert (host.gate.inits > 0) is (phase is Phase.INIT)
 
 
@@ -179,7 +179,7 @@ def test_many_threads_leave_no_count_wrong(host: Host) -> None:
     def work(kind: int) -> None:
         for turn in range(300):
             try:
-                token = host.gate.idle.pop()
+                token = host.gate.tokens.idle.pop()
             except IndexError:
                 token = host.gate.token()
             if host.gate.in_flight < 1:

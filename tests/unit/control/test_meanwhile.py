@@ -121,7 +121,7 @@ def test_a_phase_that_waits_while_its_session_closes_does_not_begin(phase: str) 
         threads[0].start()
         assert hang.begun.wait(WAIT_S)
         threads[1].start()
-        until(lambda: session.in_flight or session._record.gate.preparing or raised)
+        until(lambda: session.in_flight or session._record.gate.tokens.preparing or raised)
         hang.let_go.set()
         for thread in threads:
             thread.join(WAIT_S)

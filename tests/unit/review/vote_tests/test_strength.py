@@ -42,7 +42,7 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
 
     def end_preparation(self: Gate, token: Token, phase: Phase) -> None:
         with self.lock:
-            self.preparing = tuple(other for other in self.preparing if other[1]() is not token)
+            self.tokens.drop_preparation(token)
             self.sustain.deadline_us = deadline_us(self, phase)
 
     return end_preparation
@@ -149,11 +149,11 @@ def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     def without(method: Callable[..., Any], gate_of: Callable[[Any], Gate]) -> Callable[..., Any]:
         def run(self: Any, **options: Any) -> Any:
             gate = gate_of(self)
-            preparing, gate.preparing = gate.preparing, ()
+            preparing, gate.tokens.preparing = gate.tokens.preparing, ()
             try:
                 return method(self, **options)
             finally:
-                gate.preparing = preparing
+                gate.tokens.preparing = preparing
 
         return run
 
