@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from htppower.control.time.base import Time
+
 
 def in_closed_generator() -> bool:
     """Return whether a generator is being closed that calls this: then the collector may be what closes it."""
@@ -65,3 +67,23 @@ class ContextManager(abc.ABC):
         except BaseException:
             (leave_soon or self._leave_soon)()
             raise
+
+
+class Closing(ContextManager):
+    """A context manager that is closed when it is left."""
+
+    __slots__ = ()
+
+    # What has other threads.
+    _time: Time
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close it. Closing twice is fine."""
+
+    def _leave(self) -> None:
+        self.close()
+
+    @property
+    def _leave_soon(self) -> Callable[[], object]:
+        return functools.partial(self._time.call_soon, self.close)

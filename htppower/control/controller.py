@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
@@ -10,7 +9,7 @@ from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_cores, checked_kinds, checked_part
 from htppower.control.companions import Companions
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 from htppower.control.event_bus import LONGEST_FLUSH_S
 from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, checked_heartbeat_us
 from htppower.control.holds import Cap
@@ -43,7 +42,7 @@ _BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
 _TIME = ("call_at", "cancel", "worker")
 
 
-class VoteController(ContextManager):
+class VoteController(Closing):
     """Raises the NPU's clocks as long as its sessions need them, and lowers them again.
 
     One per process is enough, with a session for each client. RPC polling acts on the whole process, and is arbitrated
@@ -360,13 +359,6 @@ class VoteController(ContextManager):
                 if not self._ended:
                     self._end()
         self._reconciler.raise_first(failures)
-
-    def _leave(self) -> None:
-        self.close()
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, self.close)
 
     def _subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
 from htppower.control.arguments import checked_timeout_us
 from htppower.control.async_phases import AsyncInference
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 from htppower.control.holds import Hold
 from htppower.control.phases import Inference, Phases, Preparation
 from htppower.control.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
-class Session(ContextManager):
+class Session(Closing):
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
     All methods may be called from any thread, and phases may overlap.
@@ -300,13 +299,6 @@ class Session(ContextManager):
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         self._closer.close(self._record, timeout_s)
-
-    def _leave(self) -> None:
-        self.close()
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, self.close)
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""

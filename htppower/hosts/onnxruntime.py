@@ -14,7 +14,7 @@ import functools
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 from htppower.control.session import run_soon
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
@@ -81,7 +81,7 @@ def load_model(
     return VotingSession(session, votes)
 
 
-class VotingSession(ContextManager):
+class VotingSession(Closing):
     """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
 
     A run that fails with 1007 or 1011 of the vendor's library tells the controller so: see ``Session.link_lost``. Its
@@ -237,9 +237,6 @@ class VotingSession(ContextManager):
             session = self._open()
             with self._votes.inference(), self._watch:
                 return session.run(output_names, input_feed, run_options)
-
-    def _leave(self) -> None:
-        self.close()
 
     @property
     def _leave_soon(self) -> Callable[[], object]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.control.caps.cap_switch import CapSwitch
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 
 if TYPE_CHECKING:
     import os
@@ -58,7 +58,7 @@ class PowerProfilesStatus:
     capped: bool = False
 
 
-class PowerProfilesCap(ContextManager):
+class PowerProfilesCap(Closing):
     """Caps every session of a controller while the system asks for less.
 
     It listens on D-Bus on a thread of its own, and sets the cap while any of the conditions holds:
@@ -124,9 +124,6 @@ class PowerProfilesCap(ContextManager):
     def close(self) -> None:
         """Lift the cap, and listen no more. Closing twice is fine."""
         self._switch.close()
-
-    def _leave(self) -> None:
-        self.close()
 
     @property
     def _leave_soon(self) -> Callable[[], object]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.control.caps.cap_switch import CapSwitch
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 
 if TYPE_CHECKING:
     import os
@@ -79,7 +79,7 @@ class ThermalStatus:
     capped: bool
 
 
-class ThermalCap(ContextManager):
+class ThermalCap(Closing):
     """Caps every session of a controller while the device is hot.
 
     It sets the cap once the hottest zone is above ``above_c``, and lifts it once that is below ``below_c``; between
@@ -157,9 +157,6 @@ class ThermalCap(ContextManager):
     def close(self) -> None:
         """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
         self._switch.close()
-
-    def _leave(self) -> None:
-        self.close()
 
     @property
     def _leave_soon(self) -> Callable[[], object]:

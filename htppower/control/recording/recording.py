@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 from htppower.control.recording.background_writer import LONGEST_WRITE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.time.base import Time
 
 
-class Recording(ContextManager):
+class Recording(Closing):
     """The recording of ``VoteController.record``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, one second after the first inference that is not written yet has ended, and
@@ -50,10 +48,3 @@ class Recording(ContextManager):
     def close(self) -> None:
         """Write what has ended up to now, and record nothing from then on. Closing twice is fine."""
         self._writer.close()
-
-    def _leave(self) -> None:
-        self.close()
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, self.close)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import functools
 import json
 import logging
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.context_manager import ContextManager
+from htppower.control.context_manager import Closing
 from htppower.control.files.background_work import BackgroundWork
 from htppower.control.files.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
@@ -64,7 +63,7 @@ def serve(
         raise
 
 
-class StatusFile(ContextManager):
+class StatusFile(Closing):
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
@@ -147,13 +146,6 @@ class StatusFile(ContextManager):
         last = self._status()
         self._background.do(self._remove if self._removed else lambda: self._write(last, closed=True), LONGEST_WRITE_S)
         self._background.close()
-
-    def _leave(self) -> None:
-        self.close()
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, self.close)
 
     def _end_calls(self) -> None:
         """Be called by neither the controller nor its events any more."""
