@@ -1,6 +1,7 @@
 """Power config ids: created for sessions and for the controller, and destroyed, at the latest by the back-off.
 
-An id that is to be destroyed is an orphan first: no session's any more, and kept until the call has succeeded.
+An id is its session's until the call that destroys it has returned: where that is interrupted, the session destroys it
+when it is settled next. One that could not be destroyed is an orphan, which is kept until that has succeeded.
 """
 
 from __future__ import annotations
@@ -48,14 +49,19 @@ class PowerConfigIds:
 
         ``told_of``: the session that the call is told of, if any.
         """
-        registry, power_config_id = self._registry, session.ledgers[core_id].power_config_id
+        power_config_id = session.ledgers[core_id].power_config_id
+        # Where the call is interrupted, it may have been made.
+        session.doubted |= {core_id}
+        failed = self._destroy(told_of, power_config_id)
         try:
-            registry.borrowed.add(power_config_id)
-            registry.orphans[power_config_id] = None
             session.give_up_id(core_id)
-            return self._destroy(told_of, power_config_id)
         finally:
-            registry.borrowed.discard(power_config_id)
+            # Wherever an interrupt comes, it is the session's or an orphan, and not both.
+            if failed is not None and core_id not in session.ledgers:
+                self._registry.orphans[power_config_id] = None
+        if failed is not None:
+            self._recovery.failed(None, failed)
+        return failed
 
     def use_a_new_one(self, use: Callable[[int], object]) -> None:
         """Create an id for the controller itself, use it, and destroy it.
@@ -71,7 +77,7 @@ class PowerConfigIds:
             try:
                 use(made)
             finally:
-                self._destroy(None, made)
+                self._destroy_orphan(made)
         finally:
             registry.borrowed.discard(made)
 
@@ -81,31 +87,33 @@ class PowerConfigIds:
         for power_config_id in self._registry.all_orphans():
             if power_config_id in self._registry.borrowed:
                 continue
-            failed = self._destroy(None, power_config_id) or failed
+            failed = self._destroy_orphan(power_config_id) or failed
             if failed is not None and failed.code in LINK_LOST:
                 break
         return failed
 
-    def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
-        """Destroy an orphan, for the session that has given it up where there is one; return the call that failed.
-
-        Where another thread is about to destroy it, nothing is done.
-        """
-        failed = self._try_to_destroy(session, power_config_id)
+    def _destroy_orphan(self, power_config_id: int) -> VoteRejected | None:
+        """Destroy an orphan, unless another thread is about to; return the call that failed."""
+        orphans, gone, failed = self._registry.orphans, True, None
+        try:
+            with self._registry.lock:
+                if power_config_id not in orphans:
+                    return None
+                gone = False
+                del orphans[power_config_id]
+            failed = self._destroy(None, power_config_id)
+            gone = failed is None
+        finally:
+            if not gone:
+                orphans[power_config_id] = None
         if failed is not None:
             self._recovery.failed(None, failed)
         return failed
 
-    def _try_to_destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
-        gone = True
+    def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
+        """Destroy an id, for a session if there is one; return the call that failed."""
         try:
-            with self._registry.lock:
-                if power_config_id not in self._registry.orphans:
-                    return None
-                gone = False
-                del self._registry.orphans[power_config_id]
             self._calls.destroy(session, power_config_id)
-            gone = True
         except VoteRejected as error:
             if error.code in LINK_LOST:
                 return without_frames(error)
@@ -115,7 +123,4 @@ class PowerConfigIds:
             except VoteRejected as second:
                 return without_frames(second if second.code in LINK_LOST else error)
             return without_frames(error)
-        finally:
-            if not gone:
-                self._registry.orphans[power_config_id] = None
         return None

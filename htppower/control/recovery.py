@@ -147,7 +147,7 @@ class Recovery:
             self._registry.doubtful = False
 
     def take_over(self) -> None:
-        """Take in that something is left that another controller was to see to."""
+        """Take in that something may be left that another controller, or a call that was interrupted, was to see to."""
         with self._registry.lock:
             self._go_on()
 

@@ -24,7 +24,7 @@ class Registry:
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
             else.
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in.
-        borrowed: the orphans that whoever has given them up, or made them, is just seeing to.
+        borrowed: the orphans that the controller has made for itself, and uses.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
         recording: what the inferences of all sessions are recorded by, None where they are not.

@@ -203,6 +203,9 @@ class Stepper:
         if lost:
             session.doubted = frozenset(session.ledgers)
             session.forget()
+        if session.casting:
+            # Such as an id that could not be destroyed.
+            self._recovery.take_over()
         if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
             self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)
         session.casting = False

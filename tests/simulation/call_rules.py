@@ -110,7 +110,8 @@ class CallRules:
         if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
             if call.code == 0:
                 self._situation.orphans.pop(call.power_config_id, None)
-            else:
+            elif call.code is not None or client is None:
+                # Where the call of a session is interrupted, the id is the session's still.
                 self._situation.orphans[call.power_config_id] = self._scheduler.clock.idle_us
             return None if client is None or client.closing else client
         return client

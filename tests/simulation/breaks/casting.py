@@ -26,8 +26,8 @@ CASTING = (
     Mutation(
         "an id that could not be destroyed is forgotten",
         "power_config_ids.py",
-        "            if not gone:\n                self._registry.orphans[power_config_id] = None",
-        "            pass",
+        "                self._registry.orphans[power_config_id] = None\n        if failed",
+        "                pass\n        if failed",
     ),
     Mutation(
         "whether a session asks for its settings is not looked at",
@@ -44,10 +44,21 @@ CASTING = (
         seed=73_000_240,
     ),
     Mutation(
-        "an id is given up before it is noted as one to destroy",
+        "an id is given up before the call that destroys it",
         "power_config_ids.py",
-        "            registry.orphans[power_config_id] = None\n            session.give_up_id(core_id)",
-        "            session.give_up_id(core_id)",
+        (
+            "        failed = self._destroy(told_of, power_config_id)\n"
+            "        try:\n"
+            "            session.give_up_id(core_id)\n"
+        ),
+        (
+            "        session.give_up_id(core_id)\n"
+            "        failed = self._destroy(told_of, power_config_id)\n"
+            "        try:\n"
+            "            pass\n"
+        ),
+        Drawn.ALL,
+        seed=1_020,
     ),
     Mutation(
         "an id that is refused is not replaced",

@@ -67,15 +67,6 @@ SETTLING = (
         rare=True,
     ),
     Mutation(
-        "an id that can't be destroyed is left to whoever has failed",
-        "power_config_ids.py",
-        "            self._recovery.failed(None, failed)",
-        "            pass",
-        Drawn.ALL,
-        seed=9_600_135,
-        rare=True,
-    ),
-    Mutation(
         "what was asked for during a turn is not looked at when the turn is given back",
         "reconciler.py",
         "        self._settle_if_asked(session)\n        return error",

@@ -10,6 +10,7 @@ from bench import MAX_CORNER, SVS, Bench, options
 from interrupting import interrupt_at
 
 from htppower import State
+from htppower.backends import SimulatedHtp
 from htppower.votes.native_codes import TRANSPORT
 
 if TYPE_CHECKING:
@@ -24,15 +25,18 @@ NOM_PLUS = 112
 EVERYTHING = {"DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"}
 
 
-def at_every_call(run: Callable[[Bench, Callable[[Callable[[], object]], None]], None], step: int = 1) -> None:
+def at_every_call(
+    run: Callable[[Bench, Callable[[Callable[[], object]], None]], None], step: int = 1, cores: int = 1
+) -> None:
     """Run a test with a new bench for every place at which an action of it is interrupted.
 
     Args:
         run: the test.
         step: 2 for every other place, and so on: for what takes long.
+        cores: how many there are.
     """
     for nth in itertools.count(0, step):
-        bench = Bench.make()
+        bench = Bench.make(SimulatedHtp(arch=75, cores=cores))
         came: list[bool] = []
 
         def interrupted(action: Callable[[], object], nth: int = nth, came: list[bool] = came) -> None:
@@ -119,6 +123,23 @@ def test_while_a_session_is_closed_of_which_settings_are_left() -> None:
         assert bench.effective().rpc_polling_time_us == 0
 
     at_every_call(run, STEP)
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_while_a_session_gives_its_ids_back(closes: bool) -> None:
+    """Its ids are destroyed soon, and before a close that comes next returns."""
+
+    def run(bench: Bench, interrupted: Callable[[Callable[[], object]], None]) -> None:
+        session = bench.controller.session("burst", core_ids=(0, 1))
+        bench.infer(session)
+        interrupted(lambda: session.use("system_settings"))
+        if closes:
+            session.close()
+        bench.time.advance_us(1)
+        if closes or session.own_profile.name == "system_settings":
+            assert bench.simulated.power_config_ids == ()
+
+    at_every_call(run, 3, cores=2)
 
 
 @pytest.mark.parametrize("act", ["use", "hold", "release", "cap", "lift"])

@@ -12,7 +12,9 @@ from rig import Rig
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.gate import Gate
+from htppower.control.session_record import SessionRecord
 from htppower.testing import VirtualTime
+from htppower.votes.native_codes import TRANSPORT
 
 if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
@@ -107,6 +109,68 @@ def test_ctrl_c_in_a_sessions_close_is_finished_by_the_back_off() -> None:
     assert rig.controller.status().sessions == ()
     assert rig.time.alarms == 0
     rig.backend.assert_nothing_left()
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_ctrl_c_as_an_id_is_given_up_leaves_it_to_one(
+    fails: bool, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id is the session's, which may raise its votes on it, or an orphan, which the back-off destroys."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with session.inference():
+        pass
+    give_up = SessionRecord.give_up_id
+
+    def interrupted(record: SessionRecord, core_id: int) -> None:
+        patched.undo()
+        if after:
+            give_up(record, core_id)
+        raise KeyboardInterrupt
+
+    if fails:
+        rig.simulated.fail_next(TRANSPORT, function="destroyPowerConfigId")
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionRecord, "give_up_id", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.use("system_settings")
+    session.use("burst")
+    with session.inference():
+        assert session.state is State.RAISED
+        rig.time.advance_us(10 * SECOND_US)
+        assert rig.core_target == MAX_CORNER
+        assert rig.simulated.power_config_ids == tuple(session.power_config_ids.values())
+    rig.controller.close()
+
+
+def test_ctrl_c_in_a_phase_that_gives_an_id_back_leaves_it_to_the_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the phase has no more to ask for: its session uses a profile without votes meanwhile."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    make_call, give_up = rig.backend.set_power_config, SessionRecord.give_up_id
+
+    def used_meanwhile(power_config_id: int, votes: VoteSet) -> None:
+        patched.undo()
+        make_call(power_config_id, votes)
+        patched.setattr(SessionRecord, "give_up_id", interrupted)
+        rig.simulated.fail_next(TRANSPORT, function="destroyPowerConfigId")
+        session.use("system_settings")
+
+    def interrupted(record: SessionRecord, core_id: int) -> None:
+        patched.undo()
+        give_up(record, core_id)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rig.backend, "set_power_config", used_meanwhile)
+        with pytest.raises(KeyboardInterrupt), session.inference():
+            pytest.fail("the inference began")
+    assert len(rig.simulated.power_config_ids) == 1
+    rig.time.advance_us(SECOND_US)
+    assert rig.simulated.power_config_ids == ()
+    assert rig.time.alarms == 0
     rig.controller.close()
 
 
