@@ -11,7 +11,7 @@ from htppower.control.ledger import NOTHING
 from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
-from htppower.events import Degradation, State
+from htppower.events import Degradation
 from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
@@ -142,7 +142,7 @@ class Executor:
         Raises:
             VoteRejected: of the first call that fails. The other cores are tried nevertheless, unless the link is lost.
         """
-        asks = self._settings.ask(session.number, votes) or _has_failed(session)
+        asks = self._settings.ask(session.number, votes)
         first: VoteRejected | None = None
         for core_id in session.core_ids:
             try:
@@ -265,7 +265,7 @@ class Executor:
         Every step is tried even if the one before failed, unless the DSP has restarted: others are to be voted again
         first. No id is used again afterwards.
         """
-        asked = self._settings.ask(session.number, None) or _has_failed(session)
+        asked = self._settings.ask(session.number, None)
         failures: list[tuple[int | None, VoteRejected]] = []
         ids = session.power_config_ids
         failed: VoteRejected | None = None
@@ -290,12 +290,3 @@ class Executor:
         if failed is not None and failed.code in LINK_LOST:
             raise without_frames(failed)
         self._ids.create(session, core_id)
-
-
-def _has_failed(session: SessionRecord) -> bool:
-    """Return whether the call that failed last may have been the one that was to take a session's wishes back.
-
-    What a restart of the DSP has taken is voted again by those that want it.
-    """
-    error = session.error
-    return session.state is State.UNKNOWN and error is not None and error.code not in LINK_LOST

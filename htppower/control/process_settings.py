@@ -54,6 +54,8 @@ class ProcessSettings:
         # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
         # twice: what an exception has interrupted is put right by doing it again.
         self._wishes: dict[VoteSet, set[int]] = {}
+        # The numbers of those that asked for what is still to be taken back.
+        self._asked: set[int] = set()
         # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
         self._share(SharedBackend() if shared is None else shared)
@@ -82,7 +84,7 @@ class ProcessSettings:
     def ask(self, number: int, votes: VoteSet | None) -> bool:
         """Take a session's votes into the settings, in the place of those it had; with None, take it out of them.
 
-        Return whether the session asks for any setting, or did.
+        Return whether the session asks for any setting, or did and that may not have been taken back yet.
         """
         wish = NOTHING if votes is None else _of_the_process(votes)
         with self._lock:
@@ -90,9 +92,18 @@ class ProcessSettings:
                 asked = self._take_out(number, wish)
                 if wish is not NOTHING:
                     self._wishes.setdefault(wish, set()).add(number)
+                elif asked:
+                    self._asked.add(number)
             finally:
                 self._shared.changes += 1
-        return wish is not NOTHING or asked
+            asks = wish is not NOTHING or number in self._asked
+            self._forget_taken_back()
+        return asks
+
+    def _forget_taken_back(self) -> None:
+        """Forget who asked for something, unless that is still to be taken back. The lock is held."""
+        if self._asked and not self.difference():
+            self._asked.clear()
 
     def _take_out(self, number: int, wish: VoteSet) -> bool:
         """Take a session out of the wishes but for one; return whether it was in any. The lock is held."""
@@ -167,6 +178,7 @@ class ProcessSettings:
         with self._lock:
             if self._ledger.now is since:
                 self._ledger.sent(votes)
+                self._forget_taken_back()
 
     def refused(self, option: Option) -> None:
         """Note that the platform does not have an option."""
