@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.control.locks import Rank, make_lock
+from htppower.control.plans import FOLLOWED_IN_PART
 from htppower.control.sustain_timer import SustainTimer
 from htppower.control.tokens import NOT_TIMED, Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
@@ -127,8 +130,9 @@ class Gate:
         """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
             self.open = False
-            self.plan = plan
+            self.plan = attrs.evolve(self.plan, missing=FOLLOWED_IN_PART)
             self.sustain.follow(plan)
+            self.plan = plan
 
     def record(self, record: Record | None) -> None:
         """Have the inferences recorded that begin from now on; with None no longer."""

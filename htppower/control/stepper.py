@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.control.plans import FOLLOWED_IN_PART
 from htppower.control.precedence import in_use
 from htppower.control.state_machine import Step, desired, next_step
 from htppower.events import Cause, ProfileChanged, State, Trigger
@@ -222,7 +223,7 @@ class Stepper:
         with self._registry.lock:
             chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
             plan = self._planner.plan(chosen)
-        if plan is before or plan == before:
+        if (plan is before or plan == before) and before.missing != FOLLOWED_IN_PART:
             return False
         if plan.profile == before.profile:
             was_open = session.gate.open
@@ -231,9 +232,9 @@ class Stepper:
                 session.gate.set_open()
         else:
             self._transitions.tell_saves(session)
+            session.gate.end_sustain()
             session.gate.follow(plan)
             session.history.saves_told = session.gate.begun
-            session.gate.end_sustain()
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         self._transitions.tell_degradations(session, before.degradations)
         return True

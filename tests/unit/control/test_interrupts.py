@@ -13,10 +13,13 @@ from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.gate import Gate
 from htppower.control.session_record import SessionRecord
+from htppower.control.sustain_timer import SustainTimer
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import TRANSPORT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
@@ -73,6 +76,31 @@ def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(monke
     rig.time.advance_us(1)
     assert session.state is State.LOWERED
     rig.controller.close()
+
+
+def test_ctrl_c_in_a_change_of_profile_leaves_the_times_of_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However far the change had come: the sustain of the next inference is that of the profile that is used."""
+    rig = Rig()
+    session = rig.controller.session("high_performance")
+    with monkeypatch.context() as patched:
+        patched.setattr(SustainTimer, "follow", _interrupted(patched))
+        with pytest.raises(KeyboardInterrupt):
+            session.use("burst")
+    with session.inference():
+        assert session.profile.name == "burst"
+    rig.time.advance_us(BURST_SUSTAIN_US - 1)
+    assert session.state is State.RAISED
+    rig.time.advance_us(1)
+    assert session.state is State.LOWERED
+    rig.controller.close()
+
+
+def _interrupted(patched: pytest.MonkeyPatch) -> Callable[..., None]:
+    def interrupted(*_: object) -> None:
+        patched.undo()
+        raise KeyboardInterrupt
+
+    return interrupted
 
 
 @pytest.mark.parametrize("verb", ["set", "destroy"])
