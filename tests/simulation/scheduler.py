@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A run that makes this many steps while time stands still goes round in a circle.
 MOST_STEPS_AT_ONCE = 100_000
+# A task is slow no more often in a run: alarms would ring faster than what they ask for is done, for ever.
+MOST_SLOW = 200
 NEVER = 1 << 62
 
 
@@ -70,12 +72,14 @@ class Scheduler:
         self.trace: list[str] | None = [] if traced else None
         self._choices = choices
         self._hub = getcurrent()
+        self._starter = greenlet(self._start)
         self.current = self.turns.nobody
         self._collector = Collector(self)
         self._numbers = itertools.count(1)
         self._foreground = 0
         self._next_stop = min(choices.next_step, MOST_STEPS_AT_ONCE)
         self._steps_at_move = 0
+        self._slow = 0
 
     @property
     def now_us(self) -> int:
@@ -114,6 +118,7 @@ class Scheduler:
         finally:
             self.over = True
             self.current = self.turns.nobody
+            self._starter.throw(GreenletExit)
             for task in self.tasks:
                 self.current = task
                 end(task)
@@ -261,13 +266,15 @@ class Scheduler:
     def _pick(self, task: Task) -> Task:
         """Return who goes on at a point of a task that could."""
         turns = self.turns
-        following = turns.pick_at(self.steps, task, clock=bool(self.clock) and not self.prompt)
+        may_be_slow = not self.prompt and self._slow < MOST_SLOW
+        following = turns.pick_at(self.steps, task, clock=bool(self.clock) and may_be_slow)
         if following is task:
             return turns.goes_on(task)
         if following is not None:
             turns.ready.append(task)
             return turns.goes_on(following)
         self.note("is slow")
+        self._slow += 1
         self._move_on()
         if not turns.ready:
             return turns.goes_on(task)
@@ -319,10 +326,19 @@ class Scheduler:
         self.turns.goes_on(self.clock.task)
         self.clock.move()
 
+    @staticmethod
+    def _start(task: greenlet) -> None:
+        """Enter tasks for the first time: a greenlet counts its recursion on from the depth where that is done."""
+        while True:
+            task = task.switch()
+
     def _enter(self, task: Task) -> None:
         before = self.current
         self.current = task
         assert task.greenlet is not None
-        task.greenlet.switch()
+        if task.greenlet:
+            task.greenlet.switch()
+        else:
+            self._starter.switch(task.greenlet)
         # Back in the task, or in the hub, that has left off here.
         self.current = before
