@@ -21,6 +21,9 @@ class Costs:
         down: whether they have.
         paid_us, clairvoyant_us: what was paid, at least, and what the clairvoyant has, at most.
         gaps: how many gaps it can have learnt from at most.
+        learnt: how many gaps the profile whose cost is bounded must have been learnt from at least.
+        to_learn: how many calls there were that concern the session when an inference ended such a gap that runs still:
+            one that votes were up in is learnt from when that ends, unless another profile is used before.
         gap_open: whether a gap may have begun that the next inference ends.
     """
 
@@ -31,6 +34,8 @@ class Costs:
     paid_us: int = 0
     clairvoyant_us: int = 0
     gaps: int = 0
+    learnt: int = 0
+    to_learn: int | None = None
     gap_open: bool = False
 
     def ended(self, idle_us: int) -> None:
@@ -47,11 +52,17 @@ class Costs:
         """Take in that an inference may begin."""
         self.gaps += self.gap_open
 
-    def gap(self, name: str | None, ended_us: int, begun_us: int) -> None:
+    def learns(self, name: str, asked: int) -> None:
+        """Take in that an inference has ended of a session that uses this profile for certain."""
+        self.learnt += name == LEARNS and asked == self.to_learn
+        self.to_learn = None
+
+    def gap(self, name: str | None, ended_us: int, begun_us: int, asked: int) -> None:
         """Take in a gap of a session that uses this profile for certain."""
         if name != LEARNS:
             self.known = False
             return
+        self.to_learn = asked
         gap_us = begun_us - ended_us
         if self.down and self.first_call_us is not None:
             self.paid_us += self.first_call_us - self.ended_us + BREAK_EVEN_US

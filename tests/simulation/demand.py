@@ -91,7 +91,7 @@ class Client:
         power_config_ids: those that were created for it.
         foresight: what is predicted of it.
         costs: what its sustain times have cost.
-        troubled: whether it was ever in trouble.
+        troubles: how often it was in trouble.
         endings: what to call of phases that end by themselves, once they have: when nobody can go on.
     """
 
@@ -114,7 +114,7 @@ class Client:
     endings: list[Callable[[], None]] = attrs.field(factory=list)
     foresight: Foresight = attrs.field(factory=Foresight)
     costs: Costs = attrs.field(factory=Costs)
-    troubled: bool = False
+    troubles: int = 0
     _possible: tuple[object, list[Expected]] | None = None
 
     @property

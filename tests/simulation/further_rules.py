@@ -24,10 +24,12 @@ class Relaxed:
 
     Attributes:
         asked: how many calls of the public API there were that concern it.
+        troubles: how often it was in trouble: votes that were lost are relaxed anew.
         since_us: when nobody could go on for the first time.
     """
 
     asked: int
+    troubles: int
     since_us: int
 
 
@@ -92,8 +94,8 @@ class FurtherRules:
         if not same or profile.further is None or situation.has(client, frozenset({profile.further})):
             return
         relaxed = self._relaxed.get(client)
-        if relaxed is None or relaxed.asked != client.asked:
-            self._relaxed[client] = Relaxed(client.asked, now_us)
+        if relaxed is None or (relaxed.asked, relaxed.troubles) != (client.asked, client.troubles):
+            self._relaxed[client] = Relaxed(client.asked, client.troubles, now_us)
             situation.scheduler.call_at(now_us + profile.further_most_us, _nothing)
         elif now_us >= relaxed.since_us + profile.further_most_us:
             situation.fail("relaxed votes relax further in time", situation.tell(client))

@@ -112,9 +112,12 @@ class Phases:
         if first and costs.gap_open:
             known = ended is not None and ended.at_us is not None and not ended.deinit and begun.exact
             costs.known = costs.known and known
-            if ended is not None and ended.at_us is not None and known:
-                costs.gap(ended.name, ended.at_us, begun.earliest_us)
-            if costs.too_high and not client.troubled:
+            possible = [each.profile.name for each in client.possible(self._situation.caps)]
+            if ended is not None and ended.at_us is not None and known and possible == [ended.name]:
+                costs.gap(ended.name, ended.at_us, begun.earliest_us, client.asked)
+            else:
+                costs.known = False
+            if costs.too_high and not client.troubles:
                 details = f"{costs}; {self._situation.tell(client)}"
                 self._situation.fail("what is learnt costs no more than the bound", details)
         costs.gap_open = False
@@ -143,6 +146,7 @@ class Phases:
         if alone and error is None and len(possible) == 1:
             at_us = asked_us if asked_us == self._scheduler.now_us else None
             client.ended = Ended(op.kind == "deinit", client.asked, possible[0].profile.name, at_us)
+            client.costs.learns(possible[0].profile.name, asked)
         if preparing:
             client.costs.gap_open = client.costs.gap_open and not alone
         elif not client.busy:

@@ -172,6 +172,8 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     # Everything is looked at before time moves on.
     scheduler.sleep(1)
     specification.check_well()
+    with scheduler.watching():
+        specification.check_learnt()
     host.close_controller()
     scheduler.sleep(QUIET_US)
     if program.subscribed:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from simulation.accesses import HOST, WRITTEN, touch
 from simulation.call_rules import CallRules
+from simulation.expectations import LEARNS
 from simulation.further_rules import FurtherRules
 from simulation.process_rules import ProcessRules
 from simulation.session_rules import SessionRules
@@ -146,6 +147,18 @@ class Specification:
         for client in self.troubles.open:
             tell = self._process.tell() if client is None else self.situation.tell(client)
             self.situation.fail("all is well once nothing fails", tell)
+
+    def check_learnt(self) -> None:
+        """Fail where a session has learnt from more gaps than there were, or from fewer."""
+        clients = {client.number: client for client in self.situation.clients}
+        for session in self.situation.controller.status().sessions:
+            client, learnt = clients[session.number], session.learnt
+            if learnt is None or session.profile != LEARNS:
+                continue
+            least = 0 if client.troubles else client.costs.learnt
+            if not least <= learnt.gaps <= client.costs.gaps:
+                details = f"{learnt.gaps} gaps, of {least} to {client.costs.gaps}; {self.situation.tell(client)}"
+                self.situation.fail("each gap is learnt from once", details)
 
     def check_all_closed(self, orphans: tuple[int, ...]) -> None:
         """Fail where a closed controller has left anything in force."""

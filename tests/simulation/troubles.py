@@ -81,7 +81,7 @@ class Troubles:
         self._by_client[client] = Trouble(self._failures, cores, creating)
         if client is not None:
             client.must_until_us = 0
-            client.troubled = True
+            client.troubles += 1
             client.foresight.must = None
 
     def add_to_all(self) -> None:

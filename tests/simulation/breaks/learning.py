@@ -123,4 +123,18 @@ LEARNING = (
         "if step is None and (target is State.RAISED or not plan.casts or gate.sustain.further) and not gate.open:",
         Drawn.LEARNING,
     ),
+    Mutation(
+        "a gap is not learnt from where an inference waits after it",
+        "watch.py",
+        "        if idle_ns != _LATE and learner is not None:\n",
+        "        if idle_ns != _LATE and learner is not None and not waited:\n",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "a time-out is longer than the bank bears",
+        "../sustain/leader.py",
+        "min(time_out_us, 2 * worth_us, worth_us + half_us)",
+        "2 * worth_us",
+        Drawn.LEARNING,
+    ),
 )
