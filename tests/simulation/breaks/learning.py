@@ -125,7 +125,7 @@ LEARNING = (
     ),
     Mutation(
         "a gap is not learnt from where an inference waits after it",
-        "watch.py",
+        "learning/watch.py",
         "        if idle_ns != _LATE and learner is not None:\n",
         "        if idle_ns != _LATE and learner is not None and not waited:\n",
         Drawn.LEARNING,
