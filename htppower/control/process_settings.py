@@ -89,11 +89,9 @@ class ProcessSettings:
         wish = NOTHING if votes is None else _of_the_process(votes)
         with self._lock:
             try:
-                asked = self._take_out(number, wish)
+                self._take_out(number, wish)
                 if wish is not NOTHING:
                     self._wishes.setdefault(wish, set()).add(number)
-                elif asked:
-                    self._asked.add(number)
             finally:
                 self._shared.changes += 1
             asks = wish is not NOTHING or number in self._asked
@@ -105,16 +103,16 @@ class ProcessSettings:
         if self._asked and not self.difference():
             self._asked.clear()
 
-    def _take_out(self, number: int, wish: VoteSet) -> bool:
-        """Take a session out of the wishes but for one; return whether it was in any. The lock is held."""
-        asked = False
+    def _take_out(self, number: int, wish: VoteSet) -> None:
+        """Take a session out of the wishes but for one. The lock is held."""
         for other, numbers in list(self._wishes.items()):
-            asked |= number in numbers
             if other is not wish:
-                numbers.discard(number)
+                if number in numbers:
+                    # First: where an exception comes before it is out, it is found in here again.
+                    self._asked.add(number)
+                    numbers.discard(number)
                 if not numbers:
                     del self._wishes[other]
-        return asked
 
     def asks_for(self, number: int, votes: VoteSet) -> bool:
         """Return whether a session asks for just what its votes say."""

@@ -101,8 +101,8 @@ CASTING = (
     Mutation(
         "wishes change without the lock",
         "process_settings.py",
-        "        with self._lock:\n            try:\n                asked",
-        "        if True:\n            try:\n                asked",
+        "        with self._lock:\n            try:\n                self._take_out",
+        "        if True:\n            try:\n                self._take_out",
         seed=900,
     ),
     Mutation(
