@@ -14,7 +14,7 @@ import pkgutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from simulation import accesses, lines, stand_ins
+from simulation import lines, stand_ins
 
 if TYPE_CHECKING:
     import types
@@ -38,12 +38,6 @@ def bind(*, points: bool = True) -> None:
         RuntimeError: it is imported already, without.
     """
     lines.instrument(PACKAGE, without=WITHOUT_POINTS if points else (PACKAGE,), adapt=_adapt)
-
-
-def watch() -> None:
-    """Note from now on what the package reads and writes, but for the order of events: see ``accesses``."""
-    _forks()
-    accesses.watch_fields(PACKAGE, (f"{PACKAGE}.event_bus", *WITHOUT_POINTS))
 
 
 def remember() -> None:

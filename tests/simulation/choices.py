@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simulation.tasks import Task
-
 NEVER = 1 << 62
 
 # How often another task is let go on, by run: a few preemptions at odd places find what many never let come about.
@@ -38,30 +36,8 @@ class Choices(Protocol):
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
 
-    def step_begins(self, task: Task) -> None:
-        """Take in that a step of a task begins; with coarse steps only."""
 
-    def born(self, task: Task, author: Task) -> None:
-        """Take in that a task was made, in a step of another."""
-
-    def asked(self, tasks: Sequence[Task]) -> None:
-        """Take in who could go on, in the order of the picks, before it is asked who does."""
-
-
-class Blind:
-    """Asks for no more than how many there are to choose from."""
-
-    def step_begins(self, task: Task) -> None:
-        """Take nothing in."""
-
-    def born(self, task: Task, author: Task) -> None:
-        """Take nothing in."""
-
-    def asked(self, tasks: Sequence[Task]) -> None:
-        """Take nothing in."""
-
-
-class Random(Blind):
+class Random:
     """At random.
 
     Args:
@@ -94,7 +70,7 @@ class Random(Blind):
         self.next_step = step + 1 + int(math.log(1 - self._random.random()) * self._rarely)
 
 
-class Replayed(Blind):
+class Replayed:
     """As recorded; where nothing is recorded, the running task goes on, or the first that is ready.
 
     Args:
@@ -116,7 +92,7 @@ class Replayed(Blind):
         return min(self._picks.get(step, 0), ready - 1 if forced else ready + clock)
 
 
-class Enumerated(Blind):
+class Enumerated:
     """One path of all: it follows a beginning, and takes the first possibility from there on.
 
     Args:

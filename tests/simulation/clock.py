@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation.accesses import CLOCK, READ, WRITTEN, touch
-from simulation.tasks import Task
 from simulation.timers import Timer, Timers
 
 if TYPE_CHECKING:
@@ -19,19 +17,17 @@ class Clock:
         now_us: the time.
         prompt_us: the time in which nobody was slow.
         idle_us: of that, the time in which nothing was under way.
-        task: whose steps it makes.
     """
 
     def __init__(self) -> None:
         self.now_us = self.prompt_us = self.idle_us = 0
-        self.task = Task("clock", -1, daemon=True)
         self._timers = Timers()
 
     def __bool__(self) -> bool:
         """Return whether it can move."""
         return bool(self._timers)
 
-    def call_at(self, time_us: int, place: tuple[int, ...], action: Callable[[], None]) -> Timer:
+    def call_at(self, time_us: int, place: int, action: Callable[[], None]) -> Timer:
         """Call at a time; ``clear`` what is returned to take it back.
 
         Args:
@@ -39,12 +35,10 @@ class Clock:
             place: its place among those at the same time.
             action: what to call.
         """
-        touch(CLOCK, READ)
         return self._timers.add(max(time_us, self.now_us), place, action)
 
     def move(self) -> None:
         """Move to the next timer, and let all that are due then ring."""
-        touch(CLOCK, WRITTEN)
         self.now_us = self._timers.next_us
         self._timers.ring(self.now_us)
 

@@ -3,10 +3,8 @@
 An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's two threads run.
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
 on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
-the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
-orders that differ only in the order of steps that touch nothing in common, one is run to its end: see ``reduction``;
-with less than two preemptions hardly any do, and each is run. What is still to come when both threads
-have ended runs in one order. There is no heartbeat.
+the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. What
+is still to come when both threads have ended runs in one order. There is no heartbeat.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import attrs
 from simulation.backend import Fault
 from simulation.choices import every_order
 from simulation.program import Op, Program
-from simulation.reduction import Known, reduced_orders
 from simulation.shrink import Failing
 from simulation.simulate import simulate
 
@@ -101,20 +98,16 @@ class Explored:
 
     Attributes:
         runs, steps: how many there were.
-        whole: how many runs came to their end; what follows in the others is known from these.
         complete: whether every order was looked at.
         failed: the first run that failed, None where none has.
         broken: what it has broken, and how.
-        ends: how the runs have ended: see ``Result``.
     """
 
     runs: int
     steps: int
-    whole: int
     complete: bool
     failed: Failing | None = None
     broken: str = ""
-    ends: frozenset[object] = frozenset()
 
 
 def explore(
@@ -124,7 +117,6 @@ def explore(
     end_s: float,
     *,
     most_s: float = math.inf,
-    reduced: bool = True,
 ) -> Explored:
     """Run a program in every order, until one fails or the time is over.
 
@@ -134,22 +126,16 @@ def explore(
         most_preemptions: how many times a task that could go on may be made to wait.
         end_s: when to give up, by the monotonic clock.
         most_s: how long it may take.
-        reduced: whether of orders that come to the same only one is run to its end.
     """
     end_s = min(end_s, time.monotonic() + most_s)
-    orders = reduced_orders(most_preemptions) if reduced else every_order(most_preemptions)
-    runs = steps = whole = 0
-    ends: set[object] = set()
-    for choices in orders:
+    runs = steps = 0
+    for choices in every_order(most_preemptions):
         if time.monotonic() > end_s:
-            return Explored(runs, steps, whole, complete=False)
+            return Explored(runs, steps, complete=False)
         result = simulate(program, choices, promises, coarse=True)
         runs += 1
         steps += result.steps
-        if result.violation is None:
-            whole += 1
-            ends.add(result.end)
-        elif not isinstance(result.violation, Known):
+        if result.violation is not None:
             failing = Failing(program, result.made, result.violation.rule)
-            return Explored(runs, steps, whole, complete=False, failed=failing, broken=str(result.violation))
-    return Explored(runs, steps, whole, complete=True, ends=frozenset(ends))
+            return Explored(runs, steps, complete=False, failed=failing, broken=str(result.violation))
+    return Explored(runs, steps, complete=True)

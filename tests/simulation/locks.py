@@ -10,7 +10,6 @@ import queue
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from simulation.accesses import READ, WRITTEN, touch
 from simulation.tasks import Violation
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class Lock:
         self._reentrant = reentrant
         self._depth = 0
         self._waiters: list[Task] = []
-        self._held_on = False
         self.rank = rank
         self.owner: Task | None = None
 
@@ -64,11 +62,7 @@ class Lock:
         elif self.rank is not None:
             self._check_order(task)
         end_us = None if timeout < 0 else scheduler.now_us + (_in_us(timeout) or 0)
-        # One that is given back in the step in which it is taken is never seen to be held: see ``hold_on``.
-        touch(self, READ)
         while self.owner is not None:
-            touch(self, WRITTEN)
-            touch((self, "taken"), WRITTEN)
             left_us = None if end_us is None else end_us - scheduler.now_us
             if not blocking or (left_us is not None and left_us <= 0):
                 return False
@@ -93,8 +87,6 @@ class Lock:
         self._depth -= 1
         if self._depth:
             return
-        touch(self, WRITTEN if self._held_on else READ)
-        self._held_on = False
         self.owner.held.remove(self)
         self.owner = None
         for waiter in self._waiters:
@@ -102,13 +94,6 @@ class Lock:
         self._waiters.clear()
         if not scheduler.coarse:
             scheduler.point()
-
-    def hold_on(self) -> None:
-        """Take in that it is still held at the end of a step."""
-        if not self._held_on:
-            self._held_on = True
-            touch(self, WRITTEN)
-            touch((self, "taken"), WRITTEN)
 
     def locked(self) -> bool:
         """Return whether somebody holds it."""
@@ -158,7 +143,6 @@ class Condition:
         """Give the lock back, wait to be notified, take the lock again; return whether it was notified."""
         scheduler, lock = self._scheduler, self._lock
         task, depth = scheduler.current, lock._depth
-        touch(self, WRITTEN)
         self._waiters.append(task)
         lock._depth = 1
         lock.release()
@@ -184,7 +168,6 @@ class Condition:
 
     def notify(self, n: int = 1) -> None:
         """Let some of those that wait go on, once they have the lock."""
-        touch(self, WRITTEN)
         for _ in range(min(n, len(self._waiters))):
             self._scheduler.wake(self._waiters.popleft())
 
@@ -213,13 +196,11 @@ class Event:
 
     def is_set(self) -> bool:
         """Return whether it is set."""
-        touch(self, READ)
         return self._flag
 
     def set(self) -> None:
         """Set it; whoever waits goes on."""
         self._scheduler.point()
-        touch(self, WRITTEN)
         self._flag = True
         for waiter in self._waiters:
             self._scheduler.wake(waiter)
@@ -228,7 +209,6 @@ class Event:
     def clear(self) -> None:
         """Take it back."""
         self._scheduler.point()
-        touch(self, WRITTEN)
         self._flag = False
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -237,7 +217,6 @@ class Event:
         scheduler.point()
         limit_us = _in_us(timeout)
         end_us = None if limit_us is None else scheduler.now_us + limit_us
-        touch(self, READ)
         while not self._flag:
             left_us = None if end_us is None else end_us - scheduler.now_us
             if left_us is not None and left_us <= 0:
@@ -257,22 +236,15 @@ class Event:
 
 
 class SimpleQueue:
-    """A queue without bounds. Putting takes no lock, so that the collector may.
+    """A queue without bounds. Putting takes no lock, so that the collector may."""
 
-    Args:
-        scheduler: whose tasks use it.
-        served: whether a task that serves empties it: then it is empty at the end of every step.
-    """
-
-    def __init__(self, scheduler: Scheduler, *, served: bool = False) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._served = served
         self._items: deque[Any] = deque()
         self._waiters: deque[Task] = deque()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None, *, interrupts: bool = True) -> None:
         """Put an item in."""
-        self._touch()
         self._items.append(item)
         if self._waiters:
             self._scheduler.wake(self._waiters.popleft())
@@ -286,7 +258,6 @@ class SimpleQueue:
         scheduler = self._scheduler
         scheduler.point()
         task = scheduler.current
-        self._touch()
         while not self._items:
             if not block:
                 raise queue.Empty
@@ -298,7 +269,6 @@ class SimpleQueue:
                     self._waiters.remove(task)
             if not in_time and not self._items:
                 raise queue.Empty
-        self._touch()
         return self._items.popleft()
 
     def get_nowait(self) -> Any:
@@ -307,17 +277,11 @@ class SimpleQueue:
 
     def qsize(self) -> int:
         """Return how many items are in it."""
-        self._touch()
         return len(self._items)
 
     def empty(self) -> bool:
         """Return whether there is none."""
-        self._touch()
         return not self._items
-
-    def _touch(self) -> None:
-        if not self._served:
-            touch(self, WRITTEN)
 
     def __repr__(self) -> str:
         """Return what it is."""

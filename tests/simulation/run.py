@@ -16,7 +16,7 @@ import os
 import random
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
@@ -33,16 +33,13 @@ binding.bind(points="--exhaustive" not in sys.argv)
 
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.complete import Record  # noqa: E402
-from simulation.exhaustive import Case, Explored, cases, explore  # noqa: E402
+from simulation.exhaustive import cases, explore  # noqa: E402
 from simulation.program import Learning, draw  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
 
 MOST_SHOWN = 120
-# With fewer preemptions nearly all orders differ in what they come to: to run all is faster than to note what each
-# touches (1,758 orders in 7 s, and 1,643 of them in 12 s).
-REDUCED_FROM = 2
 
 
 def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
@@ -104,12 +101,9 @@ def run_random(given: argparse.Namespace, promises: Promises) -> int:
 
 def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     """Run every small case in every order; return how many failed."""
-    reduced = given.compare or given.preemptions >= REDUCED_FROM
-    if reduced:
-        binding.watch()
     binding.remember()
     begun_s = time.monotonic()
-    broken = runs = steps = whole = complete = 0
+    broken = runs = steps = complete = 0
     record = Record(given.record, given.preemptions)
     named = [case for case in cases() if given.case in case.name]
     chosen = [case for case in named if case.name not in record.complete]
@@ -121,12 +115,12 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
         most_preemptions=given.preemptions,
         end_s=time.monotonic() + given.seconds,
         most_s=given.case_seconds,
-        reduced=reduced,
     )
     with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as processes:
-        for case, explored in zip(chosen, processes.map(look, [case.program for case in chosen]), strict=True):
+        looked = {processes.submit(look, case.program): case for case in chosen}
+        for done in as_completed(looked):
+            case, explored = looked[done], done.result()
             runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
-            whole += explored.whole
             print(f"{explored.runs:>8,} orders  {'' if explored.complete else 'not all '}{case.name}", flush=True)
             if explored.complete:
                 record.add(case.name, explored.runs)
@@ -135,30 +129,14 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
                 print(f"BROKEN {explored.broken}")
                 if given.shrink:
                     show(explored.failed, promises, seconds=given.shrink, coarse=True)
-            elif given.compare:
-                broken += compare(case, explored, given, promises)
     complete += len(named) - len(chosen)
     print(
         f"{complete} of {len(named)} cases in every order with at most {given.preemptions} preemptions: "
-        f"{runs:,} orders, {whole:,} of them to the end, {steps:,} steps, {broken} broken, "
+        f"{runs:,} orders, {steps:,} steps, {broken} broken, "
         f"{time.monotonic() - begun_s:.0f} s"
     )
     print("broken" if broken else "nothing broke")
     return broken
-
-
-def compare(case: Case, explored: Explored, given: argparse.Namespace, promises: Promises) -> int:
-    """Run a small case without any reduction, too; return whether that ends in other ways."""
-    end_s = time.monotonic() + given.seconds
-    whole = explore(case.program, promises, given.preemptions, end_s, reduced=False)
-    if not (explored.complete and whole.complete):
-        print(f"{whole.runs:>8,} orders  not all, without reduction: not compared")
-        return 0
-    print(f"{whole.runs:>8,} orders  without reduction: {len(whole.ends)} ends")
-    if whole.ends == explored.ends:
-        return 0
-    print(f"BROKEN the reduction leaves out {len(whole.ends - explored.ends)} ends")
-    return 1
 
 
 def replay(given: argparse.Namespace, promises: Promises) -> int:
@@ -186,9 +164,6 @@ def main() -> int:
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
-    parser.add_argument(
-        "--compare", action="store_true", help="run each small case without any reduction, too, each as long"
-    )
     parser.add_argument(
         "--record",
         type=Path,

@@ -12,7 +12,6 @@ import itertools
 from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from simulation.accesses import POOL, WRITTEN, touch
 from simulation.clock import Clock
 from simulation.collector import Collector
 from simulation.tasks import Task, Violation, end, told, who_waits
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simulation.choices import Choices
-    from simulation.locks import Lock
     from simulation.timers import Timer
 
 # A run that makes this many steps while time stands still goes round in a circle.
@@ -96,15 +94,12 @@ class Scheduler:
             queued: whether, with coarse steps, it begins after those that were made so before.
         """
         task = Task(name, next(self._numbers), daemon=daemon)
-        task.path = self.turns.author.next_path() if self.coarse else (task.number,)
-        self._choices.born(task, self.turns.author)
         task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
         self.tasks.append(task)
         self._foreground += not daemon
         self.turns.ready.append(task)
         if queued and self.coarse:
             task.queued = True
-            touch(POOL, WRITTEN)
         return task
 
     def run(self) -> None:
@@ -176,8 +171,7 @@ class Scheduler:
 
     def call_at(self, time_us: int, action: Callable[[], None]) -> Timer:
         """Call at a time, as part of nobody's steps; ``clear`` what is returned to take it back."""
-        place = self.turns.author.next_path() if self.coarse else (next(self._numbers),)
-        return self.clock.call_at(time_us, place, action)
+        return self.clock.call_at(time_us, next(self._numbers), action)
 
     def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
         """Drop an object that nobody else refers to in some steps, in whatever task runs then, as a collector does.
@@ -220,7 +214,6 @@ class Scheduler:
         try:
             if task.queued:
                 task.queued = False
-                touch(POOL, WRITTEN)
                 # Another may overtake it before it does anything.
                 self.point()
             run()
@@ -232,7 +225,6 @@ class Scheduler:
                 self.failure.__cause__ = None if error is self.failure else error
                 self.over = True
         task.done = True
-        touch(task, WRITTEN)
         self._foreground -= not task.daemon
         for waiter in tuple(task.waiters):
             self.wake(waiter)
@@ -269,23 +261,19 @@ class Scheduler:
         may_be_slow = not self.prompt and self._slow < MOST_SLOW
         following = turns.pick_at(self.steps, task, clock=bool(self.clock) and may_be_slow)
         if following is task:
-            return turns.goes_on(task)
+            return task
         if following is not None:
             turns.ready.append(task)
-            return turns.goes_on(following)
+            return following
         self.note("is slow")
         self._slow += 1
         self._move_on()
         if not turns.ready:
-            return turns.goes_on(task)
+            return task
         turns.ready.append(task)
         if self.coarse:
             return self._take_next() or task
         return turns.ready.pop(-2)
-
-    def held(self) -> Iterator[Lock]:
-        """Yield the locks that are held."""
-        return (lock for task in self.tasks for lock in task.held)
 
     def _let_serve(self, task: Task) -> None:
         """Let the tasks go on that serve, and then the running one again."""
@@ -323,7 +311,6 @@ class Scheduler:
 
     def _move_on(self) -> None:
         self._steps_at_move = self.steps
-        self.turns.goes_on(self.clock.task)
         self.clock.move()
 
     @staticmethod

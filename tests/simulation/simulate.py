@@ -9,14 +9,12 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from simulation.accesses import note
 from simulation.backend import SimulatedBackend
 from simulation.binding import installed
 from simulation.choices import Random
 from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw
-from simulation.reduction import Guided
 from simulation.scheduler import Scheduler
 from simulation.situation import HEARTBEAT_US, Promises
 from simulation.specification import Specification
@@ -44,7 +42,6 @@ class Result:
         made: the choices that were not the first possibility, by step.
         trace: who went on and what happened, if that was kept.
         now_us: when it ended.
-        end: what was called on each id, in which order and with which codes.
     """
 
     violation: Violation | None
@@ -53,7 +50,6 @@ class Result:
     made: tuple[tuple[int, int], ...]
     trace: tuple[str, ...]
     now_us: int
-    end: frozenset[tuple[object, ...]]
 
 
 class _Log(logging.Handler):
@@ -77,8 +73,6 @@ def simulate(
 ) -> Result:
     """Run a program, and return how it went."""
     scheduler = Scheduler(choices, fine=program.fine, coarse=coarse, traced=traced)
-    if isinstance(choices, Guided):
-        choices.follow(scheduler)
     logger, log = logging.getLogger("htppower"), _Log(scheduler)
     level, propagate = logger.level, logger.propagate
     logger.setLevel(logging.ERROR)
@@ -93,7 +87,6 @@ def simulate(
             scheduler.spawn("main", lambda: _main(scheduler, specification, backend, program))
             scheduler.run()
     finally:
-        note(None)
         logger.removeHandler(log)
         logger.setLevel(level)
         logger.propagate = propagate
@@ -106,17 +99,7 @@ def simulate(
         tuple(choices.made),
         tuple(scheduler.trace or ()),
         scheduler.now_us,
-        _told(specification),
     )
-
-
-def _told(specification: Specification) -> frozenset[tuple[object, ...]]:
-    """Return what was called on each id, in which order and with which codes."""
-    made: dict[int | None, list[object]] = {}
-    for call in specification.calls.made:
-        options = tuple(config.option for config in call.configs)
-        made.setdefault(call.power_config_id, []).append((call.function, options, call.code))
-    return frozenset((power_config_id, *calls) for power_config_id, calls in made.items())
 
 
 def warm_up() -> None:
@@ -137,7 +120,6 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     # In small cases, while the threads run.
     if scheduler.coarse:
         scheduler.turns.choosing = False
-        note(None)
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
@@ -151,9 +133,8 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
         host.run(ops)
         running.pop()
         if scheduler.coarse and not running:
-            # What is still to come then has one order, and of that order nothing need be noted.
+            # What is still to come then has one order.
             scheduler.turns.choosing = False
-            note(None)
 
     threads = [
         scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)

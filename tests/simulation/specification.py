@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation.accesses import HOST, WRITTEN, touch
 from simulation.call_rules import CallRules
 from simulation.expectations import LEARNS
 from simulation.further_rules import FurtherRules
@@ -48,7 +47,6 @@ class Specification:
 
     def begins(self, kind: str, client: Client | None = None) -> Operation:
         """Take in that the host calls the public API."""
-        touch(HOST, WRITTEN)
         situation = self.situation
         for each in situation.clients if client is None else (client,):
             each.asked += 1
@@ -59,7 +57,6 @@ class Specification:
 
     def ends(self, operation: Operation, error: BaseException | None = None) -> None:
         """Take in that it has returned, or raised."""
-        touch(HOST, WRITTEN)
         situation, scheduler = self.situation, self.situation.scheduler
         situation.operations.pop(scheduler.current, None)
         if error is not None:
@@ -75,27 +72,23 @@ class Specification:
 
     def opens(self, client: Client) -> None:
         """Take in that a session is being opened; a DSP that is out of reach is its trouble, too."""
-        touch(HOST, WRITTEN)
         self.situation.clients.append(client)
         if self.situation.out_of_reach:
             self.troubles.add(client)
 
     def begun(self, client: Client) -> None:
         """Take in that a phase has begun: its votes must be in force now."""
-        touch(HOST, WRITTEN)
         self._sessions.check_begun(client)
         self._process.check()
 
     def restarted(self) -> None:
         """Take in that the subsystem was restarted: every vote is lost."""
-        touch(HOST, WRITTEN)
         self.situation.scheduler.note("the subsystem restarts")
         self._process.restarted()
         self.troubles.add_to_all()
 
     def call_begins(self, call: NativeCall) -> None:
         """Take in that a native call begins."""
-        touch(HOST, WRITTEN)
         self.situation.scheduler.note(f"{call} begins")
         self.calls.begins(call)
         client = self.calls.client_of(call)
@@ -105,7 +98,6 @@ class Specification:
 
     def call_applied(self, call: NativeCall) -> None:
         """Take in that a native call has taken effect."""
-        touch(HOST, WRITTEN)
         client = self.calls.applied(call)
         if call.code:
             self._failed(call, client)
@@ -122,7 +114,6 @@ class Specification:
 
     def call_ended(self, call: NativeCall, *, interrupted: bool) -> None:
         """Take in that a native call has returned."""
-        touch(HOST, WRITTEN)
         self.situation.scheduler.note(f"{call} {'is interrupted' if interrupted else f'returned {call.code}'}")
         client = self.calls.ended(call)
         if call.code or interrupted:
@@ -135,7 +126,6 @@ class Specification:
 
     def check_closed(self, client: Client) -> None:
         """Fail where a session that was closed has left anything but what is tried again."""
-        touch(HOST, WRITTEN)
         if str(client.session.state) != "DESTROYED":
             self.situation.fail("a closed session is DESTROYED", self.situation.tell(client))
         self.calls.check_destroyed(client)

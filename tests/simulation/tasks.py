@@ -38,7 +38,6 @@ class Task:
         done: whether it has ended.
         thread: the thread of which it is the work, if it is of one.
         waiters: the tasks that wait for its end.
-        path: which it is in every order of steps: that of the task that has made it, and how many that made before it.
         last: whether it goes on only where nobody else can, with coarse steps.
         queued: whether it waits for those that were asked for before it to begin, with coarse steps.
         serves: whether it only hands on what is in a queue of its own, so that no order of its steps and those of
@@ -52,10 +51,8 @@ class Task:
         "held",
         "interrupt_in",
         "last",
-        "made",
         "name",
         "number",
-        "path",
         "queued",
         "serves",
         "thread",
@@ -75,13 +72,6 @@ class Task:
         self.thread: object | None = None
         self.waiters: list[Task] = []
         self.serves = self.last = self.queued = False
-        self.path: tuple[int, ...] = (number,)
-        self.made = 0
-
-    def next_path(self) -> tuple[int, ...]:
-        """Return the path of what it makes next."""
-        self.made += 1
-        return (*self.path, self.made)
 
     def __repr__(self) -> str:
         """Return its name."""

@@ -9,7 +9,6 @@ import types
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simulation.accesses import READ, touch
 from simulation.locks import Condition, Event, Lock, SimpleQueue
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ class Thread:
 
     def is_alive(self) -> bool:
         """Return whether it runs."""
-        touch(self._task, READ)
         return self._task is not None and not self._task.done
 
     @property
@@ -77,7 +75,6 @@ class Thread:
 def join(scheduler: Scheduler, task: Task | None, timeout_us: int | None) -> None:
     """Wait for the end of a task."""
     scheduler.point()
-    touch(task, READ)
     if task is not None and not task.done:
         waiter = scheduler.current
         task.waiters.append(waiter)

@@ -26,7 +26,7 @@ class Timers:
     """What is to be called when."""
 
     def __init__(self) -> None:
-        self._timers: list[tuple[int, tuple[int, ...], Timer]] = []
+        self._timers: list[tuple[int, int, Timer]] = []
 
     def __bool__(self) -> bool:
         """Return whether any is left; those that were taken back are forgotten."""
@@ -34,7 +34,7 @@ class Timers:
             heapq.heappop(self._timers)
         return bool(self._timers)
 
-    def add(self, time_us: int, place: tuple[int, ...], action: Callable[[], None]) -> Timer:
+    def add(self, time_us: int, place: int, action: Callable[[], None]) -> Timer:
         """Add one; ``clear`` what is returned to take it back.
 
         Args:

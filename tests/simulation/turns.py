@@ -15,28 +15,22 @@ class Turns:
 
     Args:
         choices: who goes on.
-        coarse: whether who could go on stands in the order of the tasks' paths, one that serves goes on at once, and
-            one that is last only where nobody else can, and of those that are queued the first comes first.
+        coarse: whether who could go on stands in the order in which the tasks were made, one that serves goes on at
+            once, and one that is last only where nobody else can, and of those that are queued the first comes first.
 
     Attributes:
         ready: the tasks that could go on.
         choosing: whether the choices are asked; otherwise the running task goes on, or the first that is ready.
         nobody: who goes on where no task does.
-        author: whose step it is: the task that was chosen last; one that serves only goes on with it.
     """
 
     def __init__(self, choices: Choices, *, coarse: bool) -> None:
         self.ready: list[Task] = []
         self.choosing = True
         self.nobody = Task("nobody", 0, daemon=True)
-        self.author = self.nobody
         self._choices = choices
         self._coarse = coarse
         self._preempted: Task | None = None
-
-    def next_path(self) -> tuple[int, ...]:
-        """Return the path of what the step makes next."""
-        return self.author.next_path()
 
     def choices_now(self) -> list[Task]:
         """Return the tasks that could go on, as they are chosen from."""
@@ -44,12 +38,11 @@ class Turns:
             return self.ready
         next_queued = min((each.number for each in self.ready if each.queued), default=0)
         free = [each for each in self.ready if not each.last and (not each.queued or each.number == next_queued)]
-        return sorted(free or self.ready, key=lambda each: each.path)
+        return sorted(free or self.ready, key=lambda each: each.number)
 
     def pick_at(self, step: int, task: Task, *, clock: bool) -> Task | None:
         """Return who goes on at a point of a task that could, None where time moves on while that is slow."""
         ready = [each for each in self.choices_now() if not each.last]
-        self._choices.asked((task, *ready))
         pick = self._choices.pick(step, len(ready), clock=clock, forced=False) if ready or clock else 0
         if not pick:
             return task
@@ -65,21 +58,11 @@ class Turns:
         if serving is not None:
             return serving
         ready = self.choices_now()
-        asked = self.choosing and len(ready) > 1
-        if asked:
-            self._choices.asked(ready)
-        pick = self._choices.pick(step, len(ready), clock=False, forced=True) if asked else 0
+        asks = self.choosing and len(ready) > 1
+        pick = self._choices.pick(step, len(ready), clock=False, forced=True) if asks else 0
         following = ready[min(pick, len(ready) - 1)]
         self.ready.remove(following)
-        return self.goes_on(following)
-
-    def goes_on(self, task: Task) -> Task:
-        """Take in that a task makes the next step."""
-        if self._coarse:
-            self.author = task
-            if self.choosing:
-                self._choices.step_begins(task)
-        return task
+        return following
 
     def take_serving(self) -> Task | None:
         """Return a task that serves and could go on, None where there is none."""

@@ -7,7 +7,6 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simulation.accesses import CLOCK, READ, touch
 from simulation.locks import Event, SimpleQueue
 from simulation.threads import join
 from simulation.timers import Timer
@@ -38,8 +37,7 @@ class SimulatedWorker:
         self._scheduler = scheduler
         self._name = name
         self._carry_out = carry_out or _run
-        # The task of a worker serves.
-        self._actions = SimpleQueue(scheduler, served=True)
+        self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
 
@@ -132,19 +130,16 @@ class SimulatedTime:
     @property
     def now_us(self) -> int:
         """The time."""
-        touch(CLOCK, READ)
         return self._scheduler.now_us
 
     def now_ns(self) -> int:
         """Return the time."""
-        touch(CLOCK, READ)
         return self._scheduler.now_us * 1000
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
         """Run the action on a task of the pool, at the deadline or soon after."""
         scheduler = self._scheduler
         scheduler.point()
-        touch(CLOCK, READ)
         self._soon.start()
         if deadline_us <= scheduler.now_us:
             self._pool.post(action)
@@ -154,7 +149,6 @@ class SimulatedTime:
     def cancel(self, alarm: Any) -> None:
         """Take an alarm back; one that has begun to ring is left alone."""
         self._scheduler.point()
-        touch(CLOCK, READ)
         alarm.clear()
 
     def start(self) -> None:
