@@ -24,6 +24,8 @@ class Costs:
         learnt: how many gaps the profile whose cost is bounded must have been learnt from at least.
         to_learn: how many calls there were that concern the session when an inference ended such a gap that runs still:
             one that votes were up in is learnt from when that ends, unless another profile is used before.
+        began: under which profile an inference has begun for certain that runs still, and ``asked`` then.
+        whole: whether the last inference that ended ran under one profile from end to end.
         gap_open: whether a gap may have begun that the next inference ends.
     """
 
@@ -36,6 +38,8 @@ class Costs:
     gaps: int = 0
     learnt: int = 0
     to_learn: int | None = None
+    began: tuple[str, int] | None = None
+    whole: bool = False
     gap_open: bool = False
 
     def ended(self, idle_us: int) -> None:
@@ -54,7 +58,8 @@ class Costs:
 
     def learns(self, name: str, asked: int) -> None:
         """Take in that an inference has ended of a session that uses this profile for certain."""
-        self.learnt += name == LEARNS and asked == self.to_learn
+        self.whole = self.began == (name, asked)
+        self.learnt += name == LEARNS and self.whole and asked == self.to_learn
         self.to_learn = None
 
     def gap(self, name: str | None, ended_us: int, begun_us: int, asked: int) -> None:
@@ -62,7 +67,7 @@ class Costs:
         if name != LEARNS:
             self.known = False
             return
-        self.to_learn = asked
+        self.to_learn = asked if self.whole else None
         gap_us = begun_us - ended_us
         if self.down and self.first_call_us is not None:
             self.paid_us += self.first_call_us - self.ended_us + BREAK_EVEN_US

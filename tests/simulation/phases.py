@@ -106,13 +106,16 @@ class Phases:
         costs, first = client.costs, not client.busy
         watched = all(each.raise_ahead_us for each in client.possible(self._situation.caps))
         client.foresight.began(begun, first=first, certain=certain, watched=watched)
+        costs.began = None
         if not certain:
             costs.known = False
             return
+        possible = [each.profile.name for each in client.possible(self._situation.caps)]
+        if len(possible) == 1:
+            costs.began = possible[0], client.asked
         if first and costs.gap_open:
             known = ended is not None and ended.at_us is not None and not ended.deinit and begun.exact
             costs.known = costs.known and known
-            possible = [each.profile.name for each in client.possible(self._situation.caps)]
             if ended is not None and ended.at_us is not None and known and possible == [ended.name]:
                 costs.gap(ended.name, ended.at_us, begun.earliest_us, client.asked)
             else:
