@@ -62,17 +62,17 @@ class Costs:
         self.learnt += name == LEARNS and self.whole and asked == self.to_learn
         self.to_learn = None
 
-    def gap(self, name: str | None, ended_us: int, begun_us: int, asked: int) -> None:
+    def gap(self, name: str | None, gap_us: int, idle_us: int, asked: int) -> None:
         """Take in a gap of a session that uses this profile for certain."""
         if name != LEARNS:
             self.known = False
             return
         self.to_learn = asked if self.whole else None
-        gap_us = begun_us - ended_us
         if self.down and self.first_call_us is not None:
             self.paid_us += self.first_call_us - self.ended_us + BREAK_EVEN_US
         else:
-            self.paid_us += gap_us
+            # Of a gap in which votes did not come down, what went by while nobody could go on.
+            self.paid_us += idle_us - self.ended_us
         self.clairvoyant_us += min(gap_us, BREAK_EVEN_US)
 
     @property

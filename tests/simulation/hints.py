@@ -44,7 +44,7 @@ class Hints:
         now_us = scheduler.now_us
         certain = alone and error is None and client.asked == asked + 1 and self._phases.is_alone(client)
         hint = {
-            "in": Hint(at=Span(asked_us + us, now_us + us)),
+            "in": Hint(at=Span(asked_us + us, now_us + us), since_us=now_us + client.busy),
             "every": Hint(every_us=us),
             "none": None,
         }[op.how]

@@ -117,7 +117,8 @@ class Phases:
             known = ended is not None and ended.at_us is not None and not ended.deinit and begun.exact
             costs.known = costs.known and known
             if ended is not None and ended.at_us is not None and known and possible == [ended.name]:
-                costs.gap(ended.name, ended.at_us, begun.earliest_us, client.asked)
+                gap_us = begun.earliest_us - ended.at_us
+                costs.gap(ended.name, gap_us, self._scheduler.clock.idle_us, client.asked)
             else:
                 costs.known = False
             if costs.too_high and not client.troubles:

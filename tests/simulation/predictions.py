@@ -41,10 +41,13 @@ class Hint:
     Attributes:
         at: when the next inference is to begin; None where that was not said.
         every_us: how long is between two begins; None where that was not said.
+        since_us: from when on a begin is the next one: one in the very microsecond of the hint may be that of the
+            inference that ran then.
     """
 
     at: Span | None = None
     every_us: int | None = None
+    since_us: int = 0
 
 
 @attrs.define(eq=False)
@@ -111,7 +114,7 @@ class Foresight:
             self.watched = self.watched + 1 if watched else 0
             self.begins = [*self.begins, span][-EVEN_INTERVALS - 1 :]
             # "in_us is for the next begin alone."
-            self.hints = [hint for hint in self.hints if hint.at is None]
+            self.hints = [hint for hint in self.hints if hint.at is None or span.latest_us < hint.since_us]
             self.nothing_due()
 
     def nothing_due(self) -> None:
