@@ -75,7 +75,7 @@ class Alarm:
 
     Args:
         deadline_us: when.
-        action: what; None once it was run or taken back.
+        action: what; None once it is run or taken back. Where an exception came in it, it may be run again.
     """
 
     __slots__ = ("action", "deadline_us")
@@ -89,9 +89,14 @@ class Alarm:
 
     def __call__(self) -> None:
         """Run the action."""
-        action, self.action = self.action, None
-        if action is not None:
-            action()
+        action = self.action
+        try:
+            self.action = None
+            if action is not None:
+                action()
+        except BaseException:
+            self.action = action
+            raise
 
 
 class _OffThread(BaseExecutor):  # type: ignore[misc]
@@ -242,9 +247,13 @@ class SystemTime(MonotonicClock):
             with self._lock:
                 self._hand_on_due(first)
                 self._wake_in_time()
-        finally:
             if first:
-                first[0]()
+                run_and_log(first[0], _LOGGER)
+        except BaseException:
+            # It was taken out: where this is run again, it is not found.
+            if first:
+                self.call_soon(first[0])
+            raise
 
     def _hand_on_due(self, first: list[Alarm]) -> None:
         """Hand on what is due, but for the first. The lock is held."""

@@ -135,6 +135,32 @@ class TestAlarms:
             each.let_go.set()
         system.close()
 
+    @pytest.mark.parametrize("in_us", [0, 1_000])
+    def test_an_alarm_that_is_interrupted_rings_again(self, in_us: int) -> None:
+        """An exception from outside in its action, on a thread of ours: it would keep votes up for good."""
+        system, ran, done = SystemTime(), list[int](), threading.Event()
+
+        def interrupted_at_first() -> None:
+            ran.append(1)
+            if len(ran) == 1:
+                raise KeyboardInterrupt
+            done.set()
+
+        system.call_at(system.now_us + in_us, interrupted_at_first)
+        assert done.wait(WAIT_S)
+        system.close()
+
+    def test_an_alarm_that_fails_keeps_no_other_from_ringing(self, caplog: pytest.LogCaptureFixture) -> None:
+        """What it raises is logged, once."""
+        system, done = SystemTime(), threading.Event()
+        at_us = system.now_us + 1_000
+        system.call_at(at_us, lambda: 1 // 0)  # type: ignore[arg-type,return-value]
+        system.call_at(at_us, done.set)
+        assert done.wait(WAIT_S)
+        until(lambda: "ZeroDivisionError" in caplog.text)
+        assert caplog.text.count("ZeroDivisionError") == 1
+        system.close()
+
     def test_an_alarm_never_runs_on_the_thread_that_arms_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Who arms one may hold a lock that the alarm needs: where no thread can be started, arming fails instead."""
         system = SystemTime()
