@@ -100,10 +100,11 @@ class Heartbeat:
         """Take in that a session is gone: without one no alarm is armed."""
         if not self._registry.sessions:
             with self._registry.lock:
-                if self._alarm is not None:
-                    self._time.cancel(self._alarm)
-                    self._alarm = None
                 self.asleep = self._heartbeat_us > 0
+                # As in the back-off.
+                alarm, self._alarm = self._alarm, None
+                if alarm is not None:
+                    self._time.cancel(alarm)
 
     def _arm(self, at_us: int) -> None:
         """See to it that an alarm is armed; one that is armed already rings no later, but for moments."""

@@ -256,9 +256,10 @@ class Recovery:
         self._disarm()
 
     def _disarm(self) -> None:
-        if self._alarm is not None:
-            self._time.cancel(self._alarm)
-            self._alarm = None
+        # One that is taken back must not count as armed where an exception comes meanwhile.
+        alarm, self._alarm = self._alarm, None
+        if alarm is not None:
+            self._time.cancel(alarm)
 
     def _lose_all(self, cause: Cause) -> None:
         """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""

@@ -226,6 +226,8 @@ class SustainTimer:
     def set_alarm(self, gate: Rung, at_us: int, cause: Cause) -> bool:
         """Arm the alarm in the place of the one before; return False where none can be."""
         self.disarm()
+        # First: one that counts as armed for another time would count so for good.
+        self.alarm_us = at_us
         try:
             self.alarm = self._time.call_at(at_us, _Ring(gate, at_us, cause))
         except Exception as error:
@@ -234,7 +236,6 @@ class SustainTimer:
             # No thread can be started, as at the very end of a process: better lowered too early than never.
             _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
             return False
-        self.alarm_us = at_us
         return True
 
     def close(self) -> None:
@@ -246,10 +247,11 @@ class SustainTimer:
 
     def disarm(self) -> None:
         """Take the alarm back."""
-        self.covered = False
-        if self.alarm is not None and self.alarm is not self:
-            self._time.cancel(self.alarm)
+        self.covered, alarm = False, self.alarm
+        if alarm is not None and alarm is not self:
+            # One that is taken back must not count as armed where an exception comes meanwhile.
             self.alarm = None
+            self._time.cancel(alarm)
 
     def rang(self, at_us: int, *, busy: bool) -> bool:
         """Take in that an alarm rings; return whether votes come down that were up for a predicted begin."""

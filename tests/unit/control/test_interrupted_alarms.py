@@ -1,0 +1,82 @@
+"""Ctrl-C as an alarm is taken back: none that will not ring counts as armed."""
+
+from __future__ import annotations
+
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
+from rig import Rig
+
+from htppower import State
+from htppower.testing import VirtualTime
+from htppower.votes.native_codes import TRANSPORT
+
+SECOND_US = 1_000_000
+HEARTBEAT_US = 10 * SECOND_US
+
+
+def interrupt_as_taken_back(monkeypatch: pytest.MonkeyPatch, whose: str) -> None:
+    """Raise KeyboardInterrupt once an alarm of a class is taken back next."""
+    cancel = VirtualTime.cancel
+
+    def interrupted(time: VirtualTime, alarm: int) -> None:
+        action = time._actions.get(alarm)
+        cancel(time, alarm)
+        if whose in repr(action):
+            monkeypatch.setattr(VirtualTime, "cancel", cancel)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(VirtualTime, "cancel", interrupted)
+
+
+def test_the_next_inference_comes_down_where_a_sustain_alarm_was_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a change of profile, which is interrupted: the next inference arms one of its own."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with session.inference():
+        pass
+    interrupt_as_taken_back(monkeypatch, "_Ring")
+    with pytest.raises(KeyboardInterrupt):
+        session.use("sustained_high_performance")
+    rig.time.advance_us(SECOND_US)
+    with session.inference():
+        pass
+    rig.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.LOWERED
+    rig.controller.close()
+
+
+def test_a_failure_is_tried_again_where_the_back_off_was_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a session that has recovered: another that fails before that is made up for is not left alone."""
+    rig = Rig()
+    well, ill = rig.controller.session("high_performance"), rig.controller.session("balanced")
+    rig.simulated.fail_next(TRANSPORT)
+    inference = well.inference()
+    inference.__enter__()
+    assert well.state is State.UNKNOWN
+    interrupt_as_taken_back(monkeypatch, "Recovery")
+    with pytest.raises(KeyboardInterrupt):
+        inference.__exit__(None, None, None)
+    rig.simulated.fail_next(TRANSPORT)
+    with ill.inference():
+        assert ill.state is State.UNKNOWN
+        rig.time.advance_us(2 * SECOND_US)
+        assert ill.state is State.RAISED
+    rig.controller.close()
+
+
+def test_what_is_raised_next_has_a_heartbeat_where_one_was_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the last session that was closed: a restart of the DSP is noticed in time."""
+    bench = Bench.make(heartbeat_us=HEARTBEAT_US)
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.time.advance_us(1)
+    interrupt_as_taken_back(monkeypatch, "Heartbeat")
+    with pytest.raises(KeyboardInterrupt):
+        session.close()
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.time.advance_us(1)
+        bench.simulated.restart_subsystem()
+        bench.time.advance_us(HEARTBEAT_US)
+        assert bench.simulated.effective().core_target == MAX_CORNER
+    bench.controller.close()
