@@ -217,13 +217,14 @@ class Recovery:
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
-        self._alarm = None
+        self._stopped, self._alarm = True, None
         self._queue = {}
         self._lacking = {}
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            if self._alarm is None or number != self._number:
+            # Where none is armed, an exception from outside has come before: this is run again.
+            if self._stopped or (number != self._number and self._alarm is not None):
                 return
             self.calm = False
             self._alarm = None

@@ -79,6 +79,19 @@ def _fails(world: World) -> Action:
     return act
 
 
+@operation("an id that can't be destroyed at first, beside one in use")
+def _not_destroyed(world: World) -> Action:
+    world.in_use()
+    session = in_window(world)
+    world.htp.fail_next(13006, function="destroyPowerConfigId")
+
+    def act() -> None:
+        session.use("system_settings")
+        world.time.advance_us(2 * SECOND_US)
+
+    return act
+
+
 @operation("the alarm that ends a sustain")
 def _alarm(world: World) -> Action:
     in_window(world)

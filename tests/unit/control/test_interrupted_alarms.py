@@ -1,6 +1,8 @@
-"""Ctrl-C as an alarm is taken back: none that will not ring counts as armed."""
+"""Ctrl-C as an alarm is taken back, or rings: none that will not ring counts as armed, and what was due is done."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
@@ -8,10 +10,15 @@ from rig import Rig
 
 from htppower import State
 from htppower.testing import VirtualTime
+from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import TRANSPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECOND_US = 1_000_000
 HEARTBEAT_US = 10 * SECOND_US
+NOM_PLUS = VoltageCorner.NOM_PLUS
 
 
 def interrupt_as_taken_back(monkeypatch: pytest.MonkeyPatch, whose: str) -> None:
@@ -52,15 +59,14 @@ def test_a_failure_is_tried_again_where_the_back_off_was_taken_back(monkeypatch:
     rig.simulated.fail_next(TRANSPORT)
     inference = well.inference()
     inference.__enter__()
-    assert well.state is State.UNKNOWN
     interrupt_as_taken_back(monkeypatch, "Recovery")
     with pytest.raises(KeyboardInterrupt):
         inference.__exit__(None, None, None)
     rig.simulated.fail_next(TRANSPORT)
     with ill.inference():
-        assert ill.state is State.UNKNOWN
+        assert rig.core_target != NOM_PLUS
         rig.time.advance_us(2 * SECOND_US)
-        assert ill.state is State.RAISED
+        assert rig.core_target == NOM_PLUS
     rig.controller.close()
 
 
@@ -80,3 +86,32 @@ def test_what_is_raised_next_has_a_heartbeat_where_one_was_taken_back(monkeypatc
         bench.time.advance_us(HEARTBEAT_US)
         assert bench.simulated.effective().core_target == MAX_CORNER
     bench.controller.close()
+
+
+@pytest.mark.parametrize("armed", [False, True])
+def test_an_id_is_destroyed_where_the_retry_is_interrupted(armed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it arms the next one: nobody else asks for an id that no session has any more."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with session.inference():
+        pass
+    rig.simulated.fail_next(TRANSPORT, function="destroyPowerConfigId")
+    session.use("system_settings")
+    assert rig.controller.status().orphans
+    call_at = VirtualTime.call_at
+
+    def interrupted(time: VirtualTime, deadline_us: int, action: Callable[[], None]) -> int:
+        patched.undo()
+        if armed:
+            call_at(time, deadline_us, action)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(VirtualTime, "call_at", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            rig.time.advance_us(SECOND_US)
+    rig.time.advance_us(2 * SECOND_US)
+    assert rig.simulated.power_config_ids == ()
+    rig.time.advance_us(10 * SECOND_US)
+    assert rig.time.alarms == 0
+    rig.controller.close()
