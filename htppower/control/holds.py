@@ -93,14 +93,14 @@ class Hold(_Handle):
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
                 hold has ended nevertheless.
         """
-        if in_closed_generator():
-            self._leave_soon()
-            return
         # One with a timeout or an owner would not end with its handle.
         leave_soon: Callable[[], object] | None = None
         try:
             leave_soon = self._leave_soon
-            self._leave()
+            if in_closed_generator():
+                leave_soon()
+            else:
+                self._leave()
         except HtpPowerError:
             raise
         except BaseException:
@@ -151,14 +151,14 @@ class Cap(_Handle):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        if in_closed_generator():
-            self._leave_soon()
-            return
         # What was asked for is done, also where the handle is dropped now.
         leave_soon: Callable[[], object] | None = None
         try:
             leave_soon = self._leave_soon
-            self._leave()
+            if in_closed_generator():
+                leave_soon()
+            else:
+                self._leave()
         except HtpPowerError:
             raise
         except BaseException:

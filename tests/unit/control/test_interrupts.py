@@ -11,6 +11,7 @@ from rig import Rig
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control import holds
 from htppower.control.gate import Gate
 from htppower.control.session_record import SessionRecord
 from htppower.control.sustain_timer import SustainTimer
@@ -101,6 +102,29 @@ def _interrupted(patched: pytest.MonkeyPatch) -> Callable[..., None]:
         raise KeyboardInterrupt
 
     return interrupted
+
+
+def test_ctrl_c_in_the_end_of_a_cap_or_a_hold_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soon after, also where its handle is dropped then, with which neither ends: the hold has a timeout."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    ends = (
+        session.hold("balanced", reason="a test", timeout_us=1000 * SECOND_US).release,
+        rig.controller.cap("balanced", reason="a test").lift,
+    )
+
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(holds, "in_closed_generator", interrupted)
+        for end in ends:
+            with pytest.raises(KeyboardInterrupt):
+                end()
+    rig.time.advance_us(1)
+    assert rig.controller.caps == ()
+    assert session.profile.name == "burst"
+    rig.controller.close()
 
 
 @pytest.mark.parametrize("verb", ["set", "destroy"])
