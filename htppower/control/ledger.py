@@ -52,7 +52,7 @@ class Carried:
     """What is known of the votes that a call carries.
 
     Attributes:
-        votes: these votes.
+        votes: these votes; ``NOTHING`` itself for none.
         refused: whether the rules refuse the call: it needs an HVX vote that is not in force.
         during: what is known until the call returns.
         after: what is known once it has returned 0.
@@ -151,7 +151,8 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
 def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Carried:
     refused = _needs_hvx(votes) and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
     during = _sending(now, votes, options)
-    return Carried(votes, refused, during, _sent(during, votes, options))
+    # An equal set may have been looked up first.
+    return Carried(votes or NOTHING, refused, during, _sent(during, votes, options))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -10,7 +10,8 @@ from bench import voting
 from helpers import corners, hmx, hvx, hvx_exp
 from known import Known
 
-from htppower.control.ledger import InForce
+from htppower.control import ledger as ledger_page
+from htppower.control.ledger import InForce, Ledger
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option
@@ -51,6 +52,15 @@ def test_what_is_in_force_is_not_sent_again(known: Known) -> None:
     assert known.cast(PROFILE) == PROFILE
     assert known.in_force == PROFILE
     assert not known.difference(PROFILE)
+
+
+def test_a_call_without_votes_is_known_as_that() -> None:
+    """Also where an equal set was asked about before, as the votes of an id in a call that carries only settings."""
+    ledger = Ledger(power_config_id=7)
+    ledger.sending(PROFILE)
+    ledger.sent(PROFILE)
+    assert ledger.carrying(VoteSet()).votes is ledger_page.NOTHING
+    assert ledger.carrying_difference(PROFILE).votes is ledger_page.NOTHING
 
 
 @pytest.mark.parametrize(
