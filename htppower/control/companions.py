@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.interrupts import is_from_outside
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ class Companions:
         for companion in self._companions:
             try:
                 companion.closed()
-            except Exception:
+            except Exception as error:
+                if is_from_outside(error):
+                    raise
                 # It must not keep the rest from being let go of.
                 _LOGGER.exception("%r failed at the end of a controller", companion.closed)
 

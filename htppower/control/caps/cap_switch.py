@@ -87,7 +87,8 @@ class CapSwitch:
     def close(self) -> None:
         """Lift the cap, and set none again. Closing twice is fine."""
         with self.lock:
-            if self.closed:
+            # Closed with a cap still set: an exception such as Ctrl-C has come before it was lifted.
+            if self.closed and self.cap is None:
                 return
             self.closed = True
             self._ended()

@@ -1,0 +1,50 @@
+"""Ctrl-C as a cap that follows the device is closed, and as a controller closes it."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from rig import Rig
+
+from htppower.control.caps.cap_switch import CapSwitch
+from htppower.control.companions import Companions
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_closing_again_lifts_the_cap_where_ctrl_c_came_first() -> None:
+    """It is left to no other: the handle of the cap is the switch's own."""
+    rig = Rig()
+    interrupts = [_interrupt]
+    switch = CapSwitch(rig.controller, "balanced", "a test", lambda: interrupts.pop()() if interrupts else None)
+    switch.set("a test")
+    with pytest.raises(KeyboardInterrupt):
+        switch.close()
+    assert rig.controller.caps
+    switch.close()
+    assert rig.controller.caps == ()
+    rig.controller.close()
+
+
+def test_a_time_limit_of_the_host_is_passed_on_as_companions_close() -> None:
+    """It is no failure of theirs; closing again tells the rest."""
+
+    def too_late(number: int, frame: object) -> None:
+        raise TimeoutError("the host's own limit")
+
+    told: list[int] = []
+    companions = Companions()
+    before = signal.signal(signal.SIGINT, too_late)
+    try:
+        ends = companions.add(lambda: signal.raise_signal(signal.SIGINT), _interrupt)
+        companions.add(lambda: told.append(1), _interrupt)
+        with pytest.raises(TimeoutError, match="own limit"):
+            companions.close()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    ends()
+    companions.close()
+    assert told == [1]
