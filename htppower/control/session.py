@@ -212,7 +212,8 @@ class Session(Closing):
         hint costs no more than the bound of that time, and what the first wrong raises may cost (docs/hints.md).
 
         Args:
-            in_us: the next inference begins after so many microseconds from now on, 1 or more. The hint ends with that.
+            in_us: the next inference begins after so many microseconds from now on, 1 or more. The hint ends with that,
+                unless it begins beside another: that one finds its votes up.
             every_us: so many microseconds lie between the begins, 1 or more, until another hint takes its place.
 
         Raises:

@@ -271,14 +271,27 @@ def _simulate(*arguments: str) -> tuple[int, str]:
         check=False,
         env=os.environ | {"PYTHONHASHSEED": "0"},
     )
-    assert done.stdout, done.stderr
-    return done.returncode, done.stdout
+    # What is wrong with the arguments alone is told on stderr.
+    assert done.stdout or done.returncode == 2, done.stderr
+    return done.returncode, done.stdout or done.stderr
 
 
 def test_a_short_run_breaks_nothing() -> None:
     """Runs at random, with calls that fail and hang, restarts and interrupts."""
     code, output = _simulate("--seed", "0", "--seconds", "2")
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
+
+
+def test_a_seed_is_replayed_step_by_step() -> None:
+    """A run with a point before every statement does not depend on those before it: run twice, it is the same."""
+    code, output = _simulate("--seed", "5")
+    assert (code, "NOT THE SAME" in output) == (0, False), output
+
+
+def test_a_filter_that_leaves_nothing_is_refused() -> None:
+    """What names no small case proves nothing, and says so."""
+    code, output = _simulate("--exhaustive", "--case", "no such case")
+    assert (code, "no small case has 'no such case' in its name" in output) == (2, True), output
 
 
 def test_small_cases_in_every_order_break_nothing() -> None:

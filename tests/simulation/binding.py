@@ -86,8 +86,10 @@ def _caches() -> tuple[Any, ...]:
 def installed(scheduler: Scheduler) -> Iterator[None]:
     """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
     forks = _forks()
+    # A run must not depend on those before it. Their backends may be there until the collector comes.
+    importlib.import_module(f"{PACKAGE}.shared_backend").SHARED_BACKENDS._all = []
     for cached in _caches() if scheduler.fine else ():
-        # A run must not depend on those before it: what is remembered has no points.
+        # What is remembered has no points.
         cached.cache_clear()
     real_os, forks.os = forks.os, _NoForks()
     stand_ins.follow(scheduler)

@@ -127,6 +127,8 @@ def main() -> int:
     chosen = [
         each for each in MUTATIONS if (any(name in each.name for name in given.names) if given.names else not each.rare)
     ]
+    if not chosen:
+        parser.error(f"no mutation has {' or '.join(map(repr, given.names))} in its name")
     begun_s = time.monotonic()
     missed = 0
     # How many runs the core as it is must pass, by what is drawn and the first seed.

@@ -19,12 +19,14 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 if __name__ == "__main__":
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets must not change from process to process.
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    # The controller of this checkout, whatever is installed.
+    sys.path[:1] = [str(Path(__file__).resolve().parents[up]) for up in (2, 1)]
 
 from simulation import binding
 
@@ -39,6 +41,10 @@ from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Number = TypeVar("Number", int, float)
 MOST_SHOWN = 120
 
 
@@ -106,6 +112,8 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     broken = runs = steps = complete = 0
     record = Record(given.record, given.preemptions)
     named = [case for case in cases() if given.case in case.name]
+    if not named:
+        raise LookupError(f"no small case has {given.case!r} in its name")
     chosen = [case for case in named if case.name not in record.complete]
     if len(chosen) < len(named):
         print(f"{len(named) - len(chosen)} of {len(named)} cases are recorded as complete")
@@ -154,13 +162,31 @@ def replay(given: argparse.Namespace, promises: Promises) -> int:
     return int(failing is not None or not alike)
 
 
+def _above(kind: type[Number]) -> Callable[[str], Number]:
+    """Return what reads a number above 0."""
+
+    def read(text: str) -> Number:
+        number = kind(text)
+        if number <= 0:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return number
+
+    return read
+
+
 def main() -> int:
     """Run it from the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
     parser.add_argument("--seed", type=int, default=None, help="the first run's; alone, that run is replayed and shown")
-    parser.add_argument("--steps", type=int, default=None, help="how many at least, at random; no limit unless told")
-    parser.add_argument("--runs", type=int, default=None, help="how many at most, at random; no limit unless told")
-    parser.add_argument("--seconds", type=float, default=None, help="how long; 60 unless told or runs or steps are")
+    parser.add_argument(
+        "--steps", type=_above(int), default=None, help="how many at least, at random; no limit unless told"
+    )
+    parser.add_argument(
+        "--runs", type=_above(int), default=None, help="how many at most, at random; no limit unless told"
+    )
+    parser.add_argument(
+        "--seconds", type=_above(float), default=None, help="how long; 60 unless told or runs or steps are"
+    )
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
@@ -193,7 +219,10 @@ def main() -> int:
     given.steps = given.steps or 1 << 62
     warm_up()
     run = run_exhaustive if given.exhaustive else replay if alone else run_random
-    return 1 if run(given, promises) else 0
+    try:
+        return 1 if run(given, promises) else 0
+    except LookupError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
