@@ -84,9 +84,8 @@ def _subscriber(world: World) -> Action:
     return act
 
 
-@operation("a thermal cap that is set and lifted")
-def _thermal(world: World) -> Action:
-    world.in_use()
+def _hot_zone(world: World) -> tuple[str, Path]:
+    """Return a folder with a thermal zone at 80 C, and the file of its temperature."""
     folder = tempfile.TemporaryDirectory()
     zone = Path(folder.name) / "thermal_zone0"
     zone.mkdir()
@@ -94,14 +93,28 @@ def _thermal(world: World) -> Action:
     temperature = zone / "temp"
     temperature.write_text("80000\n", encoding="ascii")
     world.finally_.append(folder.cleanup)
+    return folder.name, temperature
+
+
+@operation("a thermal cap that is set and lifted")
+def _thermal(world: World) -> Action:
+    world.in_use()
+    root, temperature = _hot_zone(world)
 
     def act() -> None:
-        with ThermalCap(world.controller, above_c=70, below_c=60, root=folder.name):
+        with ThermalCap(world.controller, above_c=70, below_c=60, root=root):
             world.time.advance_us(SECOND_US)
             temperature.write_text("40000\n", encoding="ascii")
             world.time.advance_us(SECOND_US)
 
     return act
+
+
+@operation("a thermal cap that is closed while it is set", begun_after=("close",))
+def _closed_thermal(world: World) -> Action:
+    world.in_use()
+    root, _ = _hot_zone(world)
+    return ThermalCap(world.controller, above_c=70, below_c=60, root=root).close
 
 
 def _infer_later(world: World, session: Session) -> None:

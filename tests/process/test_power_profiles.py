@@ -82,6 +82,7 @@ def test_a_bus_that_is_not_there_is_logged_once(
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
     told: list[object] = []
     watcher = system_bus.PropertyWatcher({}, told.append, f"unix:path={tmp_path / 'nowhere'}")
+    watcher.start()
     wait_until(lambda: len(told) > 5, "it tries again")
     watcher.close()
     assert set(told) == {None}

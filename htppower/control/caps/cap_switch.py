@@ -27,7 +27,7 @@ class CapSwitch:
         controller: whose sessions the cap limits.
         profile: beyond which none goes while the cap is set: a name, a path or a profile.
         thread: the name of its thread.
-        ended: called once when it is closed, with its lock held, to end what switches it.
+        ended: called when it is closed, with its lock held, to end what switches it; again where it is closed again.
 
     Attributes:
         lock: protects what belongs to the cap. Reentrant: in virtual time a subscriber is told within a change, and may
@@ -35,6 +35,7 @@ class CapSwitch:
         time: the controller's.
         profile: as it was loaded.
         closed: whether it was closed.
+        close_soon: closes it on another thread: it takes no lock, and is one call of a function in C.
 
     Raises:
         ProfileError: the profile can't be found, is invalid, or is refused on this platform.
@@ -51,6 +52,8 @@ class CapSwitch:
         self.profile = controller._claims.check(profile)
         self.time = controller._time
         self.lock = whole_lock()
+        # Made here: where an exception such as Ctrl-C comes, a second one must not come before it could be called.
+        self.close_soon: Callable[[], object] = functools.partial(self.time.call_soon, self._close)
         self.closed = False
         self.cap: Cap | None = None
         self._controller = controller
@@ -86,20 +89,21 @@ class CapSwitch:
 
     def close(self) -> None:
         """Lift the cap, and set none again. Closing twice is fine."""
+        # What was asked for is done, also where an exception such as Ctrl-C comes before its end.
+        try:
+            self._close()
+        except BaseException:
+            self.close_soon()
+            raise
+
+    def _close(self) -> None:
+        """Go through every step, each of which may be done twice: closing may have been interrupted between any two."""
         with self.lock:
-            # Closed with a cap still set: an exception such as Ctrl-C has come before it was lifted.
-            if self.closed and self.cap is None:
-                return
             self.closed = True
+            self.lift()
             self._ended()
             self._worker.close()
             self._unfollow()
-            self.lift()
-
-    @property
-    def close_soon(self) -> Callable[[], object]:
-        """What closes it on another thread: it takes no lock, and is one call of a function in C."""
-        return functools.partial(self.time.call_soon, self.close)
 
     def _disown(self) -> None:
         self.lock = whole_lock()

@@ -8,6 +8,7 @@ whether the device runs on its battery.
 from __future__ import annotations
 
 import logging
+import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,7 +18,7 @@ from htppower.control.context_manager import Closing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from htppower.control.caps.system_bus import PropertyWatcher, Service
     from htppower.control.controller import VoteController
@@ -101,13 +102,14 @@ class PowerProfilesCap(Closing):
         self._watcher: PropertyWatcher | None = None
         self._switch = CapSwitch(controller, profile, "htppower-power-profiles", self._end)
         try:
-            made = watcher(services, self._hear_soon, bus)
-            with self._switch.lock:
-                self._watcher = made
-                if self._switch.closed:
-                    self._end()
+            # Started once it is known: closing ends it whatever came between.
+            self._watcher = watcher(services, self._hear_soon, bus)
+            if self._switch.closed:
+                self._end()
+            self._watcher.start()
         except BaseException:
             # No thread could be started, or it was interrupted: nobody gets it, so nobody would close it.
+            self._switch.close_soon()
             self._switch.close()
             raise
 
@@ -125,9 +127,8 @@ class PowerProfilesCap(Closing):
         """Lift the cap, and listen no more. Closing twice is fine."""
         self._switch.close()
 
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return self._switch.close_soon
+    # A getter in C: an exception such as Ctrl-C comes before it or after it.
+    _leave_soon: property = property(operator.attrgetter("_switch.close_soon"))
 
     def _end(self) -> None:
         if self._watcher is not None:

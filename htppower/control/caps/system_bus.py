@@ -45,12 +45,12 @@ class Service:
 
 
 class PropertyWatcher:
-    """Follows services, until it is closed.
+    """Follows services, from when it is started until it is closed.
 
     Args:
         services: for each key the services that may have it; the first that answers counts.
-        changed: called on the watcher's thread with the properties by key, soon after it is made and whenever they may
-            have changed; without a key where no service answers; with None where the bus can't be reached.
+        changed: called on the watcher's thread with the properties by key, soon after it is started and whenever they
+            may have changed; without a key where no service answers; with None where the bus can't be reached.
         address: the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system's.
     """
 
@@ -68,6 +68,13 @@ class PropertyWatcher:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._told_lost = False
+
+    def start(self) -> None:
+        """Start its thread, which ends soon where it was closed before.
+
+        Raises:
+            RuntimeError: none can be started.
+        """
         threading.Thread(target=self._run, name="htppower-dbus", daemon=True).start()
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import logging
 import math
+import operator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ import attrs
 
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
+from htppower.control.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from htppower.control.controller import VoteController
     from htppower.control.holds import Cap
@@ -137,6 +139,7 @@ class ThermalCap(Closing):
             self._switch.post(self._look)
         except BaseException:
             # It was interrupted: nobody gets it, so nobody would close it.
+            self._switch.close_soon()
             self._switch.close()
             raise
 
@@ -158,9 +161,8 @@ class ThermalCap(Closing):
         """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
         self._switch.close()
 
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return self._switch.close_soon
+    # A getter in C: an exception such as Ctrl-C comes before it or after it.
+    _leave_soon: property = property(operator.attrgetter("_switch.close_soon"))
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""
@@ -186,6 +188,9 @@ class ThermalCap(Closing):
             try:
                 readings.append((zone, zone.read_c()))
             except (OSError, ValueError) as error:
+                # A host's TimeoutError is an OSError, too.
+                if is_from_outside(error):
+                    raise
                 failures[zone] = error
         return readings, failures
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed
+from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
 from htppower.events import CapLifted, CapSet
 
@@ -38,8 +39,12 @@ class Watcher:
         self.keys = tuple(services)
         self.tell = changed
         self.address = address
-        self.closed = 0
+        self.started = self.closed = 0
         Watcher.made = self
+
+    def start(self) -> None:
+        """Count."""
+        self.started += 1
 
     def close(self) -> None:
         """Count."""
@@ -195,6 +200,31 @@ def test_one_that_can_not_be_made_leaves_nothing(bench: Bench, monkeypatch: pyte
     monkeypatch.setattr(system_bus, "PropertyWatcher", fail)
     with pytest.raises(KeyboardInterrupt):
         PowerProfilesCap(bench.controller)
+    assert bench.controller._companions._companions == ()
+
+
+@pytest.mark.parametrize("hears", [False, True])
+def test_ctrl_c_as_it_is_made_and_again_as_it_cleans_up_leaves_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, hears: bool
+) -> None:
+    """Also where the thread of the bus runs by then, and has set the cap: nobody else could close it."""
+
+    def interrupted(watcher: Watcher) -> None:
+        if hears:
+            watcher.tell(profiles("power-saver"))
+        raise KeyboardInterrupt
+
+    def interrupted_again(_: CapSwitch) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Watcher, "start", interrupted)
+        patched.setattr(CapSwitch, "close", interrupted_again)
+        with pytest.raises(KeyboardInterrupt):
+            PowerProfilesCap(bench.controller)
+    assert len(bench.controller.caps) == hears
+    bench.time.advance_us(1)
+    assert (bench.controller.caps, Watcher.made.closed) == ((), 1)
     assert bench.controller._companions._companions == ()
 
 
