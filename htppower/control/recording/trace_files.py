@@ -69,11 +69,12 @@ class TraceFiles:
             OSError: it can't be made.
             ValueError: another controller writes the file at the path, or it is none.
         """
-        # Kept locked until the new one is: another controller that comes meanwhile is refused.
+        # Kept locked until the new one is: another controller that comes meanwhile finds it, and is refused.
         with contextlib.closing(self._taken(before)) as held:
             if _CLOSED_TO_RENAME:
                 held.close()
-            self._rename_older()
+            if held is not _MISSING:
+                self._rename_older()
             return _made(self.path, first)
 
     def is_newest(self, file: FileIO, size: int = 0) -> bool:
@@ -97,20 +98,37 @@ class TraceFiles:
             before.close()
         for _ in range(_MOST_TRIES):
             _require_recording(self.path)
+            if self._is_being_renamed():
+                break
             try:
                 file = FileIO(self.path, "r", opener=_look)
             except OSError as error:
                 if error.errno is None:
                     raise
-                # There is none; or a link, or one that may not be read: these are renamed nevertheless.
-                return _NoFile()
-            if not _lock(file):
+                if self._is_being_renamed():
+                    break
+                # A link, or one that may not be read, is renamed nevertheless.
+                return _MISSING if error.errno == errno.ENOENT else _NoFile()
+            if not _lock(file) or self._is_being_renamed():
                 file.close()
                 break
             if self.is_newest(file):
                 return file
             file.close()
         raise _in_use(self.path)
+
+    def _is_being_renamed(self) -> bool:
+        """Return whether another controller has just renamed the newest file, and is about to make the next.
+
+        At the path there is none meanwhile, or one that is not locked yet.
+        """
+        try:
+            with FileIO(f"{self.path}.1", "r", opener=_look) as file:
+                return not _lock(file, shared=True)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            return False
 
     def _rename_older(self) -> None:
         """Make the first place free. Where that was interrupted before, it goes on at the first place that is free."""
@@ -122,10 +140,14 @@ class TraceFiles:
 
 
 class _NoFile:
-    """In the place of a file that is not there."""
+    """In the place of a file that is not there, or can't be locked."""
 
     def close(self) -> None:
         """Do nothing."""
+
+
+# Nothing is renamed then: what comes to the path meanwhile is another controller's.
+_MISSING = _NoFile()
 
 
 def append(file: FileIO, size: int, data: bytes) -> int:
@@ -177,11 +199,11 @@ def _look(path: str, _flags: int) -> int:
     return os.open(path, _LOOK)
 
 
-def _lock(file: FileIO) -> bool:
-    """Lock a file until it is closed; return False where another one has it."""
+def _lock(file: FileIO, *, shared: bool = False) -> bool:
+    """Lock a file until it is closed; return False where another one has it, or, with ``shared``, has it alone."""
     if fcntl is not None:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError as error:

@@ -15,6 +15,7 @@ import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, load_profile
+from htppower.control.recording import trace_files
 from htppower.control.recording.background_writer import PERIOD_US
 from htppower.profiles.sustain import Adaptive
 
@@ -466,6 +467,35 @@ def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
     other.controller.record(path)
     other.controller.close()
     assert len(inferences(path.with_name("trace.json.1"))) == 1
+
+
+@pytest.mark.parametrize("step", ["_made", "_lock"])
+@pytest.mark.parametrize("files", [1, 3])
+def test_no_file_is_taken_away_while_the_next_is_begun(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, step: str, files: int
+) -> None:
+    """Another controller is refused also where none is at the path for a moment, or one that is not locked yet."""
+    session = bench.controller.session("burst", owner="x" * 3_000)
+    bench.controller.record(path, most_bytes=4096, files=3)
+    other, refused = Bench.make(), []
+    do = getattr(trace_files, step)
+
+    def interleave(*arguments: Any) -> Any:
+        monkeypatch.setattr(trace_files, step, do)
+        with pytest.raises(ValueError, match="another controller"):
+            other.controller.record(path, files=files)
+        refused.append(path.exists())
+        return do(*arguments)
+
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    bench.infer(session)
+    monkeypatch.setattr(trace_files, step, interleave)
+    bench.time.advance_us(PERIOD_US)
+    assert refused == [step == "_lock"]
+    assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
+    assert not path.with_name("trace.json.2").exists()
+    other.controller.close()
 
 
 @pytest.mark.parametrize("there", [True, False])
