@@ -164,7 +164,7 @@ class Gate:
         """Learn from the gap before an inference that waits for a call."""
         with self.lock:
             sustain = self.sustain
-            if sustain.watch is not None and token.begun_ns != NOT_TIMED:
+            if sustain.watch is not None and token.begun_ns != NOT_TIMED and not self.tokens.preparing:
                 sustain.watch.waits(token.begun_ns)
             if sustain.further is not None:
                 sustain.further.raises(self.time.now_us, waited=True)
@@ -296,7 +296,7 @@ class Gate:
             sustain.end_inference()
         if sustain.watch is not None:
             ended_ns = sustain.ended_ns if last else self.time.now_ns()
-            if sustain.watch.end(token.begun_ns, ended_ns, waited, last):
+            if sustain.watch.end(token.begun_ns, ended_ns, waited, last and not tokens.preparing):
                 sustain.begin_gap(self.expects)
         tokens.idle.append(token)
 

@@ -172,7 +172,7 @@ class Inference:
                     watch = sustain.watch
                     if watch is not None:
                         ended_ns = sustain.ended_ns if last else gate.time.now_ns()
-                        if watch.end(token.begun_ns, ended_ns, waited, last):
+                        if watch.end(token.begun_ns, ended_ns, waited, last and not gate.tokens.preparing):
                             sustain.begin_gap(gate.expects)
                     idle.append(token)
                     if not last or sustain.covered:

@@ -164,7 +164,10 @@ class Watch:
         self._end_gap(waited=True)
 
     def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
-        """Take in that an inference has ended, the ``last`` one or another; return whether to choose a time-out."""
+        """Take in that an inference has ended; return whether to choose a time-out.
+
+        ``last``: whether the session is idle now.
+        """
         if self.record is not None and begun_ns != NOT_TIMED:
             self.record(self.label, begun_ns, ended_ns, waited)
         # First the hot path: without a learner no gap is so short.

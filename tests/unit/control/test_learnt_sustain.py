@@ -8,7 +8,7 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
-from htppower.events import Event, State, SustainLearned
+from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
@@ -72,6 +72,26 @@ def test_what_is_no_gap() -> None:
     learnt = bench.controller.status().sessions[0].learnt
     assert learnt is not None
     assert (learnt.gaps, learnt.time_out_us) == (0, WORTH_US)
+
+
+@pytest.mark.parametrize("phase", ["init", "deinit"])
+def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
+    """Votes are up for INIT or DE-INIT, whatever is between them: they are no gaps, and predict no begin after it."""
+    bench = Bench.make()
+    session = bench.controller.session(
+        relaxing(after_inference_us=Adaptive(break_even_us=20_000), raise_ahead_us=5_000)
+    )
+    with getattr(session, phase)():
+        for _ in range(10):
+            bench.infer(session, 1_000)
+            bench.time.advance_us(499_000)
+    told = bench.controller.status().sessions[0].learnt
+    assert told is not None
+    assert told.gaps == 0
+    bench.infer(session, 1_000)
+    bench.time.advance_us(10_000_000)
+    causes = [event.cause for event in bench.events if isinstance(event, Transition)]
+    assert Cause.INFERENCE_EXPECTED not in causes
 
 
 def test_what_was_learnt_outlives_a_hold() -> None:
