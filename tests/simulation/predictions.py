@@ -63,6 +63,7 @@ class Foresight:
         vague: whether begins or hints are not known any more.
         up_us: since when votes have been up for a prediction that is vague.
         purse: what is in the purse at least.
+        taken: how much less that is since the last gap began, or the last hint came in one: the raise may be made.
         right: how many predictions may have been right.
         watched: how many of the last begins the controller has watched for certain.
     """
@@ -75,6 +76,7 @@ class Foresight:
     vague: bool = False
     up_us: int | None = None
     purse: int = FIRST
+    taken: int = 0
     right: int = 0
     watched: int = 0
 
@@ -108,7 +110,7 @@ class Foresight:
             begins_at_us = min((begin_us for begin_us, _ in self.windows), default=None)
             if begins_at_us is not None and span.latest_us < begins_at_us:
                 # Nothing was raised yet.
-                self.purse += PRICE
+                self.purse += self.taken
             elif self.must is not None and self.must[0] < span.earliest_us and span.latest_us < self.must[1]:
                 self.purse = min(MOST, self.purse + PRICE + 1)
             self.watched = self.watched + 1 if watched else 0
@@ -143,10 +145,10 @@ class Foresight:
         self.windows += [(each.earliest_us - lead_us, each.latest_us + lead_us) for each in due]
         if not due:
             return ()
-        paid = self.purse >= PRICE
-        self.purse = max(0, self.purse - PRICE)
+        self.taken = min(PRICE, self.purse)
+        self.purse -= self.taken
         down_us = idle.latest_us + max(each.most_us for each in possible)
-        sure = paid and len(possible) == len(due) == 1 and due[0].exact and idle.exact
+        sure = self.taken == PRICE and len(possible) == len(due) == 1 and due[0].exact and idle.exact
         needed = 0 if self._said_when else 1 if self.hints else EVEN_INTERVALS + 1
         # An even rate is certain only where all begins are.
         sure = sure and (bool(self.hints) or all(begin.exact for begin in self.begins))
