@@ -204,6 +204,10 @@ class SustainTimer:
         """Take the time since the last inference for no gap, and expect none after it."""
         if self.watch is not None:
             self.watch.forget_gap()
+            learnt_us = self.watch.time_out_us
+            if learnt_us is not None and learnt_us != self.us:
+                # A hint had chosen another, for that gap alone.
+                self.us, self.covered = learnt_us, False
         if self.further is not None:
             self.further.forget()
 

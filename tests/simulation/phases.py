@@ -153,6 +153,9 @@ class Phases:
             client.costs.learns(possible[0].profile.name, asked)
         if preparing:
             client.costs.gap_open = client.costs.gap_open and not alone
+        elif client.preparations and client.asked == asked + 1:
+            # "INIT and DE-INIT around them make the time between inferences no gap."
+            client.costs.gap_open = False
         elif not client.busy:
             self.idle(client, asked_us, certain=alone and error is None)
 

@@ -230,6 +230,20 @@ def test_a_hint_of_a_time_that_is_no_gap_is_none_of_the_next_gap() -> None:
     assert session.state is State.RAISED
 
 
+def test_a_hint_of_the_time_before_init_is_none_of_an_inference_within() -> None:
+    """After INIT the votes stay up for the time that was learnt, from the end of the inference within."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=100_000))
+    bench.infer(session)
+    session.expect(in_us=5_000_000)
+    with session.init():
+        bench.infer(session)
+    bench.time.advance_us(99_999)
+    assert session.state == "RAISED"
+    bench.time.advance_us(1)
+    assert session.state == "LOWERED"
+
+
 def test_hints_are_not_told_as_learnt() -> None:
     """Neither an event nor the status shows the time-out of a hint; both show what the gaps have taught."""
     bench, told = Bench.make(), list[Event]()

@@ -94,6 +94,24 @@ def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
     assert Cause.INFERENCE_EXPECTED not in causes
 
 
+@pytest.mark.parametrize("ahead_us", [0, 5_000])
+def test_between_inferences_within_init_or_deinit_there_is_no_gap(ahead_us: int) -> None:
+    """Votes stay up for the phase around them: the time between them costs nothing, and puts nothing in the bank."""
+    bench = Bench.make()
+    adaptive = Adaptive(break_even_us=WORTH_US)
+    session = bench.controller.session(relaxing(after_inference_us=adaptive, raise_ahead_us=ahead_us))
+    bench.infer(session)
+    for prepare in (session.init, session.deinit):
+        with prepare():
+            for gap_us in (1_000, 1_000_000):
+                bench.infer(session)
+                bench.time.advance_us(gap_us)
+            bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.gaps, learnt.raised_us) == (0, 0)
+
+
 def test_what_was_learnt_outlives_a_hold() -> None:
     """After a hold on a profile with a fixed time the session goes on with what it had learnt."""
     bench = Bench.make()
