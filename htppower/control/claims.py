@@ -115,19 +115,23 @@ class Claims:
             SessionClosed: the session is being closed.
             VoteRejected: a call failed and the controller has ``on_error="raise"``.
         """
+        begin = functools.partial(self._begin_hold, session, claim)
+        error = self._reconciler.watched(begin, session)
+        self._reconciler.raise_failure(session, error)
+
+    def _begin_hold(self, session: SessionRecord, claim: Claim) -> VoteRejected | None:
         with self._registry.lock:
             self._registry.require_live(session)
             if session.gate.closing or session.gone:
                 # The process is being ended, or is a forked child: let it pass, without effect.
-                return
+                return None
             session.holds = (*session.holds, claim)
             told = {"held": claim.profile.name, "reason": claim.reason, "until_us": claim.until_us}
             self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
                 self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
-        error = self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
-        self._reconciler.raise_failure(session, error)
+        return self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:
         """End a hold soon after an object is garbage collected."""
@@ -188,6 +192,9 @@ class Claims:
 
     def set_cap(self, claim: Claim) -> None:
         """Limit every session."""
+        self._reconciler.watched(functools.partial(self._set_cap, claim), *self._registry.all())
+
+    def _set_cap(self, claim: Claim) -> None:
         with self._registry.lock:
             self._registry.caps = (*self._registry.caps, claim)
             self._events.tell(CapSet, None, cap=claim.profile.name, reason=claim.reason)

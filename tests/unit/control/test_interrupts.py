@@ -79,6 +79,39 @@ def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(monke
     rig.controller.close()
 
 
+@pytest.mark.parametrize("verb", ["hold", "cap", "use"])
+@pytest.mark.parametrize("after", [False, True])
+def test_ctrl_c_in_a_change_of_profile_leaves_no_votes_up(
+    monkeypatch: pytest.MonkeyPatch, verb: str, after: bool
+) -> None:
+    """A session in its sustain window, whose alarm was taken back when the interrupt came, is lowered soon."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with session.inference():
+        pass
+    follow = Gate.follow
+
+    def interrupted(gate: Gate, *plan: Any) -> None:
+        patched.undo()
+        if after:
+            follow(gate, *plan)
+        raise KeyboardInterrupt
+
+    changes: dict[str, Callable[[], object]] = {
+        "hold": lambda: session.hold("balanced", reason="a test", timeout_us=SECOND_US),
+        "cap": lambda: rig.controller.cap("balanced", reason="a test"),
+        "use": lambda: session.use("balanced"),
+    }
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "follow", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            changes[verb]()
+    rig.time.advance_us(2 * SECOND_US)
+    assert session.state is State.LOWERED
+    assert rig.time.alarms == 0
+    rig.controller.close()
+
+
 def test_ctrl_c_in_a_change_of_profile_leaves_the_times_of_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """However far the change had come: the sustain of the next inference is that of the profile that is used."""
     rig = Rig()
