@@ -112,6 +112,22 @@ def test_ctrl_c_in_a_change_of_profile_leaves_no_votes_up(
     rig.controller.close()
 
 
+@pytest.mark.parametrize("verb", ["hold", "cap"])
+def test_ctrl_c_before_a_hold_or_a_cap_is_given_up_ends_it_soon(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """What was asked for is done, though the caller does not ask again."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    hold = session.hold("balanced", reason="a test", timeout_us=10 * SECOND_US)
+    cap = rig.controller.cap("balanced", reason="a test")
+    with monkeypatch.context() as patched:
+        patched.setattr(holds, "in_closed_generator", _interrupted(patched))
+        with pytest.raises(KeyboardInterrupt):
+            (hold.release if verb == "hold" else cap.lift)()
+    rig.time.advance_us(SECOND_US)
+    assert (hold.active, cap.active) == (verb != "hold", verb != "cap")
+    rig.controller.close()
+
+
 def test_ctrl_c_in_a_change_of_profile_leaves_the_times_of_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """However far the change had come: the sustain of the next inference is that of the profile that is used."""
     rig = Rig()
