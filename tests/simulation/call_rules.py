@@ -155,7 +155,9 @@ class CallRules:
             self._situation.fail("1011 costs at most one failed call a second", details)
         # Closing makes its calls whatever was answered before, and delays no other.
         closes = operation is not None and (operation.kind == "close" or _is_closing(operation.client))
+        # One that began before that was taken in is one of the several: its answer puts nothing off.
         on_time = operation is not None and now_us - (self._dead_us or 0) >= LEAST_BETWEEN_FAILURES_US
+        on_time = on_time and call.dead_known
         if self._dead_us is None or (on_time and not closes):
             # Of several that were under way the first counts; one of the controller's own may be late.
             self._dead_us, self._dead_known = now_us, False
