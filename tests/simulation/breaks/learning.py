@@ -15,6 +15,13 @@ LEARNING = (
         seed=15,
     ),
     Mutation(
+        "the time between inferences within INIT is learnt from",
+        "gate.py",
+        "        if self.tokens.preparing:\n            self.sustain.begin_no_gap()\n",
+        "        if self.closing:\n            self.sustain.begin_no_gap()\n",
+        Drawn.LEARNING,
+    ),
+    Mutation(
         "a time-out goes by no limit that is stated",
         "../sustain/leader.py",
         "return max(sustain.least_us, min(_kept(within_us), sustain.most_us))",
