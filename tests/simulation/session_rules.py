@@ -126,6 +126,10 @@ class SessionRules:
     def _may_be_up_vaguely(self, client: Client) -> bool:
         """Return whether a session's votes may be in force for one of which nobody knows when."""
         situation = self._situation
+        if str(client.session.state) != "RAISED":
+            # What a call that failed has left up is up for no prediction.
+            client.foresight.up_us = None
+            return False
         until_us = client.foresight.may_be_up_vaguely(situation.scheduler.now_us, client.possible(situation.caps))
         if until_us is not None:
             situation.scheduler.call_at(until_us, _nothing)
