@@ -16,9 +16,9 @@ LEARNING = (
     ),
     Mutation(
         "the time between inferences within INIT is learnt from",
-        "gate.py",
-        "        if self.tokens.preparing:\n            self.sustain.begin_no_gap()\n",
-        "        if self.closing:\n            self.sustain.begin_no_gap()\n",
+        "phases.py",
+        "waited, last and not gate.tokens.preparing)",
+        "waited, last)",
         Drawn.LEARNING,
     ),
     Mutation(
