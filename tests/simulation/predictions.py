@@ -113,8 +113,11 @@ class Foresight:
                 self.purse += self.taken
             elif self.must is not None and self.must[0] < span.earliest_us and span.latest_us < self.must[1]:
                 self.purse = min(MOST, self.purse + PRICE + 1)
-            self.watched = self.watched + 1 if watched else 0
-            self.begins = [*self.begins, span][-EVEN_INTERVALS - 1 :]
+            # "Begins in one microsecond count as one."
+            another = not span.exact or span not in self.begins[-1:]
+            if another:
+                self.begins = [*self.begins, span][-EVEN_INTERVALS - 1 :]
+            self.watched = self.watched + another if watched else 0
             # "in_us is for the next begin alone."
             self.hints = [hint for hint in self.hints if hint.at is None or span.latest_us < hint.since_us]
             self.nothing_due()

@@ -55,6 +55,15 @@ def test_even_begins_are_predicted(jitter_us: int, predicted: bool) -> None:
         assert abs(next_us - 40 * 50_000) <= 3 * jitter_us
 
 
+def test_begins_in_one_microsecond_count_as_one() -> None:
+    """Of those that virtual time can't tell apart none makes even begins uneven."""
+    prediction = Prediction()
+    for begun_us in range(0, 90_000, 10_000):
+        for _ in range(3):
+            prediction.began(begun_us)
+    assert prediction.next_us(80_000) == 90_000
+
+
 @given(st.lists(st.booleans(), max_size=400))
 def test_wrong_raises_are_bounded_by_right_predictions(comes: list[bool]) -> None:
     """However predictions turn out, no more than two raises are wrong, and one for every four that were right."""
