@@ -118,6 +118,9 @@ class Foresight:
             if another:
                 self.begins = [*self.begins, span][-EVEN_INTERVALS - 1 :]
             self.watched = self.watched + another if watched else 0
+            if any(span.earliest_us < hint.since_us <= span.latest_us for hint in self.hints if hint.at):
+                # It may be the begin that was meant, or the one before.
+                self.blurred()
             # "in_us is for the next begin alone."
             self.hints = [hint for hint in self.hints if hint.at is None or span.latest_us < hint.since_us]
             self.nothing_due()
