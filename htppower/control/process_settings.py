@@ -185,9 +185,10 @@ class ProcessSettings:
             self._shared.changes += 1
 
     def forget(self) -> None:
-        """Know no longer which settings are in force."""
+        """Know no longer which settings are in force: the subsystem has restarted, and who wants any votes them again."""
         with self._lock:
             self._ledger.forget()
+            self._asked.clear()
 
     def leave(self) -> bool:
         """Share no more where nothing is left to cast, or another controller sees to it; return whether that is so."""
