@@ -182,7 +182,9 @@ def _fields(
 
 def _explained(name: str, at: KeyPath, value: Any, configs: tuple[NativeConfig, ...], file: ResolvedFile) -> Explained:
     meaning = meaning_of(at)
-    chain = tuple(filter(None, (_statement(document, at) for document in file.documents)))
+    # What a nearer file has replaced as a whole may state a field that is left out now.
+    stating = file.documents if _statement(file, at) is not None else ()
+    chain = tuple(filter(None, (_statement(document, at) for document in stating)))
     voted = value is not None and meaning.native
     native = next((config for config in configs if meaning.native[0] in config.fields), None) if voted else None
     numbers = {} if native is None else {field: native.fields[field] for field in meaning.native}
@@ -190,11 +192,14 @@ def _explained(name: str, at: KeyPath, value: Any, configs: tuple[NativeConfig, 
 
 
 def _statement(document: Document, at: KeyPath) -> Statement | None:
-    """Return what a file says of a field, or of a whole that the field is part of; None where it says nothing."""
+    """Return what a file says of a field, or of a whole that the field is part of; None where it says nothing.
+
+    A word, such as unset or a corner, says it of every part; a number stands in the place of parts, and says nothing.
+    """
     value: Any = document.tree
     for depth, key in enumerate(at):
         if not isinstance(value, dict):
-            return _at(document, at[:depth], value) if depth else None
+            return _at(document, at[:depth], value) if depth and isinstance(value, str) else None
         if key not in value:
             return None
         value = value[key]

@@ -334,6 +334,24 @@ def test_a_number_that_a_mapping_replaces_is_overridden(command: Command, learni
     assert "SUS-6" not in command.output("explain", "burst", "after_inference_us")
 
 
+def test_what_is_left_out_of_a_learnt_time_is_written_nowhere(command: Command, learning: str, tmp_path: Path) -> None:
+    """A number that was overridden states no key of what is learnt in its place; nor does a goal that it overrode."""
+    for line in command.output("explain", learning, "adaptive").splitlines():
+        assert "burst.yaml" not in line
+    number, again = tmp_path / "number.yaml", tmp_path / "again.yaml"
+    number.write_text("profile: number\nextends: limited.yaml\nrelax: {after_inference_us: 200000}\n")
+    again.write_text(
+        "profile: again\nextends: number.yaml\nrelax: {after_inference_us: {adaptive: {cold_starts: 5 %}}}\n"
+    )
+    limited = "profile: limited\nextends: mine.yaml\nrelax: {after_inference_us: {adaptive: {least_us: 30000}}}\n"
+    (tmp_path / "limited.yaml").write_text(limited)
+    for path, written in ((again, []), (tmp_path / "limited.yaml", ["30000"])):
+        asked = ("explain", str(path), "after_inference_us.adaptive.least_us")
+        assert "30000" in command.output(*asked) if written else "nowhere: it is the default" in command.output(*asked)
+        (field,) = json.loads(command.output(*asked, "--format", "json"))["fields"]
+        assert [each["value"] for each in field["chain"]] == written
+
+
 def test_what_is_left_out_of_relax_is_explained_where_it_is_asked_for(command: Command) -> None:
     """A profile without them has the fields that most leave out, and lists them only where they are named."""
     told = json.loads(command.output("explain", "burst", "then", "--format", "json"))["fields"]
