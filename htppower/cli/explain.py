@@ -59,8 +59,8 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
     the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
     stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies. Of the
-    keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and of raise_ahead_us it tells
-    likewise, where no profile has that name.
+    keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and its keys and of raise_ahead_us
+    it tells likewise, where no profile has that name.
 
     A profile that is named like one of them is named by its path.
     """

@@ -1,11 +1,14 @@
-"""What the words below ``relax`` mean that most profiles leave out: a learnt time, a further state, a raise ahead."""
+"""What the words mean that stand below ``relax`` and that most profiles leave out, or that stand in these.
+
+A learnt time, a further state, a raise ahead.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.profiles.field_limits import fields_of
-from htppower.profiles.relax_format import BreakEvenFields, ColdStartsFields, RelaxFields
+from htppower.profiles.field_limits import choices, fields_of
+from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
 from htppower.review.explain.meanings import meaning_of
 from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE, rules_on
@@ -14,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from htppower.errors import KeyPath
-    from htppower.profiles.field_limits import Wanted
 
 _SUSTAIN: KeyPath = ("relax", "after_inference_us")
 _FURTHER: KeyPath = ("relax", "then", "after_us")
 _LEARNT = "relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 20000, most_us: 150000}}}"
+_THEN = "relax: {then: {to: released, after_us: 1000000}}"
 
 
 class _Word(NamedTuple):
@@ -47,7 +50,9 @@ _WORDS: Mapping[str, _Word] = {
     ),
     "least_us": _learnt("least_us", BreakEvenFields, ColdStartsFields),
     "most_us": _learnt("most_us", BreakEvenFields, ColdStartsFields),
-    "then": _Word((("relax", "then"),), (RelaxFields,), "relax: {then: {to: released, after_us: 1000000}}"),
+    "then": _Word((("relax", "then"),), (RelaxFields,), _THEN),
+    "to": _Word((("relax", "to"), ("relax", "then", "to")), (RelaxFields, ThenFields), _THEN),
+    "after_us": _Word((_FURTHER,), (ThenFields,), _THEN),
     "raise_ahead_us": _Word((("relax", "raise_ahead_us"),), (RelaxFields,), "relax: {raise_ahead_us: 5000}"),
 }
 
@@ -69,12 +74,17 @@ def word_subjects(name: str) -> tuple[Subject, ...]:
         return ()
     word = name.rpartition(".")[2]
     found = _WORDS[word]
-    meaning = meaning_of(found.places[0])
+    meanings = {".".join(place): meaning_of(place) for place in found.places}
     facts = [("stands", ", ".join(map(".".join, found.places))), *_takes(found, word), ("example", found.example)]
     rules = rules_on(*found.places)
     if rules:
         facts.append(("rules", "; ".join(f"{rule}: {CATALOGUE[rule].says.rstrip('.')}" for rule in rules)))
-    return (Subject("key", word, meaning.does, (*facts, ("vendor", meaning.section))),)
+    does = dict.fromkeys(meaning.does for meaning in meanings.values())
+    sections = dict.fromkeys(meaning.section for meaning in meanings.values())
+    if len(sections) > 1:
+        sections = dict.fromkeys(f"{place}: {meaning.section}" for place, meaning in meanings.items())
+    facts.append(("vendor", "; ".join(sections)))
+    return (Subject("key", word, " ".join(does), tuple(facts)),)
 
 
 def _takes(word: _Word, name: str) -> Iterator[tuple[str, str]]:
@@ -82,10 +92,14 @@ def _takes(word: _Word, name: str) -> Iterator[tuple[str, str]]:
     if not word.kinds:
         yield "takes", "{break_even_us: ...} or {cold_starts: ...}, each with least_us and most_us if wanted"
         return
-    wants: Wanted = fields_of(word.kinds[0])[name][1]
+    kind, wants = fields_of(word.kinds[0])[name]
     if wants.limits is not None:
         low, high = wants.limits
         yield "range", f"{low} to {high}"
+        if AdaptiveFields in choices(kind):
+            yield "or takes", "{adaptive: ...}, by which each session learns it"
+    elif kind is str and not wants.is_share:
+        yield "takes", wants.says.rstrip(".")
     elif wants.is_share:
         yield "takes", "a share of more than 0 and less than 100 %, such as 5 %"
     else:

@@ -9,7 +9,7 @@ import pytest
 
 from htppower import load_profile
 from htppower.profiles.field_limits import fields_of
-from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields
+from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, ThenFields
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.review.explain.relax_words import words
 
@@ -36,9 +36,10 @@ def test_a_word_is_told_with_an_example_that_loads(command: Command, tmp_path: P
         assert _told(command, place) == told
 
 
-def test_every_key_of_a_learnt_time_is_a_word() -> None:
+def test_every_key_of_a_learnt_time_and_of_then_is_a_word() -> None:
     """A key that is added to the file's form is explained, too."""
-    keys = {name for kind in (AdaptiveFields, BreakEvenFields, ColdStartsFields) for name in fields_of(kind)}
+    kinds = (AdaptiveFields, BreakEvenFields, ColdStartsFields, ThenFields)
+    keys = {name for kind in kinds for name in fields_of(kind)}
     assert keys <= set(words())
 
 
@@ -46,6 +47,14 @@ def test_ranges_are_those_of_the_reader(command: Command) -> None:
     """The range that is told is the one that a file may state."""
     assert _told(command, "break_even_us")["range"] == f"1 to {LONGEST_SUSTAIN_US}"
     assert "SUS-4" in _told(command, "break_even_us")["rules"]
+    assert _told(command, "after_us")["range"] == f"0 to {LONGEST_SUSTAIN_US}"
+
+
+def test_a_key_that_stands_for_two_things_is_told_of_both(command: Command) -> None:
+    """``to`` names the power state between the phases, and in ``then`` the one after it."""
+    says = _told(command, "to")["says"]
+    assert "between the phases" in says
+    assert "further" in says
 
 
 def test_a_profile_of_that_name_comes_first(command: Command, tmp_path: Path) -> None:
