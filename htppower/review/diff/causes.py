@@ -34,12 +34,23 @@ class Cause:
 
 def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
     """Return the line by which the value at these keys differs between two files."""
+    nearer = _nearer(old.documents, new.documents)
+    if nearer is not None:
+        stating = (document for document in nearer if stated(document.tree, at) is not _NOTHING)
+        return next((Cause(document.place(at)) for document in stating), Cause(new.place(at)))
     # The files of both stand in the same order, as long as neither extends another one.
     for before, after in zip(old.documents, new.documents, strict=False):
         for keys in (at, _EXTENDS):
             if stated(before.tree, keys) != stated(after.tree, keys):
                 return _line(keys, before, after)
     return Cause(new.place(at))
+
+
+def _nearer(old: tuple[Document, ...], new: tuple[Document, ...]) -> tuple[Document, ...] | None:
+    """Return the files that the new side has before all those of the old one; None where it does not extend that."""
+    more = len(new) - len(old)
+    extends = more > 0 and all(one.tree == other.tree for one, other in zip(old, new[more:], strict=True))
+    return new[:more] if extends else None
 
 
 def stated(tree: Any, at: KeyPath) -> Any:

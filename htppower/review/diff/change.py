@@ -108,5 +108,7 @@ def _cause(at: KeyPath, old: Side, new: Side) -> Cause:
     if old.named_by is not None and new.named_by is not None:
         before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
         if before != after:
-            return cause_of(new.named_at, old.named_by, new.named_by)
+            # A state that one side does not name is the first one's there: what differs is whether it is named.
+            named_at = max(old.named_at, new.named_at, key=len)
+            return cause_of(named_at, old.named_by, new.named_by)
     return cause_of(at, old.file, new.file)

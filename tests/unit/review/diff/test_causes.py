@@ -110,3 +110,50 @@ def test_another_form_of_a_vote_is_told_once_and_where_it_is_made(tmp_path: Path
             "dcvs_v3_exp.core_perf_mode": ("", "unset", "HIGH", Effect.WORDING, 5),
             "dcvs_v3_exp.bus_perf_mode": ("", "unset", "HIGH", Effect.WORDING, 5),
         }
+
+
+MINE = "profile: mine\nextends: burst\nrelax:\n  to: relaxed\n  then: {to: released, after_us: 1000000}\n"
+TAKEN_BACK = "summary: No more.\nrelax:\n  then: unset\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "line"),
+    [
+        ({"r": f"profile: r\nextends: mine.yaml\n{TAKEN_BACK}"}, "r.yaml:5"),
+        (
+            {
+                "r": "profile: r\nextends: between.yaml\nsummary: As between.\n",
+                "between": f"profile: between\nextends: mine.yaml\n{TAKEN_BACK}",
+            },
+            "between.yaml:5",
+        ),
+        ({"r": MINE.replace("mine", "r").replace("{to: released, after_us: 1000000}", "unset")}, "r.yaml:5"),
+        ({"r": "profile: r\nextends: burst\nrelax:\n  to: relaxed\n"}, "-mine.yaml:5"),
+    ],
+)
+def test_a_further_state_that_is_taken_back_is_the_line_that_does_it(
+    tmp_path: Path, new: dict[str, str], line: str
+) -> None:
+    """What the votes no longer relax to further is told where ``then`` is unset, or gone, and not at ``to``."""
+    folder = write(tmp_path, mine=MINE, **new)
+    further = [
+        each for each in differ(folder / "mine.yaml", folder / "r.yaml").changes if each.field.startswith("dcvs_v3.")
+    ]
+    assert further
+    for change in further:
+        assert f"{'-' * change.cause.removed}{Path(change.cause.place.path).name}:{change.cause.place.line}" == line
+    back = differ(folder / "r.yaml", folder / "mine.yaml").changes
+    assert {Path(each.cause.place.path).name for each in back if each.field.startswith("dcvs_v3.")} == {"mine.yaml"}
+
+
+def test_a_profile_against_one_that_extends_it_by_two_files(tmp_path: Path) -> None:
+    """What a file between them states is told there, though the old one states the field, too."""
+    folder = write(
+        tmp_path,
+        mine="profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 5000}\n",
+        between="profile: between\nextends: mine.yaml\nvotes: {rpc_polling_time_us: 0}\n",
+        r="profile: r\nextends: between.yaml\n",
+    )
+    changes = differ(folder / "mine.yaml", folder / "r.yaml").changes
+    (cause,) = (each.cause for each in changes if each.field == "rpc_polling_time_us")
+    assert (Path(cause.place.path).name, cause.place.line, cause.removed) == ("between.yaml", 3, False)
