@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from htppower.cli.commands import Entry
 
 EXAMPLE = "htppower profile burst --dry-run"
+_LOOKED = "where: in the shipped folder and those of --profiles; name its folder by --profiles, or give its path"
 
 
 class _Commands(click.Group):
@@ -73,7 +75,7 @@ class _Commands(click.Group):
             with _safe_usage_errors():
                 return super().invoke(ctx)
         except HtpPowerError as error:
-            echo(_explain(error), err=True)
+            echo(_explain(error, where=_LOOKED if self._looks_in_folders(ctx) else ""), err=True)
             ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
         except (KeyboardInterrupt, click.Abort):
             echo("htppower: interrupted", err=True)
@@ -91,6 +93,11 @@ class _Commands(click.Group):
             echo(f"htppower: internal error: {said}; please report it", err=True)
             ctx.exit(INVALID)
 
+    def _looks_in_folders(self, ctx: click.Context) -> bool:
+        """Return whether the command that was called has ``--profiles``."""
+        called = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return called is not None and any(parameter.name == "folders" for parameter in called.params)
+
 
 def _told(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
     return [(name, entry.does) for name, entry in entries.items()]
@@ -106,21 +113,31 @@ def _safe_usage_errors() -> Iterator[None]:
         raise
 
 
-def _explain(error: HtpPowerError) -> str:
-    """Return an error, and what tells more of it; on a terminal wrapped, elsewhere with each problem in a line."""
+def _explain(error: HtpPowerError, where: str) -> str:
+    """Return an error, and what tells more of it; on a terminal wrapped, elsewhere with each problem in a line.
+
+    ``where`` is said of a name that no file has.
+    """
     from htppower.errors import BackendUnavailable, VoteRejected  # noqa: PLC0415 - only for an error
     from htppower.review.explain.subjects import is_subject  # noqa: PLC0415 - as above
 
     more: dict[object, None] = {}
+    unknown = False
     if isinstance(error, ProfileError):
         said = str(error)  # each line begins with a place to jump to
         more = dict.fromkeys(problem.rule for problem in error.problems)
+        of_names = [each for each in error.problems if each.rule == "NAME-1" and not each.line]
+        unknown = not all(os.path.lexists(each.path) for each in of_names)
     else:
         reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
         said = f"htppower: {error}{reason}"
         if isinstance(error, VoteRejected) and is_subject(str(error.code)):
             more = {error.code: None}
-    lines = [*said.split("\n"), *(f"why: htppower explain {subject}" for subject in more)]
+    lines = [
+        *said.split("\n"),
+        *([where] if where and unknown else ()),
+        *(f"why: htppower explain {subject}" for subject in more),
+    ]
     if sys.stderr is not None and sys.stderr.isatty():
         lines = [part for line in lines for part in wrapped(line, terminal_width(), "  ")]
     return "\n".join(lines)

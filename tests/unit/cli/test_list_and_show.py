@@ -173,3 +173,21 @@ def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pyte
     result = command.run("list")
     assert result.exit_code == 2
     assert result.stderr == "htppower: internal error: RuntimeError: mine; please report it\n"
+
+
+@pytest.mark.parametrize(
+    "asked", [("profile", "mine", "--dry-run"), ("show", "mine"), ("explain", "mine"), ("diff", "burst", "mine")]
+)
+def test_an_unknown_name_says_where_it_was_looked_for(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    """A profile in a folder that nobody named is not found: the message says how to name it."""
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "mine.yaml").write_text("profile: mine\nextends: no_such\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    says = "name its folder by --profiles, or give its path"
+    result = command.run(*asked)
+    assert (result.exit_code, says in result.stderr) == (2, True)
+    # A name in a file that was found is looked for as that file says.
+    result = command.run(*(word.replace("mine", "profiles/mine.yaml") for word in asked))
+    assert (result.exit_code, "NAME-1" in result.stderr, says in result.stderr) == (2, True, False)
