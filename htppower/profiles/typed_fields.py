@@ -17,6 +17,7 @@ from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.field_limits import ANYTHING, SHARE, Wanted, choices, fields_of, tags, without_none, wrong
 from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
+from htppower.profiles.yaml_words import in_us
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_CLASS, BY_FIELD
@@ -59,7 +60,14 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
     """
     if kind is str and type(value) is not str and (wants.words or wants.is_share):
         raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}" if wants.words else SHARE))
-    found = _reader_of(kind)(value, kind)
+    try:
+        found = _reader_of(kind)(value, kind)
+    except Refused as refused:
+        number = in_us(value) if name.endswith("_us") and isinstance(value, str) else None
+        if number is None:
+            raise
+        hinted = [attrs.evolve(each, hint=f"write {number}") for each in refused.findings]
+        raise Refused(hinted, refused.partial) from None
     findings = wrong(found, name, wants)
     if findings:
         raise Refused(findings, found)
@@ -205,11 +213,13 @@ def _one_of(value: Any, kind: Any) -> Any:
     stated = [name for name in value if name in by_tag]
     if len(stated) == 1:
         return read_fields(value, by_tag[stated[0]])
-    if stated:
-        message = f"{stated[1]} beside {stated[0]}, of which there is one"
-        raise Refused([Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True)])
-    known = dict.fromkeys(name for member in by_tag.values() for name in fields_of(member))
+    known = {name: field for member in by_tag.values() for name, field in fields_of(member).items()}
     findings, _ = unknown_keys(value, tuple(known))
+    if stated:
+        message = f"{stated[1]} and {stated[0]} are both stated, where only one may be"
+        findings.append(Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True))
+        for name in (name for name in value if name in known):
+            findings += _read_field(value[name], name, *known[name], {})
     if not findings:
         findings = [Finding("KEY-2", (), f"none of {', '.join(by_tag)} is stated", "state one of them")]
     raise Refused(findings)

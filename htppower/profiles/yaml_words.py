@@ -34,6 +34,7 @@ _LETTERS = frozenset("yYnN")
 _LONGEST_SPECIAL_WORD = 5
 # Longer digits are no number of any vote, and would be slow to convert.
 _LONGEST_NUMBER = 20
+_UNITS_US = {"us": 1, "ms": 1_000, "s": 1_000_000}
 # Files repeat some 30 words.
 _MOST_KEPT_WORDS = 256
 
@@ -84,6 +85,18 @@ def decimal(text: str) -> str | None:
     if re.fullmatch(r"\+?(0|[1-9][0-9_]*)", text) and len(text) <= _LONGEST_NUMBER:
         return str(int(text.replace("_", "")))
     return str(int(text, 16)) if re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text) else None
+
+
+def in_us(text: str) -> str | None:
+    """Return the whole number of us of a time with its unit, such as ``300 ms``; None for any other word."""
+    time = re.fullmatch(r"(?P<whole>[0-9]*)(\.(?P<part>[0-9]*))? ?(?P<unit>us|ms|s)", text)
+    if time is None or len(text) > _LONGEST_NUMBER:
+        return None
+    part = time["part"] or ""
+    if not time["whole"] + part:
+        return None
+    number_us, rest = divmod(int(time["whole"] + part) * _UNITS_US[time["unit"]], 10 ** len(part))
+    return None if rest else str(number_us)
 
 
 def plain_kind(text: str) -> str:

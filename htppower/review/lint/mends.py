@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from htppower.profiles.yaml_words import decimal, truth
-from htppower.review.durations import parse_duration
+from htppower.profiles.yaml_words import decimal, in_us, truth
 from htppower.review.file_selection import JSON
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, comment_at
@@ -124,20 +123,10 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
         if scalar.style and (said in {"true", "false"} or decimal(said) == said):
             return said
         whole = re.fullmatch(r"(0|[1-9][0-9]*)\.0+", said)
-        return whole[1] if whole else _in_us(said) if finding.at and finding.at[-1].endswith("_us") else None
+        return whole[1] if whole else in_us(said) if finding.at and finding.at[-1].endswith("_us") else None
     meant = _MEANT.search(finding.hint)
     alike = meant is not None and said.lower().replace("-", "_") == meant["word"].lower()
     return meant["word"] if meant is not None and alike and finding.rule.startswith(_OF_READING) else None
-
-
-def _in_us(said: str) -> str | None:
-    """Return a time with its unit, such as ``300 ms``, as a number of us."""
-    if not re.fullmatch(r"[0-9.]+ ?[um]?s", said):
-        return None
-    try:
-        return str(parse_duration(said.replace(" ", ""), "us"))
-    except ValueError:
-        return None
 
 
 def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:

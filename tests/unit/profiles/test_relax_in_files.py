@@ -90,7 +90,7 @@ def test_what_is_left_out_changes_nothing(mine: Callable[..., Relax]) -> None:
         ("after_inference_us: true", "4:23: TYPE-1: True, true or false, where a whole number without a unit, or {ad"),
         (
             "after_inference_us: {adaptive: {break_even_us: 5, cold_starts: 5 %}}",
-            "4:53: KEY-1: cold_starts beside break_even_us, of which there is one",
+            "4:53: KEY-1: cold_starts and break_even_us are both stated, where only one may be (leave one of them out)",
         ),
         ("after_inference_us: {adaptive: {break_even_us: 0}}", "4:50: VALUE-1: break_even_us is 0 (1 to 3600000000)"),
         (
@@ -113,6 +113,24 @@ def test_what_is_left_out_changes_nothing(mine: Callable[..., Relax]) -> None:
         ("then: released", "4:9: TYPE-1: 'released', a word, where a mapping of fields is needed"),
         ("then: {to: released, after_us: -1}", "4:34: VALUE-1: after_us is -1 (0 to 3600000000)"),
         ("then: {to: released, after_us: {adaptive: {cold_starts: 5}}}", "4:59: TYPE-1: 5, a number, where a share"),
+        (
+            "after_inference_us: 300 ms",
+            (
+                "4:23: TYPE-1: '300 ms', a word, where a whole number without a unit, or {adaptive: ...} is needed "
+                "(write 300000)"
+            ),
+        ),
+        (
+            "after_inference_us: {adaptive: {break_even_us: 0.1s}}",
+            "4:50: TYPE-1: '0.1s', a word, where a whole number without a unit is needed (write 100000)",
+        ),
+        (
+            "after_inference_us: 0.3 us",
+            (
+                "4:23: TYPE-1: '0.3 us', a word, where a whole number without a unit, or {adaptive: ...} is needed "
+                "(write a whole number without a unit, or {adaptive: ...})"
+            ),
+        ),
         ("raise_ahead_us: 1000001", "4:19: VALUE-1: raise_ahead_us is 1000001 (0 to 1000000)"),
         ("raise_ahead_us: {adaptive: {break_even_us: 5}}", "4:19: TYPE-1: a mapping, where a whole number without a"),
     ],
@@ -123,6 +141,22 @@ def test_what_is_wrong_is_said_with_its_place(mine: Callable[..., Relax], line: 
         mine(line)
     (told,) = str(refused.value).splitlines()
     assert told.partition("mine.yaml:")[2].startswith(said)
+
+
+def test_what_else_is_wrong_beside_two_goals_is_said_at_once(mine: Callable[..., Relax]) -> None:
+    """The values of both, of what may stand beside them, and a key that nothing knows."""
+    with pytest.raises(ProfileError) as refused:
+        mine("after_inference_us: {adaptive: {cold_starts: 5, break_even_us: 7 ms, least_us: -1, most: 9}}")
+    told = str(refused.value)
+    for said in (
+        "4:51: KEY-1: break_even_us and cold_starts are both stated",
+        "4:48: TYPE-1: 5, a number",
+        "4:66: TYPE-1: '7 ms', a word",
+        "VALUE-1: least_us is -1",
+        "KEY-1: unknown key 'most' (did you mean most_us?)",
+    ):
+        assert said in told
+    assert len(told.splitlines()) == 5
 
 
 def test_a_file_that_extends_another_overrides_a_time_by_its_kind(mine: Callable[..., Relax]) -> None:
