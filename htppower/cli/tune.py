@@ -88,6 +88,7 @@ _MOST = 100_000
     default=DEFAULT_DEVICE,
     show_default=True,
     group=DEVICE,
+    shell_complete=completion.devices,
     help="The device model, by name or path.",
 )
 @option(

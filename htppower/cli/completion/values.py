@@ -38,10 +38,14 @@ def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -
 
 
 def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the fields of the profile or power state that is named before, by their ends and in full."""
+    """Return the fields of the profile or power state that is named before, by their ends and in full.
+
+    What most profiles leave out is offered by its word, such as ``then``, and so is what a learnt time has.
+    """
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
     from htppower.profiles.discovery import Folders  # noqa: PLC0415
     from htppower.review.explain.named import explained_by_name  # noqa: PLC0415
+    from htppower.review.explain.relax_words import is_word  # noqa: PLC0415
 
     try:
         found = explained_by_name(ctx.params.get("name") or "", Folders.of(_folders(ctx)))
@@ -49,15 +53,15 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
         return []
     whole = [each.field for each in found if not each.part]
     ends = [field.rpartition(".")[2] for field in whole]
-    return _beginning(dict.fromkeys((*ends, *whole)), incomplete)
+    words = [key for each in found for key in each.field.split(".") if is_word(key)]
+    return _beginning(dict.fromkeys((*ends, *words, *whole)), incomplete)
 
 
-def devices(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the device models that ship; files where none begins so."""
-    from htppower.profiles.discovery import DEVICES, shipped_folder, yaml_files  # noqa: PLC0415 - only to complete
+def devices(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the device models that ``--profiles`` and the shipped folder have; files where none begins so."""
+    from htppower.profiles.discovery import DEVICES  # noqa: PLC0415 - only to complete
 
-    names = [file.stem for file in yaml_files(shipped_folder() / DEVICES)]
-    return _or_files(names, incomplete)
+    return _or_files(_names_in(ctx, DEVICES), incomplete)
 
 
 def files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -104,14 +108,19 @@ def _with_records(ctx: click.Context, names: tuple[str, ...], incomplete: str) -
 
 
 def _state_names(ctx: click.Context) -> tuple[str, ...]:
+    return _names_in(ctx, "states")
+
+
+def _names_in(ctx: click.Context, folder: str) -> tuple[str, ...]:
+    """Return the names of the files in a folder of each folder of profiles."""
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
     from htppower.profiles.discovery import Folders, yaml_files  # noqa: PLC0415
 
     try:
-        folders = Folders.of(_folders(ctx)).paths
+        paths = Folders.of(_folders(ctx)).paths
     except HtpPowerError:
         return ()
-    return tuple(dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder / "states")))
+    return tuple(dict.fromkeys(file.stem for path in paths for file in yaml_files(path / folder)))
 
 
 def _folders(ctx: click.Context) -> tuple[str, ...]:

@@ -37,6 +37,9 @@ def completed(*words: str) -> list[str]:
         (("explain", "burst", "relax.after_i"), ["relax.after_init_us", "relax.after_inference_us"]),
         (("explain", "relaxed", "relax."), []),
         (("explain", "no such", "core"), []),
+        (("explain", "burst", "th"), ["then"]),
+        (("explain", "burst", "ad"), ["adaptive_polling_time_us"]),
+        (("tune", "--device", "snapdragon_8"), ["snapdragon_8_gen_3"]),
         (("profile", "burst", "--soc", "sm87"), ["SM8750", "SM8735"]),
         (("lint", "--arch", "V7"), ["V73", "V75", "V79"]),
         (("profile", "burst", "--platform", "q"), ["qnx"]),
@@ -65,6 +68,26 @@ def test_profiles_of_named_folders_are_offered(tmp_path: Path) -> None:
     assert completed("explain", "--profiles", str(tmp_path), "broken", "c") == []
     assert "core" in completed("explain", "--profiles", str(tmp_path), "camera", "co")
     assert completed("profile", "--profiles", str(tmp_path / "none"), "bur") == ["burst"]
+
+
+def test_what_a_profile_states_below_relax_is_offered(tmp_path: Path) -> None:
+    """The keys of a learnt time and of ``then``, where the profile has them, and a device model in a named folder."""
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "board.yaml").touch()
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "profile: mine\nextends: burst\nrelax:\n  after_inference_us: {adaptive: {cold_starts: 5 %}}\n"
+        "  then: {to: released, after_us: 1000000}\n"
+    )
+    offered = {word: completed("explain", str(path), word) for word in ("adaptive", "th", "cold", "break", "after_us")}
+    assert offered == {
+        "adaptive": ["adaptive_polling_time_us", "adaptive"],
+        "th": ["then"],
+        "cold": ["cold_starts"],
+        "break": [],
+        "after_us": ["after_us"],
+    }
+    assert completed("tune", "--profiles", str(tmp_path), "--device", "bo") == ["board"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
