@@ -4,6 +4,9 @@ import gc
 import io
 import sys
 
+# As in cli/exit_codes.py: to import that may be interrupted, too.
+_INTERRUPTED = 130
+
 
 def run() -> None:
     """Run the command without the garbage collector: what start-up allocates stays; looking through it takes time.
@@ -12,7 +15,19 @@ def run() -> None:
     process gives it all back. Neither changes what ``atexit`` and ``weakref.finalize`` call.
 
     What a terminal's encoding lacks is written as an escape: names and summaries may hold any letter.
+
+    Ctrl-C ends it with a line and no traceback, also while it is still being imported.
     """
+    try:
+        _run()
+    except KeyboardInterrupt:
+        # Importing the command takes most of its time, and it can't catch what comes before it is there.
+        if sys.stderr is not None:
+            sys.stderr.write("htppower: interrupted\n")
+        sys.exit(_INTERRUPTED)
+
+
+def _run() -> None:
     gc.disable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

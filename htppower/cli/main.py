@@ -66,9 +66,14 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        extra.setdefault("terminal_width", min(terminal_width(), WIDEST))
-        with _safe_usage_errors():
-            return super().make_context(*args, **extra)
+        try:
+            extra.setdefault("terminal_width", min(terminal_width(), WIDEST))
+            with _safe_usage_errors():
+                return super().make_context(*args, **extra)
+        except KeyboardInterrupt:
+            # Click would say "Aborted!" and give 1.
+            echo("htppower: interrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 import pytest
 
 from htppower.cli.commands import COMMANDS, SECTIONS
+
+if TYPE_CHECKING:
+    from command import Command
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -22,3 +26,16 @@ def test_a_command_does_what_the_table_says(name: str) -> None:
 def test_each_command_stands_in_one_section() -> None:
     """No name is there twice."""
     assert len(COMMANDS) == sum(map(len, SECTIONS.values()))
+
+
+def test_an_interrupt_before_a_command_is_called_is_a_line_and_130(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What click would say itself has another code, with which a shell does not stop a loop."""
+
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("htppower.cli.main.terminal_width", interrupted)
+    result = command.run("list")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "htppower: interrupted\n")

@@ -1,0 +1,36 @@
+"""Ctrl-C while the command is still being imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# The signal comes when a module is looked for: between two imports, as a user's does.
+INTERRUPTED_AT = """
+import os, signal, sys
+
+from htppower.__main__ import run
+
+wanted = sys.argv.pop(1)
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+sys.argv.append("list")
+run()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to oneself")
+@pytest.mark.parametrize("module", ["click", "htppower.cli.main", "attrs", "htppower.cli.list"])
+def test_an_interrupt_of_the_imports_is_a_line_and_130(module: str) -> None:
+    """No traceback is printed, whichever import is hit: of a library, of the command line or of one command."""
+    command = [sys.executable, "-c", INTERRUPTED_AT, module]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "htppower: interrupted\n")
