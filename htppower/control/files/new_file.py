@@ -7,6 +7,7 @@ one of the name under which it is made.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 
 _FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -27,7 +28,9 @@ def put_in_place(path: str | os.PathLike[str], data: bytes) -> int:
         return _put(path, data)
     except OSError as error:
         # Nobody knows of the name under which it is made.
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+        missing = error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or os.curdir)  # noqa: PTH112, PTH120
+        said = "its folder is missing: make that first" if missing else error.strerror
+        raise OSError(error.errno, said, os.fspath(path)) from None
 
 
 def _put(path: str | os.PathLike[str], data: bytes) -> int:

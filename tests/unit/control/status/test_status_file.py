@@ -129,8 +129,9 @@ def test_closing_writes_the_last_state(path: Path, what: str) -> None:
 
 def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
     """A missing folder, a folder and a device are refused with their names, and nothing is served or left behind."""
-    with pytest.raises(FileNotFoundError, match=str(path.parent / "none" / "s")):
+    with pytest.raises(FileNotFoundError, match="its folder is missing: make that first") as missing:
         bench.controller.serve_status(path.parent / "none" / "s")
+    assert missing.value.filename == str(path.parent / "none" / "s")
     with pytest.raises(IsADirectoryError, match=str(path.parent)):
         bench.controller.serve_status(path.parent)
     with pytest.raises(ValueError, match="/dev/null is no file"):
