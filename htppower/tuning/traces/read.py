@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 from htppower.errors.trace_error import TraceError
 from htppower.tuning.traces.collected import named_apart
 from htppower.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own
+from htppower.tuning.traces.readers.own_head import is_own
 from htppower.tuning.traces.readers.source import opened
 from htppower.tuning.traces.trace import Trace
 
@@ -22,7 +23,7 @@ FORMATS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = tuple(csv_rows.UNITS)
 # In this order: each is recognised by less than the one before.
 _RECOGNISED = {
-    "htppower": own.is_own,
+    "htppower": is_own,
     "loadgen": loadgen.is_loadgen,
     "onnxruntime": onnxruntime.is_onnxruntime,
     "chrome": chrome.is_chrome,

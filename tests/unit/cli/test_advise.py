@@ -11,6 +11,8 @@ import pytest
 from checkout import ROOT
 from measured import ORDER, Recipe, made, ort_csv, qairt_json, viewer_csv, viewer_text
 
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
 from htppower.review.advice.events import Event
 from htppower.review.advice.rules import ADVICE_RULES
 from htppower.review.layout import shown_width
@@ -241,3 +243,16 @@ def test_each_file_keeps_what_to_do_about_it(command: Command, tmp_path: Path) -
     assert [each["do"][0].split("}")[0][-6:] for each in advice["about"]] == ["600000", "900000"]
     alike = command.output("advise", files[0], files[0])
     assert (alike.count("600000"), "for " + files[0] in alike) == (1, False)
+
+
+def test_a_recording_of_our_own_leads_to_what_reads_it(command: Command, tmp_path: Path) -> None:
+    """No profiler wrote it; the commands that read it are named."""
+    with VoteController(backend=SimulatedHtp(arch=75)) as controller:
+        controller.record(tmp_path / "own.json")
+        with controller.session("burst").inference():
+            pass
+    result = command.run("advise", str(tmp_path / "own.json"))
+    assert result.exit_code == 2
+    assert "is a recording of htppower's own" in result.stderr
+    assert "htppower trace" in result.stderr
+    assert "htppower tune" in result.stderr

@@ -8,6 +8,7 @@ from htppower.review.advice.measurement import UnreadableMeasurement
 from htppower.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
 from htppower.review.advice.readers.json_tree import read_tree
 from htppower.review.advice.readers.source import Source, opened
+from htppower.tuning.traces.readers.own_head import is_own
 
 if TYPE_CHECKING:
     from htppower.review.advice.measurement import Measurement
@@ -28,6 +29,9 @@ def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> lis
         if not source.is_text:
             hint = "it may be the log of QNN's profiler: qnn-profile-viewer --input_log FILE --output FILE.csv"
             raise UnreadableMeasurement(source.path, "", "is no text", hint)
+        if is_own(source.head):
+            hint = "htppower trace says what is in it, and htppower tune what to vote"
+            raise UnreadableMeasurement(source.path, "", "is a recording of htppower's own, not of a profiler", hint)
         head = source.head.decode("utf-8", "replace").lstrip("\ufeff")
         if head.lstrip().startswith(("{", "[")) and not log_lines.is_log(head.lstrip().partition("\n")[0]):
             return _read_json(source, head)

@@ -7,7 +7,6 @@ the inference waited for a call when it began.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,12 +21,6 @@ VERSION = 1
 # How far somebody may set the wall clock forward while a recording goes on.
 _SET_FORWARD_US = 60_000_000
 _HEAD_LINES = 4
-_HEADER = re.compile(rb'^\s*\[?\s*\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\s*:\s*"M"')
-
-
-def is_own(head: bytes) -> bool:
-    """Return whether a file begins so."""
-    return _HEADER.search(head) is not None
 
 
 @attrs.frozen
