@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +29,21 @@ SYSTEMS = ("android", "linux", "windows", "qnx")
 
 FOLDER = click.Path(exists=True, file_okay=False)
 _LONGEST_US = 3_600_000_000
+
+
+class FolderToWrite(click.Path):
+    """A folder that is there, in which files are written."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, file_okay=False, path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the folder."""
+        if not os.path.lexists(value):
+            self.fail(f"the folder {os.fspath(value)!r} is missing: make that first", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only

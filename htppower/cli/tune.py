@@ -11,7 +11,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import Duration, WholeNumber, folders_option, output_options, refuse_given
+from htppower.cli.options import Duration, FolderToWrite, WholeNumber, folders_option, output_options, refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
@@ -110,7 +110,7 @@ _MOST = 100_000
 @option(
     "--write",
     "folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FolderToWrite(),
     metavar="DIR",
     group=OUTPUT,
     help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",

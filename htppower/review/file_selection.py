@@ -8,6 +8,7 @@ import enum
 import fnmatch
 import os
 import re
+import stat
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import DEVICES, RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.quoting import KEYS
-from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def find_sources(
     out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
 
     Raises:
-        ProfileError: FILE-1, a path does not exist or can't be read.
+        ProfileError: FILE-1, a path does not exist, can't be read, or is a pipe or a device.
     """
     named: dict[str, FilePath] = {}
     below: dict[str, FilePath] = {}
@@ -109,7 +110,7 @@ def find_sources(
                 folders[path] = set(files)
                 below.update(files)
             else:
-                path.stat()
+                _require_regular(path)
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
             said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
@@ -134,6 +135,11 @@ def find_sources(
     # A folder of which all is left out on purpose is not the wrong folder.
     empty = [folder for folder, files in folders.items() if not files & read and not files - set(below)]
     return Found(tuple(sources), tuple(left_out), tuple(empty))
+
+
+def _require_regular(path: FilePath) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise NotRegular("no regular file")
 
 
 def _matches(path: FilePath, patterns: Iterable[str]) -> bool:

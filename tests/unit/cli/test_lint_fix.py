@@ -172,9 +172,11 @@ def test_a_link_within_the_folder_is_followed(command: Command, folder: Path) ->
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_a_pipe_is_not_waited_for(command: Command, folder: Path) -> None:
-    """What is no file is told as such, and never opened to be mended."""
+    """What is no file is told as such, and never opened to be mended: refused where it is named, found in a folder."""
     os.mkfifo(folder / "cam.yaml")
-    assert rules(command, "cam.yaml", "--fix") == ["FILE-1"]
+    assert rules(command, ".", "--fix") == ["FILE-1"]
+    named = command.run("lint", "cam.yaml", "--fix")
+    assert (named.exit_code, "FILE-1: can't be read: no regular file" in named.stderr) == (2, True)
 
 
 WORDS = st.sampled_from(

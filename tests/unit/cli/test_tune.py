@@ -122,7 +122,8 @@ def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: s
         (("--profile", "system_settings", "--measured-under", "system_settings"), "casts no votes"),
         (("--break-even", "0"), "range"),
         (("--longest", "10ms"), "range"),
-        (("--write", "nowhere"), "nowhere"),
+        (("--write", "nowhere"), "the folder 'nowhere' is missing: make that first"),
+        (("--write", "recording.json"), "is a file"),
     ],
 )
 def test_what_can_not_be_tuned_is_refused_with_2(command: Command, arguments: tuple[str, ...], says: str) -> None:
