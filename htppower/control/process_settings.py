@@ -185,7 +185,7 @@ class ProcessSettings:
             self._shared.changes += 1
 
     def forget(self) -> None:
-        """Know no longer which settings are in force: the subsystem has restarted, and who wants any votes them again."""
+        """Know no longer which settings are in force: after a restart, whoever wants any votes them again."""
         with self._lock:
             self._ledger.forget()
             self._asked.clear()
