@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
+import functools
 import json
 import logging
 import os
@@ -109,19 +110,21 @@ class StatusFile(Closing):
         self._known: dict[str, Any] | None = None
         _require_file(self._path, self._target)
         self._background = BackgroundWork(time, "htppower-status", self._look, pause_us=PERIOD_US)
-        # Asked under the lock of events: while a look is due, an event costs nothing more.
-        self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._background.asked)
+        self._unsubscribe: Callable[[], None] | None = None
         self._unfollow: Callable[[], None] | None = None
+        give_up_soon = functools.partial(time.call_soon, self._give_up)
         try:
+            # Asked under the lock of events: while a look is due, an event costs nothing more.
+            self._unsubscribe = subscribe(self._changed, lambda _kind, _details: not self._background.asked)
             self._unfollow = companions.add(self.close, self._disown)
             now = self._status()
             self._put(now, closed=False)
             if _moves(now):
                 self._background.ask()
         except BaseException:
-            self._closed = True
-            self._end_calls()
-            self._background.close()
+            # Nobody gets the file, so nobody would close it, also where a second exception comes here.
+            give_up_soon()
+            self._give_up()
             raise
 
     @property
@@ -147,11 +150,18 @@ class StatusFile(Closing):
         self._background.do(self._remove if self._removed else lambda: self._write(last, closed=True), LONGEST_WRITE_S)
         self._background.close()
 
+    def _give_up(self) -> None:
+        """Write nothing, and be called by nothing; it may be done twice."""
+        self._closed = True
+        self._end_calls()
+        self._background.close()
+
     def _end_calls(self) -> None:
         """Be called by neither the controller nor its events any more."""
         if self._unfollow is not None:
             self._unfollow()
-        self._unsubscribe()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
 
     def _disown(self) -> None:
         """In a forked child: the file is the parent's."""

@@ -15,8 +15,10 @@ from hanging import HangingHtp
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control import ledger, process_settings
 from htppower.control.shared_backend import SHARED_BACKENDS
 from htppower.testing import VirtualTime
+from htppower.votes import vote_set
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
 from htppower.votes.vote_set import VoteSet
@@ -66,6 +68,11 @@ def test_a_profile_that_is_loaded_twice_is_looked_up_as_one(
     bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is known of votes is found by the same object: no raise and no lowering compares votes one by one."""
+    # What other tests have had remembered may be equal, and another object.
+    for module in (vote_set, ledger, process_settings):
+        for remembers in vars(module).values():
+            if hasattr(remembers, "cache_clear"):
+                remembers.cache_clear()
     sessions = [controller.session(load_profile("balanced")) for controller in (bench.controller, other)]
     _infer_twice(sessions)
     compared: list[VoteSet] = []
