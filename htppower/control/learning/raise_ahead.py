@@ -64,8 +64,9 @@ class RaiseAhead:
 
     def raise_now(self) -> bool:
         """Take in that the alarm rings; return whether the votes are to be raised now."""
-        early = self._time.now_us < self._due_us - self.lead_us
-        if not self._due_us or early:
+        # One that rings too late raises nothing: those votes would come down at once.
+        in_time = self._due_us - self.lead_us <= self._time.now_us < self._due_us + self.lead_us
+        if not self._due_us or not in_time:
             return False
         self._refused = not self.purse.pay()
         if self._refused:

@@ -10,13 +10,14 @@ from bench import Bench
 from learning import relaxing
 
 from htppower import Profile, load_profile
-from htppower.events import Event, State, SustainLearned, Transition, Trigger
+from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive, Sustain
 from htppower.sustain.learner import make_learner
 
 SUSTAIN_US = 100_000
 AFTER_US = 2_000_000
+LEAD_US = 5_000
 
 
 def released() -> PowerState:
@@ -29,6 +30,12 @@ def released() -> PowerState:
 def in_two_steps(after_us: Sustain = AFTER_US, sustain: Sustain = SUSTAIN_US) -> Profile:
     """Return a profile that relaxes, and then further."""
     return relaxing(after_inference_us=sustain, then=Then(released(), after_us))
+
+
+def raising_ahead(profile: Profile) -> Profile:
+    """Return a profile that relaxes, but raises ahead of a predicted begin."""
+    assert profile.relax is not None
+    return attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=LEAD_US))
 
 
 def triggers(bench: Bench) -> list[Trigger]:
@@ -156,10 +163,7 @@ def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
 
 def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
     """A raise ends the time in the power states, whatever it is made for."""
-    profile = in_two_steps(Adaptive(break_even_us=1_000_000), 0)
-    assert profile.relax is not None
-    profile = attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=5_000))
-    session = bench.controller.session(profile)
+    session = bench.controller.session(raising_ahead(in_two_steps(Adaptive(break_even_us=1_000_000), 0)))
     session.expect(every_us=100_000)
     for _ in range(20):
         bench.infer(session, 10_000)
@@ -167,6 +171,21 @@ def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
     learnt = bench.controller.status().sessions[0].learnt_further
     assert learnt is not None
     assert (learnt.gaps, learnt.raised_us, learnt.cold_starts) == (20, 20 * 85_000, 0)
+
+
+def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
+    """When its time is over nothing is raised: relaxed votes relax further when they would have, and for no hint."""
+    session = bench.controller.session(raising_ahead(in_two_steps()))
+    bench.infer(session)
+    session.expect(in_us=SUSTAIN_US + 1_000_000)
+    bench.time.advance_us(SUSTAIN_US)
+    lowered_us = bench.time.now_us
+    bench.events.clear()
+    bench.time.sleep(1 + LEAD_US / 1_000_000)
+    bench.time.advance_us(10 * AFTER_US)
+    (moved,) = (event for event in bench.events if isinstance(event, Transition))
+    assert (moved.trigger, moved.cause) == (Trigger.LOWER_FURTHER, Cause.SUSTAIN_EXPIRED)
+    assert moved.time_us == lowered_us + AFTER_US
 
 
 def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
