@@ -30,11 +30,13 @@ class Further:
         told_us: the time that was told last.
     """
 
-    __slots__ = ("_after_us", "_lowered_us", "learner", "learners", "reached", "told_us")
+    __slots__ = ("_after_us", "_gap_from_us", "_lowered_us", "learner", "learners", "reached", "told_us")
 
     def __init__(self) -> None:
         self._after_us: int | None = None
         self._lowered_us = _NOT_LOWERED
+        # Since when the gap lasts that is to be learnt from.
+        self._gap_from_us = _NOT_LOWERED
         self.learner: Learner | None = None
         self.learners = Learners()
         self.reached = False
@@ -67,18 +69,20 @@ class Further:
 
     def lowered(self, now_us: int) -> None:
         """Take in that the votes are relaxed."""
-        self._lowered_us, self.reached = now_us, False
+        self._lowered_us = self._gap_from_us = now_us
+        self.reached = False
 
     def raises(self, now_us: int, *, waited: bool) -> None:
-        """Take in that the votes are to be raised: learn from how long they were relaxed.
+        """Take in that the votes are to be raised: learn once from how long they were relaxed.
 
-        ``waited``: whether an inference waits for that.
+        They still are where the raise is not made, as where an exception such as Ctrl-C comes before it: then they
+        relax further in time. ``waited``: whether an inference waits for the raise.
         """
-        lowered_us = self._lowered_us
-        self.forget()
-        if self.learner is not None and lowered_us != _NOT_LOWERED:
-            self.learner.learn(max(0, now_us - lowered_us), waited=waited)
+        gap_from_us, self._gap_from_us = self._gap_from_us, _NOT_LOWERED
+        if self.learner is not None and gap_from_us != _NOT_LOWERED:
+            self.learner.learn(max(0, now_us - gap_from_us), waited=waited)
 
     def forget(self) -> None:
         """Take in that the votes are not relaxed any more, or not by an inference that ended."""
-        self._lowered_us, self.reached = _NOT_LOWERED, False
+        self._lowered_us = self._gap_from_us = _NOT_LOWERED
+        self.reached = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import attrs
 import pytest
@@ -10,10 +11,15 @@ from bench import Bench
 from learning import relaxing
 
 from htppower import Profile, load_profile
+from htppower.control.gate import Gate
+from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive, Sustain
 from htppower.sustain.learner import make_learner
+
+if TYPE_CHECKING:
+    from htppower.control.tokens import Token
 
 SUSTAIN_US = 100_000
 AFTER_US = 2_000_000
@@ -186,6 +192,53 @@ def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
     (moved,) = (event for event in bench.events if isinstance(event, Transition))
     assert (moved.trigger, moved.cause) == (Trigger.LOWER_FURTHER, Cause.SUSTAIN_EXPIRED)
     assert moved.time_us == lowered_us + AFTER_US
+
+
+def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes that stay relaxed, since the thread that was to raise them is too slow, relax further when they would."""
+    bench = Bench.make()
+    session = bench.controller.session(raising_ahead(in_two_steps()))
+    bench.infer(session)
+    session.expect(in_us=SUSTAIN_US + 1_000_000)
+    raise_now = RaiseAhead.raise_now
+
+    def slow(ahead: RaiseAhead) -> bool:
+        raises = raise_now(ahead)
+        bench.time.sleep(3 * LEAD_US / 1_000_000)
+        return raises
+
+    monkeypatch.setattr(RaiseAhead, "raise_now", slow)
+    bench.time.advance_us(SUSTAIN_US + AFTER_US - 1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+
+
+def test_an_inference_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes that stay relaxed, since Ctrl-C comes before the raise that it waits for, relax further when they would."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps(Adaptive(break_even_us=AFTER_US)))
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US + 1_000_000)
+    learn = Gate.learn
+
+    def interrupted(gate: Gate, token: Token) -> None:
+        patched.undo()
+        learn(gate, token)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bench.infer(session)
+    bench.time.advance_us(AFTER_US - 1_000_000 - 1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt_further
+    assert learnt is not None
+    assert learnt.gaps == 1
 
 
 def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
