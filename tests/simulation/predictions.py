@@ -60,6 +60,7 @@ class Foresight:
         windows: when votes may be up for a predicted begin.
         must: when they must be; None where nothing is certain.
         asked: how many calls there were that concern the session when that became certain.
+        profile: which was in use then. The end of a hold takes its predictions with it.
         vague: whether begins or hints are not known any more.
         up_us: since when votes have been up for a prediction that is vague.
         purse: what is in the purse at least.
@@ -73,6 +74,7 @@ class Foresight:
     windows: list[tuple[int, int]] = attrs.field(factory=list)
     must: tuple[int, int] | None = None
     asked: int = 0
+    profile: Expected | None = None
     vague: bool = False
     up_us: int | None = None
     purse: int = FIRST
@@ -160,7 +162,7 @@ class Foresight:
         sure = sure and (bool(self.hints) or all(begin.exact for begin in self.begins))
         sure = sure and self.watched >= needed and len(self.windows) == 1
         if sure and due[0].earliest_us - lead_us > down_us:
-            self.must, self.asked = self.windows[0], asked
+            self.must, self.asked, self.profile = self.windows[0], asked, possible[0]
         return tuple(time_us for window in self.windows for time_us in window)
 
     @property
@@ -206,9 +208,10 @@ class Foresight:
         """Return whether votes may be up for a predicted begin."""
         return any(begin_us <= now_us < end_us for begin_us, end_us in self.windows)
 
-    def must_be_up(self, now_us: int, asked: int) -> bool:
+    def must_be_up(self, now_us: int, asked: int, possible: list[Expected]) -> bool:
         """Return whether votes must be up for one."""
-        return self.must is not None and self.asked == asked and self.must[0] <= now_us < self.must[1]
+        same = self.asked == asked and possible == [self.profile]
+        return self.must is not None and same and self.must[0] <= now_us < self.must[1]
 
     def may_be_up_vaguely(self, now_us: int, possible: list[Expected]) -> int | None:
         """Take in that votes are up while it is vague; return until when they may be, None where they may not."""

@@ -121,7 +121,8 @@ class SessionRules:
             and not client.unsettled
             and not situation.operations
         )
-        return sure and client.foresight.must_be_up(situation.scheduler.now_us, client.asked)
+        possible = client.possible(situation.caps)
+        return sure and client.foresight.must_be_up(situation.scheduler.now_us, client.asked, possible)
 
     def _may_be_up_vaguely(self, client: Client) -> bool:
         """Return whether a session's votes may be in force for one of which nobody knows when."""
