@@ -102,9 +102,13 @@ class SustainTimer:
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
-        ended_ns = (deadline_us - self.us) * 1000
-        if self._deinit_ns == self.ended_ns:
-            self._deinit_ns = ended_ns
+        self._put(deadline_us, after_deinit=self.after_deinit)
+
+    def _put(self, deadline_us: int, *, after_deinit: bool) -> None:
+        # An inference that ends in the same microsecond as a DE-INIT is told apart by the nanosecond. The hot path
+        # leaves an old one where it is: the same deadline, set once more, must not be taken for it.
+        ended_ns = (deadline_us - self.us) * 1000 + after_deinit
+        self._deinit_ns = ended_ns if after_deinit else _NEVER
         self.ended_ns = ended_ns
 
     @property
@@ -167,21 +171,15 @@ class SustainTimer:
 
     def end_inference(self) -> None:
         """Take in that the last inference has ended, off the hot path."""
-        self._deinit_ns = _NEVER
-        self.deadline_us = self._time.now_us + self.us
+        self._put(self._time.now_us + self.us, after_deinit=False)
 
     def end_init(self, after_init_us: int) -> None:
         """Take in that INIT has ended, after which votes stay up for so long."""
-        self._deinit_ns = _NEVER
-        self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)
+        self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)
 
     def end_deinit(self) -> None:
         """Take in that DE-INIT has ended."""
-        self._deinit_ns = _NEVER
-        self.deadline_us = self._time.now_us
-        # An inference that ends in the same microsecond is told apart by the nanosecond.
-        self.ended_ns += 1
-        self._deinit_ns = self.ended_ns
+        self._put(self._time.now_us, after_deinit=True)
 
     def begin_gap(self, rang: Callable[[], None], now_us: int | None = None) -> None:
         """Choose the time-out of the gap that begins; ``rang`` is called ahead of its end where that is predicted.

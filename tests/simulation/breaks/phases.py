@@ -14,8 +14,8 @@ PHASES = (
     Mutation(
         "the end of INIT shortens a sustain that is pending",
         "sustain_timer.py",
-        "self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)",
-        "self.deadline_us = self._time.now_us + after_init_us",
+        "self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)",
+        "self._put(self._time.now_us + after_init_us, after_deinit=False)",
     ),
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
@@ -32,8 +32,8 @@ PHASES = (
     Mutation(
         "after a DE-INIT, INIT ends in the power state of that",
         "sustain_timer.py",
-        "        self._deinit_ns = _NEVER\n        self.deadline_us = max(",
-        "        self.deadline_us = max(",
+        "self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)",
+        "self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)",
     ),
     Mutation(
         "a token is made without the lock",

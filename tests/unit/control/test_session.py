@@ -126,6 +126,22 @@ def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
     assert session.state is State.LOWERED
 
 
+def test_no_deinit_counts_as_the_last_phase_once_an_inference_has_ended(bench: Bench) -> None:
+    """A cap that ends its sustain lowers the session to the power state between inferences."""
+    session = bench.controller.session("burst")
+    cap = bench.controller.cap("high_performance", reason="warm")
+    with session.deinit():
+        pass
+    cap.lift()
+    bench.infer(session)
+    with bench.controller.cap("high_performance", reason="warm"):
+        assert session.state is State.LOWERED
+        relax = session.profile.relax
+        assert relax is not None
+        (votes,) = bench.controller.status().sessions[0].votes.values()
+        assert votes.dcvs_v3 == relax.to.votes.dcvs_v3
+
+
 def test_deinit_of_one_graph_leaves_another_graphs_inference_raised(bench: Bench) -> None:
     """DE-INIT that ends while an inference is in flight does not lower it."""
     session = bench.controller.session("burst")
