@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("greenlet")
 
 from simulation.breaks import MUTATIONS
-from simulation.choices import Enumerated, Random, Replayed
+from simulation.choices import Random, Replayed, every_order
 from simulation.complete import Record
 from simulation.locks import Condition, Lock, SimpleQueue
 from simulation.mutations import caught
@@ -133,14 +133,8 @@ def test_what_is_planted_is_found_at_random(plant: Plant) -> None:
 def test_what_is_planted_is_found_with_one_preemption(plant: Plant) -> None:
     """Every order with one preemption has it among them; without a preemption there is none that has."""
     for most, expected in ((0, {None}), (1, {None, PLANTED[plant]})):
-        beginning: list[int] | None = []
-        rules = set()
-        while beginning is not None:
-            choices = Enumerated(beginning, most)
-            failure = _run(plant, choices).failure
-            rules.add(None if failure is None else failure.rule)
-            beginning = choices.following()
-        assert rules == expected
+        failures = [_run(plant, choices).failure for choices in every_order(most)]
+        assert {None if failure is None else failure.rule for failure in failures} == expected
 
 
 def test_a_circle_is_found() -> None:
@@ -167,6 +161,10 @@ def test_a_run_is_replayed_from_its_choices(plant: Plant) -> None:
         first = _run(plant, choices)
         again = _run(plant, Replayed(choices.made))
         assert (first.steps, repr(first.failure)) == (again.steps, repr(again.failure))
+    for order in every_order(2):
+        first = _run(plant, order)
+        again = _run(plant, Replayed(order.made))
+        assert (first.steps, repr(first.failure)) == (again.steps, repr(again.failure))
 
 
 def test_every_order_is_run_once() -> None:
@@ -185,11 +183,8 @@ def test_every_order_is_run_once() -> None:
             scheduler.spawn(name, partial(step, name))
         return lambda: orders.append("".join(order))
 
-    beginning: list[int] | None = []
-    while beginning is not None:
-        choices = Enumerated(beginning, 1)
+    for choices in every_order(1):
         _run(plant, choices)
-        beginning = choices.following()
     expected = ["aaabbb", "abbbaa", "aabbba", "aaabbb", "bbbaaa", "baaabb", "bbaaab", "bbbaaa"]
     assert sorted(orders) == sorted(expected)
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from simulation.choices import Replayed, every_order
+from simulation.choices import Decision, Enumerated, Replayed, every_order
 from simulation.locks import Lock
 from simulation.scheduler import Scheduler
 
@@ -33,6 +33,11 @@ def _orders(steps: dict[str, int], most: int) -> list[str]:
     return found
 
 
+def _pass(scheduler: Scheduler, points: int) -> None:
+    for _ in range(points):
+        scheduler.point()
+
+
 def _preemptions(order: str, steps: dict[str, int]) -> int:
     """Return how often a task that had steps left was made to wait."""
     left = dict(steps)
@@ -41,6 +46,49 @@ def _preemptions(order: str, steps: dict[str, int]) -> int:
         left[name] -= 1
         count += left[name] > 0 and order[place + 1] != name
     return count
+
+
+class _Counted:
+    """Choices, with a count of how often they are asked for at a point of a task that could go on."""
+
+    def __init__(self, choices: Enumerated) -> None:
+        self._choices = choices
+        self.made = choices.made
+        self.asked = 0
+
+    @property
+    def next_step(self) -> int:
+        return self._choices.next_step
+
+    def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
+        self.asked += not forced
+        return self._choices.pick(step, ready, clock=clock, forced=forced)
+
+
+def test_a_known_beginning_is_asked_for_only_where_a_task_is_made_to_wait() -> None:
+    """Of the orders of two tasks of 50 points, the first of those with either task first is asked for at each point."""
+    asked = []
+    for choices in every_order(1):
+        counted = _Counted(choices)
+        scheduler = Scheduler(counted, coarse=True)
+        for name in "ab":
+            scheduler.spawn(name, partial(_pass, scheduler, 50))
+        scheduler.run()
+        asked.append(counted.asked)
+    assert sorted(asked, reverse=True) == [50, 50] + 100 * [1]
+
+
+def test_another_course_with_the_same_beginning_is_told() -> None:
+    """A program that does not do the same again can't be run in every order: that is an error, and no order less."""
+    orders = every_order(1)
+    first = next(orders)
+    assert first.pick(1, 1, clock=False, forced=False) == 0
+    second = next(orders)
+    with pytest.raises(RuntimeError, match="another order"):
+        second.pick(1, 2, clock=False, forced=False)
+    third = Enumerated([Decision(5, 0, 1, 2)], 1)
+    with pytest.raises(RuntimeError, match="another order"):
+        third.pick(3, 1, clock=False, forced=False)
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])

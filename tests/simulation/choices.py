@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, Protocol
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,19 +23,51 @@ PREEMPTIONS = (0.002, 0.01, 0.05, 0.2)
 SLOW = 0.1
 
 
+class Made(NamedTuple):
+    """A pick that was not 0.
+
+    Attributes:
+        step: at which step.
+        time: 0 where the running task could go on, and counted from 1 where it could not: one that ends may be followed
+            by one that ends without a step.
+        pick: the pick.
+    """
+
+    step: int
+    time: int
+    pick: int
+
+
 class Choices(Protocol):
     """A source of choices.
 
     Attributes:
-        next_step: it need not be asked at a point before this step.
-        made: the picks that were not 0, by step: what ``Replayed`` takes.
+        made: the picks that were not 0: what ``Replayed`` takes.
     """
 
-    next_step: int
-    made: list[tuple[int, int]]
+    made: list[Made]
+
+    @property
+    def next_step(self) -> int:
+        """It need not be asked at a point before this step."""
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
+
+
+class _Times:
+    """Counts how often a choice was asked for at a step at which the running task can't go on."""
+
+    def __init__(self) -> None:
+        self._step = self._count = 0
+
+    def next(self, step: int, *, forced: bool) -> int:
+        """Return which time it is; 0 where the task could go on."""
+        if not forced:
+            return 0
+        self._count = self._count + 1 if step == self._step else 1
+        self._step = step
+        return self._count
 
 
 class Random:
@@ -47,13 +80,14 @@ class Random:
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
         self._rarely = 1 / math.log(1 - self._random.choice(PREEMPTIONS))
-        self.made: list[tuple[int, int]] = []
+        self._times = _Times()
+        self.made: list[Made] = []
         self.next_step = 0
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
-        chance = self._random
+        chance, time = self._random, self._times.next(step, forced=forced)
         if forced:
             pick = int(chance.random() * ready)
         else:
@@ -63,7 +97,7 @@ class Random:
                 return 0
             pick = ready + 1 if slow else 1 + int(chance.random() * ready)
         if pick:
-            self.made.append((step, pick))
+            self.made.append(Made(step, time, pick))
         return pick
 
     def _skip(self, step: int) -> None:
@@ -74,68 +108,99 @@ class Replayed:
     """As recorded; where nothing is recorded, the running task goes on, or the first that is ready.
 
     Args:
-        made: picks by step.
+        made: the picks.
     """
 
-    def __init__(self, made: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, made: Iterable[Made]) -> None:
         self.made = list(made)
-        self._picks = dict(self.made)
-        self._steps = [step for step, _ in self.made]
-        self._place = 0
-        self.next_step = self._steps[0] if self._steps else NEVER
+        self._picks = {(step, time): pick for step, time, pick in self.made}
+        self._times = _Times()
+        self._preempted = deque(step for step, time, _ in self.made if not time)
+        self.next_step = self._preempted[0] if self._preempted else NEVER
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
-        while self._place < len(self._steps) and self._steps[self._place] <= step:
-            self._place += 1
-        self.next_step = self._steps[self._place] if self._place < len(self._steps) else NEVER
-        return min(self._picks.get(step, 0), ready - 1 if forced else ready + clock)
+        while self._preempted and self._preempted[0] <= step:
+            self._preempted.popleft()
+        self.next_step = self._preempted[0] if self._preempted else NEVER
+        pick = self._picks.get((step, self._times.next(step, forced=forced)), 0)
+        return min(pick, ready - 1 if forced else ready + clock)
+
+
+class Decision(NamedTuple):
+    """A choice of which there was more than one.
+
+    Attributes:
+        step, time, pick: as in ``Made``.
+        possible: how many picks there are.
+    """
+
+    step: int
+    time: int
+    pick: int
+    possible: int
 
 
 class Enumerated:
-    """One path of all: it follows a beginning, and takes the first possibility from there on.
+    """One order of all: it follows a beginning, and takes the first possibility from there on.
 
     Args:
-        beginning: the picks with which it begins, one for each decision that has more than one possibility.
+        beginning: the decisions with which it begins. It need not be asked where the running task goes on in them.
         most_preemptions: how many times a task that could go on may be made to wait.
     """
 
-    def __init__(self, beginning: Sequence[int], most_preemptions: int) -> None:
-        self._beginning = beginning
+    def __init__(self, beginning: Sequence[Decision], most_preemptions: int) -> None:
+        self._decisions = list(beginning)
+        self._beginning = {decision[:2]: decision for decision in beginning}
+        self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.time)
+        self._end = beginning[-1][:2] if beginning else (-1, 0)
+        self._times = _Times()
         self._left = most_preemptions
-        self._decisions: list[tuple[int, int]] = []
-        self.made: list[tuple[int, int]] = []
-        self.next_step = 0 if most_preemptions else NEVER
+        self.made: list[Made] = []
+        self.next_step = 0
+        self._ask_next()
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Say who goes on."""
+        """Say who goes on.
+
+        Raises:
+            RuntimeError: another order with the same beginning had other possibilities here.
+        """
+        time = self._times.next(step, forced=forced)
         possible = ready if forced else 1 + ready + clock if self._left else 1
         if possible == 1:
             return 0
-        place = len(self._decisions)
-        pick = self._beginning[place] if place < len(self._beginning) else 0
-        self._decisions.append((pick, possible))
-        if pick:
-            self.made.append((step, pick))
+        decision = self._beginning.get((step, time))
+        if decision is None and (step, time) > self._end:
+            decision = Decision(step, time, 0, possible)
+            self._decisions.append(decision)
+        if decision is None or decision.possible != possible:
+            raise RuntimeError(f"{possible} ways to go on at {(step, time)}; another order had {decision}")
+        if decision.pick:
+            self.made.append(Made(*decision[:3]))
             if not forced:
                 self._left -= 1
-                if not self._left:
-                    self.next_step = NEVER
-        return pick
+                self._preempted.popleft()
+                self._ask_next()
+        return decision.pick
 
-    def following(self) -> list[int] | None:
-        """Return the beginning of the next path, None where this was the last."""
-        decisions = list(self._decisions)
-        while decisions and decisions[-1][0] + 1 >= decisions[-1][1]:
+    def _ask_next(self) -> None:
+        after = self._end[0] + 1 if self._left else NEVER
+        self.next_step = self._preempted[0] if self._preempted else after
+
+    def following(self) -> list[Decision] | None:
+        """Return the beginning of the next order, None where this was the last."""
+        decisions = self._decisions
+        while decisions and decisions[-1].pick + 1 >= decisions[-1].possible:
             decisions.pop()
-        if not decisions:
-            return None
-        return [pick for pick, _ in decisions[:-1]] + [decisions[-1][0] + 1]
+        if decisions:
+            decisions[-1] = decisions[-1]._replace(pick=decisions[-1].pick + 1)
+        return decisions or None
 
 
 def every_order(most_preemptions: int) -> Iterator[Enumerated]:
     """Yield every order; each is run before the next is asked for."""
-    beginning: list[int] | None = []
+    beginning: list[Decision] | None = []
     while beginning is not None:
         choices = Enumerated(beginning, most_preemptions)
         yield choices

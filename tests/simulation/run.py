@@ -66,7 +66,7 @@ def show(failing: Failing, promises: Promises, *, seconds: float, coarse: bool =
         print(f"thread {number}: {'; '.join(map(str, thread))}")
     for number, fault in sorted(program.faults.items()):
         print(f"call {number}: {fault}")
-    print(f"choices {list(smaller.made)}")
+    print(f"choices {[tuple(each) for each in smaller.made]}")
     print("\n".join(result.trace[-MOST_SHOWN:]))
     print(f"BROKEN {result.violation}")
 

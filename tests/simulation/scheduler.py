@@ -162,6 +162,14 @@ class Scheduler:
         if task.waits_for is not None:
             task.waits_for = None
             self.turns.ready.append(task)
+            if task.serves:
+                # It goes on at the next point.
+                self._next_stop = 0
+
+    def let_choose(self, choosing: bool) -> None:
+        """Ask the choices who goes on from now on, or no longer."""
+        self.turns.choosing = choosing
+        self._next_stop = 0
 
     def sleep(self, duration_us: int) -> None:
         """Let time go by."""
@@ -208,7 +216,7 @@ class Scheduler:
         try:
             yield
         finally:
-            self.current, self._next_stop, self.fine = current, stop, fine
+            self.current, self._next_stop, self.fine = current, min(stop, self._next_stop), fine
 
     def _run_task(self, task: Task, run: Callable[[], object]) -> None:
         try:
@@ -243,13 +251,13 @@ class Scheduler:
             self.fail(
                 Violation("no livelock", f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {who_waits(self.tasks)}")
             )
-        if self.coarse and not task.serves:
+        serves = self.coarse and task.serves
+        if self.coarse and not serves:
             self._let_serve(task)
-        if (task.serves and self.coarse) or not self.turns.choosing:
-            return
-        following = self._pick(task)
-        soon = self._choices.next_step, self._steps_at_move + MOST_STEPS_AT_ONCE
-        self._next_stop = 0 if self._collector.waits else min(soon)
+        asks = self.turns.choosing and not serves
+        following = self._pick(task) if asks else task
+        soon = self._choices.next_step if self.turns.choosing else NEVER
+        self._next_stop = 0 if self._collector.waits else min(soon, self._steps_at_move + MOST_STEPS_AT_ONCE)
         if following is not task:
             self._enter(following)
             if self.over:

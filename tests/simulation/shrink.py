@@ -11,7 +11,7 @@ from simulation.choices import Random, Replayed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simulation.choices import Choices
+    from simulation.choices import Choices, Made
     from simulation.program import Op, Program
     from simulation.simulate import Result
 
@@ -31,7 +31,7 @@ class Failing:
     """
 
     program: Program
-    made: tuple[tuple[int, int], ...]
+    made: tuple[Made, ...]
     rule: str
 
     @property

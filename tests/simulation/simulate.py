@@ -24,7 +24,7 @@ from simulation.virtual import SimulatedTime
 import htppower
 
 if TYPE_CHECKING:
-    from simulation.choices import Choices
+    from simulation.choices import Choices, Made
     from simulation.program import Op, Program
 
 # Once nothing fails any more, everything has come down after this: the longest back-off twice, and every sustain.
@@ -39,7 +39,7 @@ class Result:
         violation: what did not hold, or None.
         steps: how many there were.
         calls: how many native calls.
-        made: the choices that were not the first possibility, by step.
+        made: the choices that were not the first possibility.
         trace: who went on and what happened, if that was kept.
         now_us: when it ended.
     """
@@ -47,7 +47,7 @@ class Result:
     violation: Violation | None
     steps: int
     calls: int
-    made: tuple[tuple[int, int], ...]
+    made: tuple[Made, ...]
     trace: tuple[str, ...]
     now_us: int
 
@@ -119,14 +119,14 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     specification.situation.controller = controller
     # In small cases, while the threads run.
     if scheduler.coarse:
-        scheduler.turns.choosing = False
+        scheduler.let_choose(False)
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
     host = Host(specification, backend, program)
     for place, name in enumerate(program.profiles):
         host.open(place, name)
-    scheduler.turns.choosing = True
+    scheduler.let_choose(True)
     running = list(program.threads)
 
     def run(ops: tuple[Op, ...]) -> None:
@@ -134,7 +134,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
         running.pop()
         if scheduler.coarse and not running:
             # What is still to come then has one order.
-            scheduler.turns.choosing = False
+            scheduler.let_choose(False)
 
     threads = [
         scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)
@@ -145,7 +145,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
             thread.waiters.append(scheduler.current)
             scheduler.block(f"the end of {thread}")
     backend.spared = scheduler.prompt = True
-    scheduler.turns.choosing = not scheduler.coarse
+    scheduler.let_choose(not scheduler.coarse)
     if backend.htp._dead:
         backend.restart()
         specification.restarted()
