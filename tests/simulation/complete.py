@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What a case depends on.
-_SOURCES = (("htppower", "*.py"), ("profiles", "*.yaml"), ("tests/simulation", "*.py"))
+# A case depends on the modules of these folders that are imported, and on the profiles.
+_FOLDERS = (ROOT / "htppower", ROOT / "tests" / "simulation")
 
 
 class Record:
@@ -47,10 +48,12 @@ class Record:
 
 
 def _code() -> str:
-    """Return a number for everything that a case depends on."""
+    """Return a number for everything that a case depends on; whatever a run imports has been imported."""
+    modules = {Path(file) for module in tuple(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+    paths = {path for path in modules if any(folder in path.parents for folder in _FOLDERS)}
+    paths |= set((ROOT / "profiles").rglob("*.yaml"))
     digest = hashlib.sha256()
-    for folder, pattern in _SOURCES:
-        for path in sorted((ROOT / folder).rglob(pattern)):
-            digest.update(f"{path.relative_to(ROOT)}\0".encode())
-            digest.update(path.read_bytes() + b"\0")
+    for path in sorted(paths):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
