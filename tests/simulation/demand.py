@@ -87,6 +87,7 @@ class Client:
         must_until_us: until when its votes must stay up after the last phase.
         may_until_us: until when they may.
         ended: the phase that ended last; None where that is not certain.
+        met: the profiles that it may have been using since.
         closing, closed: whether closing it was asked for, and has returned.
         power_config_ids: those that were created for it.
         foresight: what is predicted of it.
@@ -108,6 +109,7 @@ class Client:
     must_until_us: int = 0
     may_until_us: int = 0
     ended: Ended | None = None
+    met: set[str] = attrs.field(factory=set)
     closing: bool = False
     closed: bool = False
     power_config_ids: list[int] = attrs.field(factory=list)
@@ -152,8 +154,14 @@ class Client:
             return DOWN
         possible = self.possible(caps)
         unchanged = self.ended.asked == self.asked and [each.profile.name for each in possible] == [self.ended.name]
-        # Another profile that was asked for since may have lowered it, or not.
-        return lowered_to(possible if unchanged else expected().values(), after_deinit=self.ended.deinit)
+        # Another profile that it was to use since may have lowered it, or not.
+        self.meet(caps)
+        met = possible if unchanged else [expected()[name] for name in self.met]
+        return lowered_to(met, after_deinit=self.ended.deinit)
+
+    def meet(self, caps: list[Claim]) -> None:
+        """Take in that it may be using what it may be using now."""
+        self.met.update(each.profile.name for each in self.possible(caps))
 
     def used(self, use: Use, step: int, begun_at: int) -> None:
         """Take in that a change of its own profile has returned: what was settled before it began is gone."""

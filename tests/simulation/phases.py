@@ -150,6 +150,7 @@ class Phases:
         if alone and error is None and len(possible) == 1:
             at_us = asked_us if asked_us == self._scheduler.now_us else None
             client.ended = Ended(op.kind == "deinit", client.asked, possible[0].profile.name, at_us)
+            client.met = {possible[0].profile.name}
             client.costs.learns(possible[0].profile.name, asked)
         if preparing:
             client.costs.gap_open = client.costs.gap_open and not alone

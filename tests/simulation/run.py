@@ -31,12 +31,13 @@ if __name__ == "__main__":
 from simulation import binding
 
 # Before anything imports the controller: it is to import the stand-ins, and its statements are to be points.
-binding.bind(points="--exhaustive" not in sys.argv)
+binding.bind(points=not {"--exhaustive", "--sequences"} & set(sys.argv))
 
 from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.complete import Record  # noqa: E402
 from simulation.exhaustive import cases, explore  # noqa: E402
 from simulation.program import Learning, draw  # noqa: E402
+from simulation.sequences import count_up_to, sequence  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
@@ -44,14 +45,21 @@ from simulation.situation import Promises  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.choices import Choices
+
 Number = TypeVar("Number", int, float)
 MOST_SHOWN = 120
 
 
 def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
-    """Run what a seed says."""
-    program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
-    result = simulate(program, Random(f"choices {seed}"), promises)
+    """Run what a seed says, or the sequence of that number."""
+    choices: Choices = Replayed(())
+    if given.sequences:
+        program = sequence(seed)
+    else:
+        program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
+        choices = Random(f"choices {seed}")
+    result = simulate(program, choices, promises)
     failing = None if result.violation is None else Failing(program, result.made, result.violation.rule)
     return failing, result
 
@@ -188,6 +196,12 @@ def main() -> int:
         "--seconds", type=_above(float), default=None, help="how long; 60 unless told or runs or steps are"
     )
     parser.add_argument("--exhaustive", action="store_true", help="every order of the small cases")
+    parser.add_argument(
+        "--sequences",
+        type=_above(int),
+        default=None,
+        help="every sequence of up to so many things, numbered by --seed",
+    )
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
     parser.add_argument(
@@ -214,6 +228,11 @@ def main() -> int:
     promises = Promises()
     limits = [given.runs, given.steps, given.seconds]
     alone = given.seed is not None and limits == [None] * 3 and not given.exhaustive
+    if given.sequences:
+        binding.remember()
+        given.seed = given.seed or 0
+        limits.append(count_up_to(given.sequences))
+        given.runs = min(given.runs or 1 << 62, count_up_to(given.sequences) - given.seed)
     given.seconds = given.seconds or (60.0 if limits == [None] * 3 else 1e9)
     given.runs = given.runs or 1 << 62
     given.steps = given.steps or 1 << 62

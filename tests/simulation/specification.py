@@ -50,6 +50,7 @@ class Specification:
         situation = self.situation
         for each in situation.clients if client is None else (client,):
             each.asked += 1
+            each.meet(situation.caps)
         operation = Operation(kind, client, self.situation.scheduler.now_us)
         situation.operations[situation.scheduler.current] = operation
         situation.scheduler.note(f"{kind} {'' if client is None else f'session {client.place}'}")
@@ -59,6 +60,8 @@ class Specification:
         """Take in that it has returned, or raised."""
         situation, scheduler = self.situation, self.situation.scheduler
         situation.operations.pop(scheduler.current, None)
+        for client in situation.clients if operation.client is None else (operation.client,):
+            client.meet(situation.caps)
         if error is not None:
             scheduler.note(f"{operation.kind} raised {error!r}")
         if isinstance(error, KeyboardInterrupt):

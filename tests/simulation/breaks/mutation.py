@@ -13,6 +13,7 @@ class Drawn(enum.Enum):
     CALLS_FAIL = ("--learning", "never", "--no-interrupts", "--no-restarts")
     RESTARTS = ("--learning", "never", "--no-interrupts")
     ALL = ("--learning", "never")
+    SEQUENCES = ("--sequences", "4")
     LEARNING = ("--learning", "always", "--no-interrupts", "--no-restarts")
 
 

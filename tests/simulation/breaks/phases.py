@@ -36,6 +36,14 @@ PHASES = (
         "self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)",
     ),
     Mutation(
+        "an old DE-INIT counts as the last phase once the end of a sustain sets its deadline again",
+        "sustain_timer.py",
+        " + after_deinit\n        self._deinit_ns = ended_ns if after_deinit else _NEVER\n",
+        "\n        if after_deinit:\n            self._deinit_ns = ended_ns\n",
+        drawn=Drawn.SEQUENCES,
+        seed=15_400,
+    ),
+    Mutation(
         "a token is made without the lock",
         "gate.py",
         "        with self.lock:\n            return self.tokens.make()",
