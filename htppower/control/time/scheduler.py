@@ -17,6 +17,7 @@ import datetime
 import heapq
 import itertools
 import logging
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from apscheduler.executors.base import BaseExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.schedulers.base import STATE_STOPPED
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
@@ -111,7 +113,27 @@ class _OffThread(BaseExecutor):  # type: ignore[misc]
         self._do_submit_job(job, run_times)
 
     def _do_submit_job(self, job: Job, _run_times: list[datetime.datetime]) -> None:
-        self._hand_on(job.func)
+        try:
+            self._hand_on(job.func)
+        except BaseException:
+            # The scheduler logs it, and drops the job. Where it was handed on, the second finds nothing that is due.
+            self._hand_on(job.func)
+            raise
+
+
+class _Scheduler(BackgroundScheduler):  # type: ignore[misc]
+    """One whose thread is replaced where an exception from outside ends it, as ``PyThreadState_SetAsyncExc`` may."""
+
+    def _main_loop(self) -> None:
+        try:
+            super()._main_loop()
+        finally:
+            if self.state != STATE_STOPPED:
+                # It looks at its jobs at once.
+                self._event.set()
+                thread = threading.Thread(target=self._main_loop, name="APScheduler", daemon=True)
+                thread.start()
+                self._thread = thread
 
 
 class SystemTime(MonotonicClock):
@@ -223,7 +245,7 @@ class SystemTime(MonotonicClock):
         if before is not None and self.now_us < before[0] <= deadline_us:
             return
         if self._scheduler is None:
-            scheduler = BackgroundScheduler(
+            scheduler = _Scheduler(
                 timezone=self._zone,
                 daemon=True,
                 logger=_SCHEDULER_LOGGER,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import queue
 import threading
@@ -144,14 +145,40 @@ class ThreadWorker:
             self._vacancy.pop()
         except IndexError:
             return
-        self._thread = threading.current_thread()
-        while (action := self._actions.get()) is not None:
+        taken: list[Callable[[], object]] = []
+        ended = False
+        try:
+            self._thread = threading.current_thread()
+            ended = self._work_off(taken)
+        finally:
+            if not ended:
+                # An exception from outside has come on this thread: another takes its place.
+                self._replace(taken)
+
+    def _work_off(self, taken: list[Callable[[], object]]) -> bool:
+        """Run actions until told to end, and return True; ``taken`` holds the one that runs."""
+        actions = iter(self._actions.get, None)
+        while True:
+            # In C: nothing can come between the queue and the list.
+            taken.extend(itertools.islice(actions, 1))
+            if not taken:
+                return True
             if self._carry_out is None:
-                _run_whatever(action, self._logger)
+                _run_whatever(taken[0], self._logger)
             else:
-                self._carry_out(action)
+                self._carry_out(taken[0])
             # A frame that waits must keep nothing of what it ran alive.
-            del action
+            taken.clear()
+
+    def _replace(self, taken: list[Callable[[], object]]) -> None:
+        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        if taken:
+            self._actions.put(taken[0])
+        if self._closed:
+            # What tells the thread to end may have been taken.
+            self._actions.put(None)
+        self._vacancy.append(self._name)
+        thread.start()
 
 
 class ThreadPool:
@@ -176,7 +203,7 @@ class ThreadPool:
         self._changed = threading.Condition(self._lock)  # type: ignore[arg-type]  # an RLock
         # A set, and no count: a thread may end that an interrupt has kept from being added.
         self._threads: set[threading.Thread] = set()
-        self._idle = 0
+        self._idle: set[threading.Thread] = set()
         self._closed = False
 
     def post(self, action: Callable[[], object]) -> None:
@@ -190,13 +217,20 @@ class ThreadPool:
         with self._lock:
             if self._closed:
                 raise RuntimeError(f"the threads {self._name} have ended")
-            if self._idle <= len(self._actions) and len(self._threads) < self.MOST_THREADS:
-                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._threads.add(thread)
+            if len(self._idle) <= len(self._actions):
+                thread = self._new_thread()
             self._actions.append(action)
             self._changed.notify()
         if thread is not None:
             self._start(thread, action)
+
+    def _new_thread(self) -> threading.Thread | None:
+        """Return a thread that counts already and is to be started, None where there are enough. The lock is held."""
+        if len(self._threads) >= self.MOST_THREADS:
+            return None
+        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        self._threads.add(thread)
+        return thread
 
     def _start(self, thread: threading.Thread, action: Callable[[], object]) -> None:
         """Start a thread that counts already, for an action.
@@ -223,20 +257,41 @@ class ThreadPool:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        while (action := self._next()) is not None:
-            _run_whatever(action, self._logger)
-            # A frame that waits must keep nothing of what it ran alive.
-            del action
+        taken: list[Callable[[], object]] = []
+        try:
+            while self._next(taken):
+                _run_whatever(taken[0], self._logger)
+                # A frame that waits must keep nothing of what it ran alive.
+                taken.clear()
+        finally:
+            self._leave(taken)
 
-    def _next(self) -> Callable[[], object] | None:
+    def _next(self, taken: list[Callable[[], object]]) -> bool:
+        """Wait for an action and take it; return False where there is none for long, or ever."""
+        thread = threading.current_thread()
         with self._lock:
-            self._idle += 1
+            self._idle.add(thread)
             self._changed.wait_for(lambda: self._actions or self._closed, self.IDLE_S)
-            self._idle -= 1
+            self._idle.discard(thread)
             if self._actions:
-                return self._actions.popleft()
-            self._threads.discard(threading.current_thread())
-            return None
+                # First: what is run twice is better than what is lost.
+                taken.append(self._actions[0])
+                self._actions.popleft()
+                return True
+            # No other thread counts on this one from here on.
+            self._threads.discard(thread)
+            return False
+
+    def _leave(self, taken: list[Callable[[], object]]) -> None:
+        """Take in that this thread ends; where an exception from outside ends it, another runs what it leaves."""
+        thread = threading.current_thread()
+        with self._lock:
+            self._idle.discard(thread)
+            self._threads.discard(thread)
+            self._actions.extendleft(taken)
+            following = self._new_thread() if self._actions else None
+        if following is not None:
+            following.start()
 
 
 def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:

@@ -62,7 +62,7 @@ def test_uses_a_thread_that_is_free_again(pool: ThreadPool, hang: Callable[[], H
         pool.post(action)
         action.let_go.set()
         assert action.ended.wait(WAIT_S)
-        until(lambda: pool._idle == 1)
+        until(lambda: len(pool._idle) == 1)
     assert len(threads()) == 1
 
 
@@ -71,7 +71,7 @@ def test_a_free_thread_is_promised_to_one_action_only(pool: ThreadPool, hang: Ca
     first = hang()
     pool.post(first)
     first.let_go.set()
-    until(lambda: pool._idle == 1)
+    until(lambda: len(pool._idle) == 1)
     both = [hang(), hang()]
     for each in both:
         pool.post(each)
@@ -88,7 +88,7 @@ def test_an_idle_thread_ends(pool: ThreadPool, hang: Callable[[], Hang]) -> None
         pool.post(action)
         assert action.ended.wait(WAIT_S)
         join_all()
-        assert (len(pool._threads), pool._idle) == (0, 0)
+        assert (len(pool._threads), len(pool._idle)) == (0, 0)
 
 
 def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
@@ -103,7 +103,7 @@ def test_every_thread_ends_however_actions_and_threads_met(pool: ThreadPool, han
         pool.post(taken)
         assert taken.ended.wait(WAIT_S)
     join_all()
-    assert (len(pool._threads), pool._idle) == (0, 0)
+    assert (len(pool._threads), len(pool._idle)) == (0, 0)
 
 
 def test_has_a_most_of_threads(pool: ThreadPool, hang: Callable[[], Hang]) -> None:
@@ -130,7 +130,7 @@ def test_lives_on_whatever_an_action_raises(
         raise error
 
     pool.post(fail)
-    until(lambda: pool._idle == 1)
+    until(lambda: len(pool._idle) == 1)
     assert type(error).__name__ in caplog.text
     action = hang()
     pool.post(action)
@@ -149,7 +149,7 @@ def test_keeps_nothing_of_what_it_ran_alive(pool: ThreadPool) -> None:
     gone = weakref.ref(action)
     pool.post(action)
     del action
-    until(lambda: pool._idle == 1)
+    until(lambda: len(pool._idle) == 1)
     assert gone() is None
 
 
@@ -173,7 +173,7 @@ def test_where_no_thread_can_be_started_nothing_runs(pool: ThreadPool, no_thread
     for _ in range(2):
         with pytest.raises(RuntimeError):
             pool.post(lambda: ran.append(1))
-    assert (ran, len(pool._threads), pool._idle) == ([], 0, 0)
+    assert (ran, len(pool._threads), len(pool._idle)) == ([], 0, 0)
 
 
 def test_where_no_more_threads_can_be_started_a_free_one_runs_it(
@@ -187,7 +187,7 @@ def test_where_no_more_threads_can_be_started_a_free_one_runs_it(
     with pytest.raises(RuntimeError):
         pool.post(runs)
     busy.let_go.set()
-    until(lambda: pool._idle == 1)
+    until(lambda: len(pool._idle) == 1)
     pool.post(runs)
     assert runs.begun.wait(WAIT_S)
     assert runs.thread is busy.thread
