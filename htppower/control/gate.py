@@ -106,11 +106,14 @@ class Gate:
     def counts(self) -> tuple[int, int, int | None]:
         """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
         with self.lock:
-            in_flight = self.tokens.in_flight
-            if in_flight:
-                return in_flight, self.begun, None
+            tokens, sustain = self.tokens, self.sustain
+            if len(tokens.idle) != tokens.made:
+                return tokens.in_flight, self.begun, None
+            if sustain.watch is None:
+                # No function of ours is called here either, so this works the deadline out by itself.
+                return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us
             saved = self.saved - self._found_up(busy=False)
-            return 0, saved, None if self.sustain.alarm is None else self.sustain.deadline_us
+            return 0, saved, None if sustain.alarm is None else sustain.deadline_us
 
     @property
     def sustained_until_us(self) -> int | None:

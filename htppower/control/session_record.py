@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Most sessions doubt no id; an empty set for each weighs as much as the rest of the record.
 _NO_CORES: frozenset[int] = frozenset()
 _NO_TICKETS: frozenset[weakref.ref[Any]] = frozenset()
-_NONE_LEFT: Mapping[State, int] = MappingProxyType({})
+_NONE_LEFT: MappingProxyType[State, int] = MappingProxyType({})
 
 
 class LastCall(NamedTuple):
@@ -83,7 +83,7 @@ class History:
 
     since_us: int
     cause: Cause | None = None
-    lasted_us: Mapping[State, int] = _NONE_LEFT
+    lasted_us: dict[State, int] | MappingProxyType[State, int] = _NONE_LEFT
     calls: int = 0
     last_call: LastCall | None = None
     last_error: LastError | None = None
@@ -115,8 +115,10 @@ class History:
 
     def time_in(self, state: State, now_us: int) -> dict[State, int]:
         """Return how long the session has been in each state up to now."""
-        before = self.lasted_us
-        return {**before, state: before.get(state, 0) + now_us - self.since_us}
+        # In two steps: one display would make two dictionaries, for each of thousands of sessions.
+        lasted_us = self.lasted_us.copy()
+        lasted_us[state] = lasted_us.get(state, 0) + now_us - self.since_us
+        return lasted_us
 
 
 class SessionRecord:

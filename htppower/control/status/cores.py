@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
+# Read off the class it takes longer.
+_UNKNOWN = State.UNKNOWN
 CLOCKS = ("core", "bus", "hmx")
 
 
@@ -43,36 +45,50 @@ class CoreStatus:
     __repr__ = field_repr
 
 
+class _Voters:
+    """The sessions that have a power config id on one core.
+
+    Attributes:
+        alike: what is known of their votes, with the numbers of those of which it is: mostly many have the same object,
+            which is found sooner than an equal one. It is kept as long as its id stands for it.
+        unknown: the numbers of those of which nothing is.
+    """
+
+    __slots__ = ("alike", "unknown")
+
+    def __init__(self) -> None:
+        self.alike: dict[int, tuple[InForce, list[int]]] = {}
+        self.unknown: list[int] = []
+
+
 def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[CoreStatus, ...]:
     """Return every core on which a session has a power config id, in order."""
-    voters: dict[tuple[int, int], list[SessionRecord]] = {}
+    cores: dict[tuple[int, int], _Voters] = {}
     for session in sessions:
-        for core_id in session.ledgers:
-            voters.setdefault((session.device_id, core_id), []).append(session)
-    return tuple(_core_status(*core, voters[core], process) for core in sorted(voters))
+        for core_id, ledger in session.ledgers.items():
+            core = session.device_id, core_id
+            voters = cores.get(core)
+            if voters is None:
+                voters = cores[core] = _Voters()
+            if session.state is _UNKNOWN:
+                voters.unknown.append(session.number)
+                continue
+            now = ledger.now
+            alike = voters.alike.get(id(now))
+            if alike is None:
+                alike = voters.alike[id(now)] = (now, [])
+            alike[1].append(session.number)
+    return tuple(_core_status(*core, cores[core], process) for core in sorted(cores))
 
 
-def _core_status(device_id: int, core_id: int, voters: Sequence[SessionRecord], settings: VoteSet) -> CoreStatus:
+def _core_status(device_id: int, core_id: int, voters: _Voters, settings: VoteSet) -> CoreStatus:
     # Sessions whose votes are equal are one client to the DSP's sums: there may be thousands, and few profiles.
     known: dict[VoteSet, list[int]] = {}
-    unknown = []
-    # What is known of them is mostly the same object, too, and that is found sooner than an equal one.
-    alike: dict[int, tuple[InForce, list[int]]] = {}
+    unknown = voters.unknown
     process = ProcessSettings()
     for config in settings.native(0):
         process = process.after(config)
-    for session in voters:
-        ledger = session.ledgers.get(core_id)
-        if ledger is None or session.state is State.UNKNOWN:
-            unknown.append(session.number)
-            continue
-        now = ledger.now
-        found = alike.get(id(now))
-        if found is None:
-            # It is kept as long as its id stands for it.
-            found = alike[id(now)] = (now, [])
-        found[1].append(session.number)
-    for now, numbers in alike.values():
+    for now, numbers in voters.alike.values():
         if now.doubtful:
             unknown += numbers
         else:

@@ -245,8 +245,7 @@ def test_a_beat_is_told_as_a_call_and_as_nothing_else(bench: Bench) -> None:
         assert (call.session, call.function, call.code) == (1, "setPowerConfig", 0)
         after = bench.controller.status().sessions[0]
         assert after.calls_sent == before.calls_sent + 1
-        same = attrs.evolve(
-            after,
+        same = after._replace(
             calls_sent=before.calls_sent,
             last_call=before.last_call,
             time_in_state_us=before.time_in_state_us,

@@ -268,7 +268,7 @@ def test_an_owner_that_is_no_text_does_not_break_a_scrape(bench: Bench) -> None:
     """The label is the text of whatever the owner is, also of one that counts as false."""
     bench.controller.session("burst")
     status = bench.controller.status()
-    status = attrs.evolve(status, sessions=(attrs.evolve(status.sessions[0], owner=0),))  # type: ignore[arg-type]
+    status = attrs.evolve(status, sessions=(status.sessions[0]._replace(owner=0),))  # type: ignore[arg-type]
     assert {labels[:2] for sample in session_samples(status) for labels in sample.values} == {("1", "0")}
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
 
+import htppower
 from htppower import State
 from htppower.backends import SimulatedHtp
 from htppower.events import Cause
 from htppower.votes.corners import VoltageCorner
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from htppower.control.status.controller_status import SessionStatus
 
 
@@ -171,3 +176,29 @@ def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
     session.close()
     status = bench.controller.status()
     assert (status.sessions, status.cores, status.orphans) == ((), (), (1,))
+
+
+def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
+    """A host may have thousands of sessions: each costs a status three calls of our own, also in its window."""
+    package = str(Path(htppower.__file__).parent)
+    calls: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        # A lock is a function in C where no test watches the order of locks.
+        if event == "call" and frame.f_code.co_filename.startswith(package):
+            calls.append(frame.f_code.co_name)
+
+    counted = []
+    for _ in range(2):
+        for _ in range(20):
+            bench.infer(bench.controller.session("burst"))
+        calls.clear()
+        sys.setprofile(note)
+        try:
+            status = bench.controller.status()
+        finally:
+            sys.setprofile(None)
+        counted.append(len(calls))
+    assert len(status.sessions) == 40
+    assert all(session.sustained_until_us is not None for session in status.sessions)
+    assert counted[1] - counted[0] == 3 * 20
