@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import attrs
-from figures import Figure
+from figures import Figure, quantile
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
@@ -21,13 +21,14 @@ SUSTAIN_US = 25_000
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield lateness at the median and at p99, and how many votes were lowered early."""
-    rounds = 10 if smoke else 300
+    rounds = 20 if smoke else 300
     burst = load_profile("burst")
     assert burst.relax is not None
     short = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_inference_us=SUSTAIN_US))
     clock, lowered = MonotonicClock(), threading.Event()
     recorder = RecordingBackend(SimulatedHtp(arch=75))
     late_us: list[int] = []
+    bare_us: list[int] = []
 
     def see(event: Event) -> None:
         if isinstance(event, Transition) and event.dest is State.LOWERED:
@@ -47,7 +48,16 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
             called_us = recorder.calls[-1].time_us
             late_us.append(called_us - after_us - SUSTAIN_US)
             assert called_us >= before_us + SUSTAIN_US, "lowered early"
-    late_us.sort()
-    detail = f"{rounds} lowerings, at the latest {late_us[-1] / 1000:.2f} ms"
-    yield Figure("lowering after the deadline, p99", late_us[int(len(late_us) * 0.99)] / 1000, 2, "ms", detail)
-    yield Figure("lowering after the deadline, median", late_us[len(late_us) // 2] / 1000, None, "ms")
+            bare_us.append(_bare_wait_us(clock))
+    detail = f"{rounds} lowerings, at the latest {max(late_us) / 1000:.2f} ms; a bare wait beside "
+    # Of a few lowerings the p99 is the latest, which a busy machine decides.
+    for share, what, budget in ((0.99, "p99", None if smoke else 2), (0.5, "median", None)):
+        late_ms, bare_ms = quantile(late_us, share) / 1000, quantile(bare_us, share) / 1000
+        yield Figure(f"lowering after the deadline, {what}", late_ms, budget, "ms", f"{detail}{bare_ms:.2f} ms")
+
+
+def _bare_wait_us(clock: MonotonicClock) -> int:
+    """Return how late a thread goes on that waits for nothing but a time: what the machine does by itself."""
+    began_us = clock.now_us
+    threading.Event().wait(SUSTAIN_US / 1e6)
+    return clock.now_us - began_us - SUSTAIN_US

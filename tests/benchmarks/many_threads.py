@@ -22,7 +22,7 @@ THREADS = 8
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the ratio of what an inference costs: wall time by all inferences, since the GIL lets one thread run."""
-    rounds, pairs = (4000, 3) if smoke else (80_000, 15)
+    rounds, pairs = (40_000, 5) if smoke else (80_000, 15)
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller:
         sessions = [controller.session("burst") for _ in range(THREADS)]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield what an inference costs more while it is recorded, and what its writing takes of another thread."""
-    rounds, pairs = (2000, 3) if smoke else (10_000, 25)
+    rounds, pairs = 1000, 40 if smoke else 400
     with (
         tempfile.TemporaryDirectory() as folder,
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as recorded,
@@ -30,15 +30,15 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         recorded.record(Path(folder) / "trace.json", files=1, most_pending=rounds) as recording,
     ):
         sessions = recorded.session("burst"), plain.session("burst")
-        more_s, plain_s, written_s = [], [], []
-        for _ in range(pairs):
-            recorded_s, each_s = (_inferences(session, rounds) for session in sessions)
-            more_s.append(recorded_s - each_s)
-            plain_s.append(each_s)
-            written_s.append(_write(recording) / rounds)
-    more_us, plain_us, written_us = (statistics.median(times) * 1e6 for times in (more_s, plain_s, written_s))
-    detail = f"{plain_us:.2f} us without"
-    yield Figure("an inference that is recorded, beyond one that is not", more_us, 1, "us", detail)
+        times = [
+            (*(_inferences(session, rounds) for session in sessions), _write(recording) / rounds) for _ in range(pairs)
+        ]
+    recorded_s, plain_s, written_s = zip(*times, strict=True)
+    # The least of each: on a machine that others use, too, a processor is slower at times. Of the writing it would be
+    # one where another thread had written most of them.
+    recorded_us, plain_us, written_us = 1e6 * min(recorded_s), 1e6 * min(plain_s), 1e6 * statistics.median(written_s)
+    detail = f"{recorded_us:.2f} us against {plain_us:.2f} us"
+    yield Figure("an inference that is recorded, beyond one that is not", recorded_us - plain_us, 1, "us", detail)
     yield Figure("writing it, in the background", written_us, 2, "us", f"{1e6 / written_us:,.0f} a second")
 
 

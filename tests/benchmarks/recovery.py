@@ -24,7 +24,7 @@ LONG_S = 60
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the time in calls."""
-    sessions, rounds = (8, 1) if smoke else (SESSIONS, 9)
+    sessions, rounds = (8, 5) if smoke else (SESSIONS, 9)
     taken_us = [_recover(sessions) for _ in range(rounds)]
     detail = f"{statistics.median(taken_us) / 1000:.1f} ms, calls of {CALL_US // 1000} ms, median of {rounds}"
     calls = statistics.median(taken_us) / CALL_US

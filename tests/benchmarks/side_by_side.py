@@ -26,7 +26,7 @@ PROFILES = ("balanced", "high_performance")
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the ratios of p50 and p99, without and with settings of the process that change."""
-    rounds, pairs = (5, 1) if smoke else (100, 5)
+    rounds, pairs = (20, 3) if smoke else (100, 5)
     for profile in PROFILES:
         simulated = SimulatedHtp(arch=75)
         with VoteController(simulated, handle_sigterm=False) as controller:
