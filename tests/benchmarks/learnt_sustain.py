@@ -68,7 +68,7 @@ def gap_sets(gaps: int, seed: int = 1) -> dict[str, list[int]]:
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the figures of the learnt sustain time."""
     yield from _against_timers(gap_sets(3000 if smoke else 6000))
-    yield _soon(range(1, 3 if smoke else 12))
+    yield _soon(range(1, 12))
     yield _against_an_adversary(20_000 if smoke else 1_000_000)
     yield _in_a_window(500, 300 if smoke else 1000)
     yield _raised_ahead(300 if smoke else 3000)
