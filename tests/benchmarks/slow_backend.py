@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import statistics
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from figures import Figure
+from figures import Figure, quantile
 from hot_path import time_inferences
 
 from htppower import VoteController
@@ -21,37 +21,38 @@ if TYPE_CHECKING:
     from htppower import Session
 
 CALL_US = 5_000
+# What Linux keeps of the thread that reads it.
+SCHEDULED = Path("/proc/thread-self/schedstat")
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield p99 with the other session against without it, measured in turn, and the longest inferences."""
+    """Yield p99 beside the other session against alone, in turn, the time waited for its calls, and the longest."""
     duration_s, pairs = (0.2, 5) if smoke else (0.4, 11)
     simulated = SimulatedHtp(arch=75)
     with VoteController(simulated, handle_sigterm=False) as controller:
         inferring, voting = controller.session("burst"), controller.session("high_performance")
         time_inferences(inferring, 1)
         simulated.delay_calls(CALL_US, "setPowerConfig")
-        alone: list[list[float]] = []
-        beside: list[list[float]] = []
+        alone: list[_Inferences] = []
+        beside: list[_Inferences] = []
         made = controller.status().sessions[1].calls_sent
         for _ in range(pairs):
-            alone.append(_times_us(inferring, duration_s))
+            alone.append(_infer(inferring, duration_s))
             with _votes_on_and_on(voting):
-                beside.append(_times_us(inferring, duration_s))
+                beside.append(_infer(inferring, duration_s))
         made = controller.status().sessions[1].calls_sent - made
         simulated.delay_calls(0)
-    ratio = statistics.median(_p99(with_it) / _p99(without) for with_it, without in zip(beside, alone, strict=True))
-    p99_us, own_us = (statistics.median(map(_p99, each)) for each in (beside, alone))
+    ratio = statistics.median(one.p99_us / other.p99_us for one, other in zip(beside, alone, strict=True))
+    p99_us, own_us = (statistics.median(run.p99_us for run in each) for each in (beside, alone))
     detail = f"p99 {p99_us:.2f} us against {own_us:.2f} us, {made} calls of {CALL_US // 1000} ms"
     yield Figure("inference in a window beside slow votes / alone, p99", ratio, 1.5, "x", detail)
-    # Whoever waited for the calls would wait once a call; a machine that stands still now and then does so alone, too,
-    # for as long. What is more than that, and than two standard deviations of both counts, is waited for the calls.
-    waits, own = (sum(time_us >= CALL_US for times in each for time_us in times) for each in (beside, alone))
-    more = max(0.0, waits - own - 2 * math.sqrt(waits + own))
-    detail = f"{waits} waits of {CALL_US // 1000} ms and more, alone {own}, calls {made}"
-    yield Figure("waits as long as a call, for each slow call beside", more / made, 0.1, "", detail)
-    largest_ms, own_ms = (max(map(max, each)) / 1000 for each in (beside, alone))
-    detail = f"alone {own_ms:.2f} ms, of {sum(map(len, beside))} inferences"
+    if SCHEDULED.exists():
+        waited_us, own_us = (statistics.median(run.waited_us for run in each) for each in (beside, alone))
+        called_us = made * CALL_US / pairs
+        detail = f"{waited_us / 1000:.2f} ms of {called_us / 1000:.0f} ms, alone {own_us / 1000:.2f} ms, medians"
+        yield Figure("time waited beside slow votes / that of the calls", waited_us / called_us, 0.1, "x", detail)
+    largest_ms, own_ms = (max(run.longest_us for run in each) / 1000 for each in (beside, alone))
+    detail = f"alone {own_ms:.2f} ms, of {sum(run.made for run in beside)} inferences"
     yield Figure("inference in a window beside slow votes, longest", largest_ms, None, "ms", detail)
 
 
@@ -73,18 +74,33 @@ def _votes_on_and_on(session: Session) -> Iterator[None]:
         thread.join()
 
 
-def _times_us(session: Session, duration_s: float) -> list[float]:
-    times: list[float] = []
-    end = time.perf_counter() + duration_s
+class _Inferences(NamedTuple):
+    """What inferences took, and for how long their thread waited: time in which it neither ran nor could have."""
+
+    made: int
+    p99_us: float
+    longest_us: float
+    waited_us: float
+
+
+def _infer(session: Session, duration_s: float) -> _Inferences:
+    times_us: list[float] = []
+    ready_us, start = _ready_us(), time.perf_counter()
+    end = start + duration_s
     began = time.perf_counter()
     while began < end:
         with session.inference():
             pass
         ended = time.perf_counter()
-        times.append((ended - began) * 1e6)
+        times_us.append((ended - began) * 1e6)
         began = time.perf_counter()
-    return times
+    waited_us = (time.perf_counter() - start) * 1e6 - (_ready_us() - ready_us)
+    return _Inferences(len(times_us), quantile(times_us, 0.99), max(times_us), max(0.0, waited_us))
 
 
-def _p99(times_us: list[float]) -> float:
-    return sorted(times_us)[int(len(times_us) * 0.99)]
+def _ready_us() -> float:
+    """Return for how long this thread has run, or was kept from it by others on the machine; 0 where nothing tells."""
+    if not SCHEDULED.exists():
+        return 0.0
+    ran_ns, kept_ns, _ = SCHEDULED.read_text(encoding="ascii").split()
+    return (int(ran_ns) + int(kept_ns)) / 1000
