@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,3 +88,23 @@ def test_a_bus_that_is_not_there_is_logged_once(
     watcher.close()
     assert set(told) == {None}
     assert [record.name for record in caplog.records] == ["htppower.power_profiles"]
+
+
+@pytest.mark.parametrize(("error", "logged"), [(OSError(9, "gone"), False), (LookupError("a defect"), True)])
+def test_a_message_that_was_not_sent_in_time_is_not_logged(
+    error: Exception, logged: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """dbus-fast leaves its failure to nobody, where the bus is closed before; what else nobody awaits is logged."""
+    told: list[object] = []
+
+    def leave(properties: object) -> None:
+        future = asyncio.get_running_loop().create_future()
+        future.set_exception(error)
+        del future
+        told.append(properties)
+
+    watcher = system_bus.PropertyWatcher({}, leave, f"unix:path={tmp_path / 'nowhere'}")
+    watcher.start()
+    wait_until(lambda: bool(told), "it is told that there is no bus")
+    watcher.close()
+    assert ("asyncio" in [record.name for record in caplog.records]) is logged

@@ -95,6 +95,7 @@ class PropertyWatcher:
             if self._closed:
                 return
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        self._loop.set_exception_handler(_log_unless_lost)
         while True:
             try:
                 await self._follow()
@@ -156,6 +157,16 @@ class PropertyWatcher:
                     found[key] = {name: variant.value for name, variant in reply.body[0].items()}
                     break
         return found
+
+
+def _log_unless_lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what nobody has awaited, unless it is a connection that is gone.
+
+    A message that dbus-fast has not sent yet when the bus is closed fails so, in a future that only it knows. Who
+    awaits the bus or an answer is told of a lost connection anyway.
+    """
+    if not isinstance(context.get("exception"), OSError):
+        loop.default_exception_handler(context)
 
 
 async def _match(bus: MessageBus, rule: str) -> None:
