@@ -1,6 +1,6 @@
 """End the controller's own threads: ``python tests/interrupts/ended_threads.py [--rounds N] [--seed N]``.
 
-An exception that ``PyThreadState_SetAsyncExc`` raises on a thread of the controller's ends it, whatever it does then. In
+An exception that ``PyThreadState_SetAsyncExc`` raises on a thread of the controller's ends it, whatever it does. In
 each round two sessions are used in real time, and every thread that is not of this program is ended at a random moment.
 Then votes must come down all the same. The exit code is 1 where a round leaves a session up.
 """
