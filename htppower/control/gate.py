@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from htppower.control.locks import Rank, make_lock
-from htppower.control.plans import FOLLOWED_IN_PART
 from htppower.control.sustain_timer import SustainTimer
 from htppower.control.tokens import NOT_TIMED, Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
@@ -48,6 +45,7 @@ class Gate:
         tokens: those of the phases.
         saved: how many inferences have ended that had not waited for a call when they began.
         plan: what the session casts.
+        following: whether it changes to another plan, or was interrupted as it did, so that it is to do that again.
         sustain: when that comes down, with its alarm, and what is learnt of that.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
@@ -57,6 +55,7 @@ class Gate:
         "_ring",
         "_session",
         "closing",
+        "following",
         "inits",
         "lock",
         "open",
@@ -84,7 +83,7 @@ class Gate:
         self.plan = plan
         self.sustain = SustainTimer(session, time, plan, recall)
         self.open = False
-        self.closing = False
+        self.closing = self.following = False
         self.inits = 0
 
     @property
@@ -133,9 +132,10 @@ class Gate:
         """Go by another plan from now on, and shut; the deadline stays."""
         with self.lock:
             self.open = False
-            self.plan = attrs.evolve(self.plan, missing=FOLLOWED_IN_PART)
+            self.following = True
             self.sustain.follow(plan)
             self.plan = plan
+            self.following = False
 
     def record(self, record: Record | None) -> None:
         """Have the inferences recorded that begin from now on; with None no longer."""

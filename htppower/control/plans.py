@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
 
-# In the place of how many options are missing: a change from this plan to another was interrupted, and is to be made.
-FOLLOWED_IN_PART = -1
 _DEGRADING = rules.ids(lambda rule: rule.degrades)
 
 

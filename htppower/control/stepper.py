@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.plans import FOLLOWED_IN_PART
 from htppower.control.precedence import in_use
 from htppower.control.state_machine import Step, desired, next_step
 from htppower.events import Cause, ProfileChanged, State, Trigger
@@ -223,7 +222,7 @@ class Stepper:
         with self._registry.lock:
             chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
             plan = self._planner.plan(chosen)
-        if (plan is before or plan == before) and before.missing != FOLLOWED_IN_PART:
+        if (plan is before or plan == before) and not session.gate.following:
             return False
         if plan.profile == before.profile:
             was_open = session.gate.open
@@ -241,9 +240,9 @@ class Stepper:
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
         """Return whether a session's plan is that of its own profile, of which nothing takes the place."""
-        plan = session.gate.plan
-        replaced = session.holds or self._registry.caps or session.decided_by
-        return plan.profile is session.own and plan.missing == len(self._planner.missing) and not replaced
+        gate, plan = session.gate, session.gate.plan
+        is_own = plan.profile is session.own and plan.missing == len(self._planner.missing) and not gate.following
+        return is_own and not (session.holds or self._registry.caps or session.decided_by)
 
     def _take_in_inits(self, session: SessionRecord) -> None:
         """Know no longer what is in force once an INIT has ended, so that the next raise sends everything.

@@ -55,19 +55,22 @@ def test_ctrl_c_in_a_lowering_is_passed_on_and_tried_again(after: bool) -> None:
     rig.controller.close()
 
 
-def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", [SustainTimer, Gate])
+def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(
+    monkeypatch: pytest.MonkeyPatch, part: type[SustainTimer | Gate]
+) -> None:
     """However far the change to the hold's profile had come: the sustain of the next inference is that of the own."""
     rig = Rig()
     session = rig.controller.session("burst")
-    follow = Gate.follow
+    follow: Callable[..., None] = part.follow
 
-    def interrupted(gate: Gate, *plan: Any, **parts: Any) -> None:
+    def interrupted(*changing: Any) -> None:
         patched.undo()
-        follow(gate, *plan, **parts)
+        follow(*changing)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Gate, "follow", interrupted)
+        patched.setattr(part, "follow", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.hold("high_performance", reason="a test")
     with session.inference():
