@@ -21,7 +21,7 @@ from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEn
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from htppower.control.event_bus import EventBus
     from htppower.control.plans import Plan, Planner
@@ -147,15 +147,10 @@ class Claims:
         action = functools.partial(self._end_hold, session, claim, end)
         # Both: what asked for the end may ask no more, and where it has ended the session has yet to follow.
         watched = functools.partial(self._reconciler.watched, action, session)
-        error: VoteRejected | None = run_watched(watched, self.end_soon(session, claim, end))
+        end_soon = self._reconciler.soon(functools.partial(self.end_hold, session, claim, end, quiet=True))
+        error: VoteRejected | None = run_watched(watched, end_soon)
         if not quiet:
             self._reconciler.raise_failure(session, error)
-
-    def end_soon(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> Callable[[], object]:
-        """Return what ends a hold on another thread: it takes no lock, and is one call of a function in C."""
-        return functools.partial(
-            self._time.call_soon, functools.partial(self.end_hold, session, claim, end, quiet=True)
-        )
 
     def _end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> VoteRejected | None:
         with self._registry.lock:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self
@@ -32,14 +31,15 @@ class ContextManager(abc.ABC):
 
     __slots__ = ()
 
-    @abc.abstractmethod
-    def _leave(self) -> None:
-        """Give up."""
+    # What has other threads. Each object has it as an attribute, which no exception from outside comes within.
+    _time: Time
 
-    @property
     @abc.abstractmethod
-    def _leave_soon(self) -> Callable[[], object]:
-        """What gives up on another thread: it takes no lock, and is one call of a function in C."""
+    def _leave(self, *, quiet: bool) -> None:
+        """Give up, if that was not done before; ``quiet``: the failure of a call need not be raised."""
+
+    def _leave_quietly(self) -> None:
+        self._leave(quiet=True)
 
     if TYPE_CHECKING:
 
@@ -54,18 +54,16 @@ class ContextManager(abc.ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if kind is GeneratorExit:
-            self._leave_soon()
+            self._time.call_soon(self._leave_quietly)
             return
         # As ``run_watched``, which would be one more function to be interrupted in its begin; the block is over, and
         # nobody would give it up later.
-        leave_soon: Callable[[], object] | None = None
         try:
-            leave_soon = self._leave_soon
-            self._leave()
+            self._leave(quiet=error is not None)
         except HtpPowerError:
             raise
         except BaseException:
-            (leave_soon or self._leave_soon)()
+            self._time.call_soon(self._leave_quietly)
             raise
 
 
@@ -74,16 +72,9 @@ class Closing(ContextManager):
 
     __slots__ = ()
 
-    # What has other threads.
-    _time: Time
-
     @abc.abstractmethod
     def close(self) -> None:
         """Close it. Closing twice is fine."""
 
-    def _leave(self) -> None:
+    def _leave(self, *, quiet: bool) -> None:  # noqa: ARG002 - what closing fails with is raised in any case
         self.close()
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, self.close)

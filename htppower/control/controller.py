@@ -195,13 +195,12 @@ class VoteController(Closing):
             raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
         claim = self._claims.make_cap(profile, reason)
         cap = Cap(self._registry, self._claims, claim, self._time)
-        lift_soon = cap._leave_soon  # noqa: SLF001 - a handle of the controller's own
         try:
             self._claims.set_cap(claim)
             return cap  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
         except BaseException:
             # Nobody gets the handle, so nobody would lift it.
-            lift_soon()
+            self._time.call_soon(cap.lift)
             cap.lift()
             raise
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import abc
-import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager, in_closed_generator
-from htppower.errors import HtpPowerError
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
     from htppower.control.claims import Claims
     from htppower.control.precedence import Claim
     from htppower.control.registry import Registry
@@ -46,12 +41,15 @@ class _Handle(ContextManager):
     def _end(self, *, quiet: bool) -> None:
         """End the claim, if it has not ended before; where it is ``quiet``, raise no failure of a call."""
 
-    def _leave(self) -> None:
-        self._end(quiet=False)
+    def _leave(self, *, quiet: bool) -> None:
+        # The collector may close a generator anywhere, as on leaving a block.
+        if in_closed_generator():
+            self._time.call_soon(self._leave_quietly)
+        else:
+            self._end(quiet=quiet)
 
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(self._time.call_soon, functools.partial(self._end, quiet=True))
+    def _leave_quietly(self) -> None:
+        self._end(quiet=True)
 
 
 class Hold(_Handle):
@@ -66,7 +64,6 @@ class Hold(_Handle):
     def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, time: Time, owner: object | None) -> None:
         super().__init__(claims, claim, time)
         self._session = session
-        end_soon = claims.end_soon(session, claim, HoldEnd.RELEASED)
         try:
             claims.begin_hold(session, claim)
             if owner is not None:
@@ -75,7 +72,7 @@ class Hold(_Handle):
                 claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
         except BaseException:
             # Nobody gets the handle, so nobody would end it.
-            end_soon()
+            time.call_soon(self._leave_quietly)
             self._end(quiet=True)
             raise
 
@@ -93,36 +90,8 @@ class Hold(_Handle):
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
                 hold has ended nevertheless.
         """
-        # One with a timeout or an owner would not end with its handle.
-        leave_soon: Callable[[], object] | None = None
-        try:
-            leave_soon = self._leave_soon
-            if in_closed_generator():
-                leave_soon()
-            else:
-                self._leave()
-        except HtpPowerError:
-            raise
-        except BaseException:
-            (leave_soon or self._leave_soon)()
-            raise
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if error is None or kind is GeneratorExit:
-            super().__exit__(kind, error, traceback)
-        else:
-            # The error of the block is passed on, and no failure of a call takes its place.
-            leave_soon: Callable[[], object] | None = None
-            try:
-                leave_soon = self._leave_soon
-                self._end(quiet=True)
-            except HtpPowerError:
-                raise
-            except BaseException:
-                (leave_soon or self._leave_soon)()
-                raise
+        # As on leaving a block: what was asked for is done, also where an exception such as Ctrl-C comes.
+        self.__exit__(None, None, None)
 
     def __repr__(self) -> str:
         """Return profile and reason."""
@@ -151,19 +120,8 @@ class Cap(_Handle):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        # What was asked for is done, also where the handle is dropped now.
-        leave_soon: Callable[[], object] | None = None
-        try:
-            leave_soon = self._leave_soon
-            if in_closed_generator():
-                leave_soon()
-            else:
-                self._leave()
-        except HtpPowerError:
-            raise
-        except BaseException:
-            (leave_soon or self._leave_soon)()
-            raise
+        # As for a hold.
+        self.__exit__(None, None, None)
 
     def __repr__(self) -> str:
         """Return profile and reason."""

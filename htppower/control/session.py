@@ -17,7 +17,7 @@ from htppower.events import Phase
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
     from htppower.control.claims import Claims
     from htppower.control.lifetime import Closer
@@ -304,8 +304,3 @@ class Session(Closing):
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""
         return repr(self._record)
-
-
-def run_soon(session: Session, action: Callable[[], object]) -> None:
-    """Run an action on another thread; take no lock, so that it may be called in a garbage collection."""
-    session._time.call_soon(action)  # noqa: SLF001 - a part of the session for hosts

@@ -10,12 +10,10 @@ switch it on are refused. For a host that leaves the votes to the provider there
 from __future__ import annotations
 
 import contextlib
-import functools
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import Closing
-from htppower.control.session import run_soon
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.qnn_errors import LinkWatch
@@ -99,6 +97,7 @@ class VotingSession(Closing):
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
         self._session: InferenceSession | None = session
         self._votes = votes
+        self._time = votes._time  # noqa: SLF001 - closing is left to a thread of theirs
         self._watch = LinkWatch(votes)
         self._async_runs = AsyncRuns(votes, self._watch)
         # A look costs ONNX Runtime three exceptions, some 100 us.
@@ -237,10 +236,6 @@ class VotingSession(Closing):
             session = self._open()
             with self._votes.inference(), self._watch:
                 return session.run(output_names, input_feed, run_options)
-
-    @property
-    def _leave_soon(self) -> Callable[[], object]:
-        return functools.partial(run_soon, self._votes, self.close)
 
     def __repr__(self) -> str:
         """Return the votes' session."""

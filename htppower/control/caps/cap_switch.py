@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
@@ -35,7 +34,6 @@ class CapSwitch:
         time: the controller's.
         profile: as it was loaded.
         closed: whether it was closed.
-        close_soon: closes it on another thread: it takes no lock, and is one call of a function in C.
 
     Raises:
         ProfileError: the profile can't be found, is invalid, or is refused on this platform.
@@ -52,8 +50,6 @@ class CapSwitch:
         self.profile = controller._claims.check(profile)
         self.time = controller._time
         self.lock = whole_lock()
-        # Made here: where an exception such as Ctrl-C comes, a second one must not come before it could be called.
-        self.close_soon: Callable[[], object] = functools.partial(self.time.call_soon, self._close)
         self.closed = False
         self.cap: Cap | None = None
         self._controller = controller
@@ -93,7 +89,7 @@ class CapSwitch:
         try:
             self._close()
         except BaseException:
-            self.close_soon()
+            self.time.call_soon(self._close)
             raise
 
     def _close(self) -> None:

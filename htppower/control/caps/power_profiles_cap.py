@@ -8,7 +8,6 @@ whether the device runs on its battery.
 from __future__ import annotations
 
 import logging
-import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -101,6 +100,7 @@ class PowerProfilesCap(Closing):
         self._told_unseen: frozenset[str] = frozenset()
         self._watcher: PropertyWatcher | None = None
         self._switch = CapSwitch(controller, profile, "htppower-power-profiles", self._end)
+        self._time = self._switch.time
         try:
             # Started once it is known: closing ends it whatever came between.
             self._watcher = watcher(services, self._hear_soon, bus)
@@ -109,8 +109,8 @@ class PowerProfilesCap(Closing):
             self._watcher.start()
         except BaseException:
             # No thread could be started, or it was interrupted: nobody gets it, so nobody would close it.
-            self._switch.close_soon()
-            self._switch.close()
+            self._time.call_soon(self.close)
+            self.close()
             raise
 
     @property
@@ -126,9 +126,6 @@ class PowerProfilesCap(Closing):
     def close(self) -> None:
         """Lift the cap, and listen no more. Closing twice is fine."""
         self._switch.close()
-
-    # A getter in C: an exception such as Ctrl-C comes before it or after it.
-    _leave_soon: property = property(operator.attrgetter("_switch.close_soon"))
 
     def _end(self) -> None:
         if self._watcher is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import logging
 import math
-import operator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,12 +134,13 @@ class ThermalCap(Closing):
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()
         self._switch = CapSwitch(controller, profile, "htppower-thermal", self._disarm)
+        self._time = self._switch.time
         try:
             self._switch.post(self._look)
         except BaseException:
             # It was interrupted: nobody gets it, so nobody would close it.
-            self._switch.close_soon()
-            self._switch.close()
+            self._time.call_soon(self.close)
+            self.close()
             raise
 
     @property
@@ -160,9 +160,6 @@ class ThermalCap(Closing):
     def close(self) -> None:
         """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
         self._switch.close()
-
-    # A getter in C: an exception such as Ctrl-C comes before it or after it.
-    _leave_soon: property = property(operator.attrgetter("_switch.close_soon"))
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,13 +35,12 @@ class Recorder:
 
         self._require_none()
         made = BackgroundWriter(path, self._time, self._end, **options)
-        close_soon = functools.partial(self._time.call_soon, made.close)
         try:
             self._put_on(made)
             return Recording(made, self._time)
         except BaseException:
             # Nobody gets it, so nobody would close it.
-            close_soon()
+            self._time.call_soon(made.close)
             made.close()
             raise
 
