@@ -11,12 +11,11 @@ So whoever raises has nothing to do with it, unless it has ended: then it is ask
 from __future__ import annotations
 
 import functools
-import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.interrupts import is_from_outside
+from htppower.control.single_alarm import SingleAlarm
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
     from htppower.control.state_machine import SessionTransitions
     from htppower.control.time.base import Time
-
-_LOGGER = logging.getLogger("htppower")
 
 DEFAULT_HEARTBEAT_US = 10_000_000
 
@@ -82,12 +79,11 @@ class Heartbeat:
     _time: Time
     _if_free: Callable[[SessionRecord, Callable[[], object]], None]
     _heartbeat_us: int
-    _alarm: Any = attrs.field(init=False, default=None)
-    # Tells the alarm that was armed last from one before, which was cancelled when it had already begun to ring.
-    _number: int = attrs.field(init=False, default=0)
+    _alarm: SingleAlarm = attrs.field(init=False)
     asleep: bool = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self._alarm = SingleAlarm(self._time, "the heartbeat")
         self.asleep = self._heartbeat_us > 0
 
     def wake(self) -> None:
@@ -101,34 +97,20 @@ class Heartbeat:
         if not self._registry.sessions:
             with self._registry.lock:
                 self.asleep = self._heartbeat_us > 0
-                # As in the back-off.
-                alarm, self._alarm = self._alarm, None
-                if alarm is not None:
-                    self._time.cancel(alarm)
+                self._alarm.disarm()
 
     def _arm(self, at_us: int) -> None:
         """See to it that an alarm is armed; one that is armed already rings no later, but for moments."""
         with self._registry.lock:
-            if self._alarm is None:
-                self._number += 1
-                number = self._number
-                try:
-                    self._alarm = self._time.call_at(at_us, lambda: self._rang(number))
-                except Exception as error:
-                    if is_from_outside(error):
-                        raise
-                    # No thread can be started, as at the very end of a process; whoever raises next tries again.
-                    _LOGGER.exception("no timer for the heartbeat")
-                    return
-            self.asleep = False
+            self._alarm.arm(at_us, self._rang)
+            if self._alarm.armed:
+                self.asleep = False
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            # Where none is armed, an exception from outside has come before: this is run again.
-            if number != self._number and self._alarm is not None:
-                return
-            self._alarm = None
-        self._look()
+            rang = self._alarm.rang(number)
+        if rang:
+            self._look()
 
     def _look(self) -> None:
         """Cast the votes again that are due, and see to it that somebody looks when the next are."""

@@ -6,10 +6,9 @@ to it that the back-off tries again what is left: one alarm for all, after 1, 2,
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from htppower.control.interrupts import is_from_outside
+from htppower.control.single_alarm import SingleAlarm
 from htppower.errors import kept
 from htppower.events import Cause, State
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
-
-_LOGGER = logging.getLogger("htppower")
 
 # A dead DSP may cost an inference no more than one failed call per second.
 FIRST_RETRY_US = 1_000_000
@@ -68,9 +65,7 @@ class Recovery:
         self._put_off = 0
         self._delay_us = FIRST_RETRY_US
         self._dead_until_us = 0
-        self._alarm: Any = None
-        # Tells the alarm that is armed from one that was cancelled when it had already begun to ring.
-        self._number = 0
+        self._alarm = SingleAlarm(time, "a retry")
         self._stopped = False
 
     @property
@@ -121,7 +116,7 @@ class Recovery:
     def _follow_loss(self, error: VoteRejected, now_us: int, *, earlier: bool, by_host: bool) -> None:
         if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
             if not self.waiting:
-                self._disarm()
+                self._alarm.disarm()
                 self._dead_until_us = self._time.now_us + self._delay_us
             self.failed(None, error)
             return
@@ -175,13 +170,11 @@ class Recovery:
         with self._registry.lock:
             self._lacking.pop(session, None)
             # A dead DSP is left alone until the retry, although nobody asks for anything.
-            if self._alarm is not None and not self.waiting and not self._is_left():
+            if self._alarm.armed and not self.waiting and not self._is_left():
                 self._recovered()
             if self._restarts and not self._lost():
                 self._restarts = 0
-            self.calm = not (
-                self._lacking or self._queue or self._restarts or self._alarm is not None or self._dead_until_us
-            )
+            self.calm = not (self._lacking or self._queue or self._restarts or self._alarm.armed or self._dead_until_us)
 
     def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
@@ -213,21 +206,20 @@ class Recovery:
         """Retry nothing from now on."""
         with self._registry.lock:
             self._stopped = True
-            self._disarm()
+            self._alarm.disarm()
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
-        self._stopped, self._alarm = True, None
+        self._stopped = True
+        self._alarm.disown()
         self._queue = {}
         self._lacking = {}
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            # Where none is armed, an exception from outside has come before: this is run again.
-            if self._stopped or (number != self._number and self._alarm is not None):
+            if self._stopped or not self._alarm.rang(number):
                 return
             self.calm = False
-            self._alarm = None
             self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
             for session in self._by_urgency(self._lacking):
                 self._queue.setdefault(session, Cause.RETRIED)
@@ -237,30 +229,16 @@ class Recovery:
 
     def _go_on(self) -> None:
         """See to it that a retry is coming."""
-        if self._alarm is None and not self._stopped:
+        if not self._stopped and not self._alarm.armed:
             self.calm = False
-            self._number += 1
-            number = self._number
-            try:
-                self._alarm = self._time.call_at(self._time.now_us + self._delay_us, lambda: self._rang(number))
-            except Exception as error:
-                if is_from_outside(error):
-                    raise
-                # No thread can be started, as at the very end of a process; the next failure tries again.
-                _LOGGER.exception("no timer for a retry")
+            self._alarm.arm(self._time.now_us + self._delay_us, self._rang)
 
     def _recovered(self) -> None:
         """Note that nothing is left to retry."""
         self._delay_us = FIRST_RETRY_US
         self._dead_until_us = 0
         self.error = None
-        self._disarm()
-
-    def _disarm(self) -> None:
-        # One that is taken back must not count as armed where an exception comes meanwhile.
-        alarm, self._alarm = self._alarm, None
-        if alarm is not None:
-            self._time.cancel(alarm)
+        self._alarm.disarm()
 
     def _lose_all(self, cause: Cause) -> None:
         """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""

@@ -65,14 +65,14 @@ RECOVERING = (
     Mutation(
         "nothing that failed is tried again",
         "recovery.py",
-        "if self._alarm is None and not self._stopped:",
+        "if not self._stopped and not self._alarm.armed:",
         "if False:",
     ),
     Mutation(
         "a back-off that has rung counts as armed",
-        "recovery.py",
-        "            self._alarm = None\n            self._delay_us = min(",
-        "            self._delay_us = min(",
+        "single_alarm.py",
+        "        self._alarm = None\n        return True",
+        "        return True",
     ),
     Mutation(
         "the back-off grows without end",

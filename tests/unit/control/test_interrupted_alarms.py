@@ -9,6 +9,7 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
 from rig import Rig
 
 from htppower import State
+from htppower.control.reconciler import Reconciler
 from htppower.testing import VirtualTime
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import TRANSPORT
@@ -67,6 +68,31 @@ def test_a_failure_is_tried_again_where_the_back_off_was_taken_back(monkeypatch:
         assert rig.core_target != NOM_PLUS
         rig.time.advance_us(2 * SECOND_US)
         assert rig.core_target == NOM_PLUS
+    rig.controller.close()
+
+
+def test_a_back_off_that_was_taken_back_too_late_makes_no_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has begun to ring when its session recovers; the next failure has one of its own, after 1 s again."""
+    rig = Rig()
+    session = rig.controller.session("high_performance")
+    rig.simulated.fail_next(TRANSPORT)
+    retry, retried_us = Reconciler.retry, list[int]()
+
+    def retried(reconciler: Reconciler) -> None:
+        retried_us.append(rig.time.now_us)
+        retry(reconciler)
+
+    monkeypatch.setattr(Reconciler, "retry", retried)
+    with monkeypatch.context() as patched, session.inference():
+        patched.setattr(VirtualTime, "cancel", lambda _time, _alarm: None)
+        with session.inference():
+            assert session.state is State.RAISED
+    rig.time.advance_us(SECOND_US)
+    assert retried_us == []
+    rig.simulated.fail_next(TRANSPORT)
+    with session.inference():
+        rig.time.advance_us(SECOND_US)
+        assert retried_us == [2 * SECOND_US]
     rig.controller.close()
 
 
