@@ -212,6 +212,7 @@ class Gate:
 
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
+        # Read without the lock: the session's turn is held, and only in that another plan is followed.
         further = self.sustain.further
         if further is None:
             return

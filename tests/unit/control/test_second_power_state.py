@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -13,12 +13,16 @@ from learning import relaxing
 from htppower import Profile, load_profile
 from htppower.control.gate import Gate
 from htppower.control.learning.raise_ahead import RaiseAhead
+from htppower.control.locks import is_held
+from htppower.control.session_record import SessionRecord
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive, Sustain
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.control.tokens import Token
 
 SUSTAIN_US = 100_000
@@ -268,3 +272,33 @@ def test_closing_ends_both() -> None:
     assert bench.time.alarms == 0
     bench.time.advance_us(10 * AFTER_US)
     assert triggers(bench)[-1] is Trigger.DESTROY
+
+
+def test_plans_and_transitions_are_taken_in_within_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So whether there is a second power state can be asked without the lock: no other thread changes that."""
+    held: dict[str, set[bool]] = {"follow": set(), "moved": set()}
+
+    def noted(name: str) -> Callable[..., None]:
+        wrapped: Callable[..., None] = getattr(Gate, name)
+
+        def note(gate: Gate, change: Any) -> None:
+            session = gate._session
+            assert isinstance(session, SessionRecord)
+            held[name].add(is_held(session.turn))
+            wrapped(gate, change)
+
+        return note
+
+    for name in held:
+        monkeypatch.setattr(Gate, name, noted(name))
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use(in_two_steps())
+        bench.controller.cap("balanced", reason="a test").lift()
+        session.hold("balanced", reason="a test", timeout_us=SUSTAIN_US)
+        bench.simulated.restart_subsystem()
+        bench.controller.link_lost(1007)
+    bench.time.advance_us(10 * AFTER_US)
+    session.close()
+    assert held == {"follow": {True}, "moved": {True}}
