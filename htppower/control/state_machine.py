@@ -7,7 +7,7 @@ lock, clock or call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import transitions
@@ -220,7 +220,7 @@ class SessionTransitions:
             session.error = None
             session.casting = False
             session.gate.moved(trigger)
-            self._moved(session, trigger, source, cause, phase, late_us=late_us)
+            self._moved(session, source, cause, trigger=trigger, phase=phase, late_us=late_us)
         return outcome
 
     def lose(
@@ -239,7 +239,7 @@ class SessionTransitions:
         session.forget()
         session.state = self._table.dest(Trigger.LOSE, source)
         session.casting = False
-        self._moved(session, Trigger.LOSE, source, cause, phase, error=failed, attempted=attempted)
+        self._moved(session, source, cause, trigger=Trigger.LOSE, phase=phase, error=failed, attempted=attempted)
 
     def tell_saves(self, session: SessionRecord) -> None:
         """Tell how many inferences have made no call since that was last told."""
@@ -280,34 +280,12 @@ class SessionTransitions:
             if degradation not in before:
                 self._events.tell(Degraded, session, degradation=degradation)
 
-    def _moved(
-        self,
-        session: SessionRecord,
-        trigger: Trigger,
-        source: State,
-        cause: Cause,
-        phase: Phase | None,
-        *,
-        error: VoteRejected | None = None,
-        attempted: Trigger | None = None,
-        late_us: int | None = None,
-    ) -> None:
-        """Note and tell that a session has changed its state."""
+    def _moved(self, session: SessionRecord, source: State, cause: Cause, **told: Any) -> None:
+        """Note and tell that a session has changed its state; ``told`` is what else the event says."""
         if session.state is not State.RAISED:
             self.tell_saves(session)
         lasted_us = session.history.moved(source, session.state, self._time.now_us, cause)
-        self._events.tell(
-            Transition,
-            session,
-            trigger=trigger,
-            source=source,
-            dest=session.state,
-            cause=cause,
-            phase=phase,
-            error=error,
-            attempted=attempted,
-            lasted_us=lasted_us,
-            late_us=late_us,
-        )
+        told |= {"source": source, "dest": session.state, "cause": cause, "lasted_us": lasted_us}
+        self._events.tell(Transition, session, **told)
         if source is State.UNKNOWN and session.state in (State.RAISED, State.LOWERED):
             self._events.tell(Recovered, session, state=session.state, unknown_us=lasted_us, cause=cause)
