@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -45,6 +46,39 @@ def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout
     if number < 1:
         raise ValueError(f"{name} is {number}: 1 or more, or None for {none_means}")
     return number
+
+
+def checked_heartbeat_us(heartbeat_us: Any) -> int:
+    """Return the interval of a heartbeat.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is negative.
+    """
+    number = _whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
+    if number < 0:
+        raise ValueError(f"heartbeat_us is {number}: 0 for no heartbeat, or more")
+    return number
+
+
+def check_close_timeout(timeout_s: float | None) -> None:
+    """Refuse how long a close is to wait for native calls.
+
+    Raises:
+        ValueError: it is negative, or longer than a thread can wait.
+    """
+    if timeout_s is not None and not 0 <= timeout_s <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout_s is {timeout_s}: seconds from 0, or None to wait for every call")
+
+
+def check_reason(reason: Any, whose: str) -> None:
+    """Refuse a hold or a cap that does not say what it is for.
+
+    Raises:
+        ValueError: the reason is empty, or no text.
+    """
+    if not isinstance(reason, str) or not reason.strip():
+        raise ValueError(f"reason is empty: say what the {whose} is for, as status and events are to show it")
 
 
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.arguments import checked_cores, checked_kinds, checked_part
+from htppower.control.arguments import check_reason, checked_cores, checked_heartbeat_us, checked_kinds, checked_part
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.event_bus import LONGEST_FLUSH_S
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, checked_heartbeat_us
+from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US
 from htppower.control.holds import Cap
 from htppower.control.locks import comes_free
 from htppower.control.parts import Parts
@@ -191,8 +191,7 @@ class VoteController(Closing):
             SessionClosed: the controller is closed.
             ValueError: no reason.
         """
-        if not isinstance(reason, str) or not reason.strip():
-            raise ValueError("reason is empty: say what the cap is for, as status and events are to show it")
+        check_reason(reason, "cap")
         claim = self._claims.make_cap(profile, reason)
         cap = Cap(self._registry, self._claims, claim, self._time)
         try:

@@ -32,20 +32,6 @@ if TYPE_CHECKING:
 DEFAULT_HEARTBEAT_US = 10_000_000
 
 
-def checked_heartbeat_us(heartbeat_us: int) -> int:
-    """Return the interval of a heartbeat.
-
-    Raises:
-        TypeError: it is no whole number.
-        ValueError: it is negative.
-    """
-    if not isinstance(heartbeat_us, int) or isinstance(heartbeat_us, bool):
-        raise TypeError(f"heartbeat_us is {heartbeat_us!r}: a whole number of microseconds, 0 for no heartbeat")
-    if heartbeat_us < 0:
-        raise ValueError(f"heartbeat_us is {heartbeat_us}: 0 for no heartbeat, or more")
-    return heartbeat_us
-
-
 def due_us(state: State, called_us: int, heartbeat_us: int, *, unsettled: bool) -> int | None:
     """Return when the votes of a session are to be cast again; None where none are raised, or soon changed.
 

@@ -7,12 +7,12 @@ and native calls that hang are given up on.
 from __future__ import annotations
 
 import functools
-import threading
 import time as clock
 from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.control.arguments import check_close_timeout
 from htppower.control.recovery import MOST_RESTARTS
 from htppower.control.side_by_side import run_side_by_side
 from htppower.errors import CloseTimedOut, VoteRejected, without_frames
@@ -153,7 +153,7 @@ class Closer:
         Raises:
             CloseTimedOut, VoteRejected, ValueError: as ``Session.close`` says.
         """
-        _check(timeout_s)
+        check_close_timeout(timeout_s)
         self._reconciler.raise_first(self._close([session], timeout_s))
 
     def close_all(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> tuple[bool, list[VoteRejected]]:
@@ -164,7 +164,7 @@ class Closer:
         Raises:
             CloseTimedOut, ValueError: as ``VoteController.close`` says.
         """
-        _check(timeout_s)
+        check_close_timeout(timeout_s)
         end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         failures = self._close(sessions, timeout_s)
         ended: list[bool] = []
@@ -193,8 +193,3 @@ class Closer:
             own = [call for call in calls if call.session in left]
             raise CloseTimedOut(timeout_s, left, own or calls) from next(iter(failures), None)
         return failures
-
-
-def _check(timeout_s: float | None) -> None:
-    if timeout_s is not None and not 0 <= timeout_s <= threading.TIMEOUT_MAX:
-        raise ValueError(f"timeout_s is {timeout_s}: seconds from 0, or None to wait for every call")

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
-from htppower.control.arguments import checked_timeout_us
+from htppower.control.arguments import check_reason, checked_timeout_us
 from htppower.control.async_phases import AsyncInference
 from htppower.control.context_manager import Closing
 from htppower.control.holds import Hold
@@ -269,8 +269,7 @@ class Session(Closing):
             ValueError: no reason, or a timeout below 1 us.
             TypeError: the owner can't be referred to weakly, or the timeout is no whole number.
         """
-        if not isinstance(reason, str) or not reason.strip():
-            raise ValueError("reason is empty: say what the hold is for, as status and events are to show it")
+        check_reason(reason, "hold")
         timeout_us = checked_timeout_us("timeout_us", timeout_us)
         if owner is not None:
             weakref.ref(owner)
