@@ -1,4 +1,4 @@
-"""Actions that hang, and no threads."""
+"""Actions that hang, no threads, and another controller on a backend."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hanging import Hang, start_no_thread
+from second_controller import second_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from bench import Bench
+
+    from htppower import VoteController
 
 
 @pytest.fixture
@@ -30,3 +35,11 @@ def hang() -> Iterator[Callable[[], Hang]]:
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no thread be started."""
     monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+
+
+@pytest.fixture
+def other(bench: Bench) -> Iterator[VoteController]:
+    """Yield another controller on the bench's recorder; close it."""
+    made = second_on(bench)
+    yield made
+    made.close()

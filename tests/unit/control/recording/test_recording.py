@@ -3,54 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
-import json
-import logging
 import os
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
+from recorded import events, inferences, lost
 
 from htppower import SessionClosed, load_profile
-from htppower.control.recording import trace_files
 from htppower.control.recording.background_writer import PERIOD_US
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
-    from io import FileIO
     from pathlib import Path
 
 SECOND_US = 1_000_000
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the recording is."""
-    return tmp_path / "trace.json"
-
-
-def events(path: Path) -> list[dict[str, Any]]:
-    """Return the events in a file, each of which stands in a whole line, after the line of the bracket."""
-    text = path.read_text(encoding="ascii")
-    assert text.endswith(",\n")
-    bracket, *made = text.splitlines()
-    assert bracket == "["
-    assert json.loads(f"[{''.join(made)[:-1]}]") == [json.loads(line[:-1]) for line in made]
-    return [json.loads(line[:-1]) for line in made]
-
-
-def inferences(path: Path) -> list[tuple[int, int, int]]:
-    """Return the session, begin and end of each inference in a file."""
-    made = [event for event in events(path) if event["name"] == "inference"]
-    return [(event["tid"], event["ts"], event["ts"] + event["dur"]) for event in made]
-
-
-def lost(path: Path) -> int:
-    """Return how many inferences a file says are lost."""
-    return sum(event["args"]["inferences"] for event in events(path) if event["name"] == "lost")
 
 
 def test_a_file_says_whose_it_is(bench: Bench, path: Path) -> None:
@@ -200,24 +169,6 @@ def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> 
     assert inferences(path) == [(1, begin_us, begin_us + 1000) for begin_us in (3000, 4000, 5000)]
 
 
-def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
-    """What ends within a second is written together; where nothing does, no timer runs."""
-    session = bench.controller.session("burst")
-    bench.controller.record(path)
-    bench.time.advance_us(10 * SECOND_US)
-    assert bench.time.alarms == 0
-    for _ in range(3):
-        bench.infer(session)
-    bench.time.advance_us(0)
-    bench.time.advance_us(PERIOD_US - 3_001)
-    assert inferences(path) == []
-    bench.time.advance_us(3_001)
-    assert (len(inferences(path)), bench.time.alarms) == (3, 0)
-    changed_ns = path.stat().st_mtime_ns
-    bench.time.advance_us(10 * SECOND_US)
-    assert path.stat().st_mtime_ns == changed_ns
-
-
 @pytest.mark.parametrize("what", ["controller", "recording", "session"])
 def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> None:
     """Closing the controller or the recording writes the rest; what a closed session did is written, too."""
@@ -260,156 +211,6 @@ def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
     bench.infer(late)
     bench.controller.close()
     assert [number for number, _, _ in inferences(path)] == [1, 2]
-
-
-def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
-    """No file exceeds its size, each begins anew with its line, no line is cut, and the oldest go."""
-    session = bench.controller.session("system_settings")
-    bench.controller.record(path, most_bytes=4096, files=3)
-    for _ in range(5):
-        for _ in range(30):
-            bench.infer(session)
-        bench.time.advance_us(PERIOD_US)
-    made = [path.with_name(f"trace.json{end}") for end in (".2", ".1", "")]
-    assert sorted(path.parent.iterdir()) == sorted(made)
-    assert all(events(file)[0]["name"] == "htppower" and file.stat().st_size <= 4096 for file in made)
-    begins = [begin for file in made for _, begin, _ in inferences(file)]
-    everything = [batch * (30_000 + PERIOD_US) + 1000 * each for batch in range(5) for each in range(30)]
-    assert begins == everything[-len(begins) :]
-    assert len(begins) < 150
-
-
-def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
-    """With one file there are no older ones."""
-    session = bench.controller.session("system_settings", owner="x" * 5_000)
-    bench.controller.record(path, most_bytes=4096, files=1)
-    for _ in range(3):
-        bench.infer(session)
-    bench.controller.close()
-    assert (list(path.parent.iterdir()), inferences(path)) == ([path], [(1, 2000, 3000)])
-
-
-def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
-    """The file and the handle say how many, and when; the latest are all there. It is told with the next lines."""
-    session = bench.controller.session("system_settings")
-    recording = bench.controller.record(path, most_pending=4)
-    for count in (3, 10, 1):
-        for _ in range(count):
-            bench.infer(session)
-        bench.time.advance_us(PERIOD_US)
-    names = [event["name"] for event in events(path)[1:]]
-    assert names == ["inference"] * 7 + ["lost", "inference"]
-    assert (lost(path), recording.lost) == (6, 6)
-    (told,) = [event for event in events(path) if event["name"] == "lost"]
-    assert (told["ph"], told["tid"], told["ts"]) == ("i", 0, PERIOD_US + 3000 + 7000)
-    status = bench.controller.status().recording
-    assert status is not None
-    assert (status.path, status.written, status.pending, status.lost, status.error) == (str(path), 8, 0, 6, None)
-
-
-def test_what_is_lost_last_is_told_at_the_end(bench: Bench, path: Path) -> None:
-    """Where nothing more is written before the recording is closed, closing says it."""
-    session = bench.controller.session("system_settings")
-    with bench.controller.record(path, most_pending=2) as recording:
-        for _ in range(5):
-            bench.infer(session)
-        assert recording.flush()
-        assert (len(inferences(path)), lost(path)) == (2, 0)
-    assert (len(inferences(path)), lost(path), recording.lost) == (2, 3, 3)
-    with bench.controller.record(path, most_pending=2):
-        for _ in range(5):
-            bench.infer(session)
-    assert (len(inferences(path)), lost(path)) == (2, 3)
-
-
-class FullDisk:
-    """A disk that takes only so many bytes more, and then none."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-        self.room = room
-        monkeypatch.setattr("htppower.control.recording.trace_files._write", self._write)
-
-    def _write(self, file: FileIO, data: bytes) -> None:
-        taken = data[: self.room]
-        self.room -= file.write(taken)
-        if len(taken) < len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def test_a_full_disk_is_told_once_and_tried_again(
-    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The host goes on, the file keeps only whole lines, the status says why, and what waited is written later."""
-    session = bench.controller.session("system_settings")
-    bench.controller.record(path)
-    bench.infer(session)
-    disk = FullDisk(monkeypatch, 20)
-    with caplog.at_level(logging.WARNING, "htppower"):
-        for _ in range(3):
-            bench.infer(session)
-            bench.time.advance_us(PERIOD_US)
-            assert inferences(path) == []
-    assert (len(caplog.records), str(path) in caplog.text, "No space left" in caplog.text) == (1, True, True)
-    status = bench.controller.status().recording
-    assert status is not None
-    assert (inferences(path), status.written, status.pending) == ([], 0, 4)
-    assert "No space left" in str(status.error)
-    disk.room = 1 << 20
-    bench.time.advance_us(PERIOD_US)
-    status = bench.controller.status().recording
-    assert status is not None
-    assert (len(inferences(path)), status.error, status.lost, bench.time.alarms) == (4, None, 0, 0)
-
-
-def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file without its first line stays; once there is room again, nothing is missing."""
-    session = bench.controller.session("system_settings")
-    bench.controller.record(path)
-    bench.infer(session)
-    bench.time.advance_us(PERIOD_US)
-    older = path.rename(path.with_name("trace.json.1"))
-    disk = FullDisk(monkeypatch, 100)
-    bench.infer(session)
-    bench.time.advance_us(PERIOD_US)
-    assert not path.exists()
-    disk.room = 1 << 20
-    bench.time.advance_us(PERIOD_US)
-    assert (len(inferences(older)), len(inferences(path))) == (1, 1)
-
-
-@pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
-def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
-    """As by who rotates logs: a new one is at the path, with its first line, and the old one is left alone."""
-    session = bench.controller.session("system_settings")
-    bench.controller.record(path)
-    bench.infer(session)
-    bench.time.advance_us(PERIOD_US)
-    if how == "removed":
-        path.unlink()
-    elif how == "renamed":
-        path.rename(path.with_name("mine"))
-    else:
-        path.write_bytes(b"")
-    bench.infer(session)
-    bench.time.advance_us(PERIOD_US)
-    assert len(inferences(path)) == 1
-    if how == "renamed":
-        assert len(inferences(path.with_name("mine"))) == 1
-
-
-def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
-    """Without it nothing is written, and nothing is lost once it is there again."""
-    path = tmp_path / "inner" / "trace.json"
-    path.parent.mkdir()
-    session = bench.controller.session("system_settings")
-    bench.controller.record(path)
-    path.unlink()
-    path.parent.rmdir()
-    bench.infer(session)
-    bench.time.advance_us(3 * PERIOD_US)
-    path.parent.mkdir()
-    bench.time.advance_us(PERIOD_US)
-    assert len(inferences(path)) == 1
 
 
 def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
@@ -467,45 +268,3 @@ def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
     other.controller.record(path)
     other.controller.close()
     assert len(inferences(path.with_name("trace.json.1"))) == 1
-
-
-@pytest.mark.parametrize("step", ["_made", "_lock"])
-@pytest.mark.parametrize("files", [1, 3])
-def test_no_file_is_taken_away_while_the_next_is_begun(
-    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, step: str, files: int
-) -> None:
-    """Another controller is refused also where none is at the path for a moment, or one that is not locked yet."""
-    session = bench.controller.session("burst", owner="x" * 3_000)
-    bench.controller.record(path, most_bytes=4096, files=3)
-    other, refused = Bench.make(), []
-    do = getattr(trace_files, step)
-
-    def interleave(*arguments: Any) -> Any:
-        monkeypatch.setattr(trace_files, step, do)
-        with pytest.raises(ValueError, match="another controller"):
-            other.controller.record(path, files=files)
-        refused.append(path.exists())
-        return do(*arguments)
-
-    bench.infer(session)
-    bench.time.advance_us(PERIOD_US)
-    bench.infer(session)
-    monkeypatch.setattr(trace_files, step, interleave)
-    bench.time.advance_us(PERIOD_US)
-    assert refused == [step == "_lock"]
-    assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
-    assert not path.with_name("trace.json.2").exists()
-    other.controller.close()
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
-    """What a link at the path leads to is neither written nor made; the link is renamed."""
-    victim = path.with_name("victim")
-    if there:
-        victim.write_text("kept", encoding="ascii")
-    path.symlink_to(victim)
-    bench.controller.record(path)
-    bench.controller.close()
-    assert (path.is_symlink(), inferences(path)) == (False, [])
-    assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()

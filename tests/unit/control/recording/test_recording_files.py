@@ -1,0 +1,231 @@
+"""The files of a recording: when they are written, what is lost, renamed when full, on a full disk, behind a link."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import Bench
+from recorded import events, inferences, lost
+
+from htppower.control.recording import trace_files
+from htppower.control.recording.background_writer import PERIOD_US
+
+if TYPE_CHECKING:
+    from io import FileIO
+    from pathlib import Path
+
+SECOND_US = 1_000_000
+
+
+def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
+    """What ends within a second is written together; where nothing does, no timer runs."""
+    session = bench.controller.session("burst")
+    bench.controller.record(path)
+    bench.time.advance_us(10 * SECOND_US)
+    assert bench.time.alarms == 0
+    for _ in range(3):
+        bench.infer(session)
+    bench.time.advance_us(0)
+    bench.time.advance_us(PERIOD_US - 3_001)
+    assert inferences(path) == []
+    bench.time.advance_us(3_001)
+    assert (len(inferences(path)), bench.time.alarms) == (3, 0)
+    changed_ns = path.stat().st_mtime_ns
+    bench.time.advance_us(10 * SECOND_US)
+    assert path.stat().st_mtime_ns == changed_ns
+
+
+def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
+    """The file and the handle say how many, and when; the latest are all there. It is told with the next lines."""
+    session = bench.controller.session("system_settings")
+    recording = bench.controller.record(path, most_pending=4)
+    for count in (3, 10, 1):
+        for _ in range(count):
+            bench.infer(session)
+        bench.time.advance_us(PERIOD_US)
+    names = [event["name"] for event in events(path)[1:]]
+    assert names == ["inference"] * 7 + ["lost", "inference"]
+    assert (lost(path), recording.lost) == (6, 6)
+    (told,) = [event for event in events(path) if event["name"] == "lost"]
+    assert (told["ph"], told["tid"], told["ts"]) == ("i", 0, PERIOD_US + 3000 + 7000)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (status.path, status.written, status.pending, status.lost, status.error) == (str(path), 8, 0, 6, None)
+
+
+def test_what_is_lost_last_is_told_at_the_end(bench: Bench, path: Path) -> None:
+    """Where nothing more is written before the recording is closed, closing says it."""
+    session = bench.controller.session("system_settings")
+    with bench.controller.record(path, most_pending=2) as recording:
+        for _ in range(5):
+            bench.infer(session)
+        assert recording.flush()
+        assert (len(inferences(path)), lost(path)) == (2, 0)
+    assert (len(inferences(path)), lost(path), recording.lost) == (2, 3, 3)
+    with bench.controller.record(path, most_pending=2):
+        for _ in range(5):
+            bench.infer(session)
+    assert (len(inferences(path)), lost(path)) == (2, 3)
+
+
+def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
+    """No file exceeds its size, each begins anew with its line, no line is cut, and the oldest go."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path, most_bytes=4096, files=3)
+    for _ in range(5):
+        for _ in range(30):
+            bench.infer(session)
+        bench.time.advance_us(PERIOD_US)
+    made = [path.with_name(f"trace.json{end}") for end in (".2", ".1", "")]
+    assert sorted(path.parent.iterdir()) == sorted(made)
+    assert all(events(file)[0]["name"] == "htppower" and file.stat().st_size <= 4096 for file in made)
+    begins = [begin for file in made for _, begin, _ in inferences(file)]
+    everything = [batch * (30_000 + PERIOD_US) + 1000 * each for batch in range(5) for each in range(30)]
+    assert begins == everything[-len(begins) :]
+    assert len(begins) < 150
+
+
+def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
+    """With one file there are no older ones."""
+    session = bench.controller.session("system_settings", owner="x" * 5_000)
+    bench.controller.record(path, most_bytes=4096, files=1)
+    for _ in range(3):
+        bench.infer(session)
+    bench.controller.close()
+    assert (list(path.parent.iterdir()), inferences(path)) == ([path], [(1, 2000, 3000)])
+
+
+class FullDisk:
+    """A disk that takes only so many bytes more, and then none."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+        self.room = room
+        monkeypatch.setattr("htppower.control.recording.trace_files._write", self._write)
+
+    def _write(self, file: FileIO, data: bytes) -> None:
+        taken = data[: self.room]
+        self.room -= file.write(taken)
+        if len(taken) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_once_and_tried_again(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The host goes on, the file keeps only whole lines, the status says why, and what waited is written later."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    disk = FullDisk(monkeypatch, 20)
+    with caplog.at_level(logging.WARNING, "htppower"):
+        for _ in range(3):
+            bench.infer(session)
+            bench.time.advance_us(PERIOD_US)
+            assert inferences(path) == []
+    assert (len(caplog.records), str(path) in caplog.text, "No space left" in caplog.text) == (1, True, True)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (inferences(path), status.written, status.pending) == ([], 0, 4)
+    assert "No space left" in str(status.error)
+    disk.room = 1 << 20
+    bench.time.advance_us(PERIOD_US)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert (len(inferences(path)), status.error, status.lost, bench.time.alarms) == (4, None, 0, 0)
+
+
+def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file without its first line stays; once there is room again, nothing is missing."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    older = path.rename(path.with_name("trace.json.1"))
+    disk = FullDisk(monkeypatch, 100)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert not path.exists()
+    disk.room = 1 << 20
+    bench.time.advance_us(PERIOD_US)
+    assert (len(inferences(older)), len(inferences(path))) == (1, 1)
+
+
+@pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
+def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
+    """As by who rotates logs: a new one is at the path, with its first line, and the old one is left alone."""
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    if how == "removed":
+        path.unlink()
+    elif how == "renamed":
+        path.rename(path.with_name("mine"))
+    else:
+        path.write_bytes(b"")
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    assert len(inferences(path)) == 1
+    if how == "renamed":
+        assert len(inferences(path.with_name("mine"))) == 1
+
+
+def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
+    """Without it nothing is written, and nothing is lost once it is there again."""
+    path = tmp_path / "inner" / "trace.json"
+    path.parent.mkdir()
+    session = bench.controller.session("system_settings")
+    bench.controller.record(path)
+    path.unlink()
+    path.parent.rmdir()
+    bench.infer(session)
+    bench.time.advance_us(3 * PERIOD_US)
+    path.parent.mkdir()
+    bench.time.advance_us(PERIOD_US)
+    assert len(inferences(path)) == 1
+
+
+@pytest.mark.parametrize("step", ["_made", "_lock"])
+@pytest.mark.parametrize("files", [1, 3])
+def test_no_file_is_taken_away_while_the_next_is_begun(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, step: str, files: int
+) -> None:
+    """Another controller is refused also where none is at the path for a moment, or one that is not locked yet."""
+    session = bench.controller.session("burst", owner="x" * 3_000)
+    bench.controller.record(path, most_bytes=4096, files=3)
+    other, refused = Bench.make(), []
+    do = getattr(trace_files, step)
+
+    def interleave(*arguments: Any) -> Any:
+        monkeypatch.setattr(trace_files, step, do)
+        with pytest.raises(ValueError, match="another controller"):
+            other.controller.record(path, files=files)
+        refused.append(path.exists())
+        return do(*arguments)
+
+    bench.infer(session)
+    bench.time.advance_us(PERIOD_US)
+    bench.infer(session)
+    monkeypatch.setattr(trace_files, step, interleave)
+    bench.time.advance_us(PERIOD_US)
+    assert refused == [step == "_lock"]
+    assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
+    assert not path.with_name("trace.json.2").exists()
+    other.controller.close()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
+    """What a link at the path leads to is neither written nor made; the link is renamed."""
+    victim = path.with_name("victim")
+    if there:
+        victim.write_text("kept", encoding="ascii")
+    path.symlink_to(victim)
+    bench.controller.record(path)
+    bench.controller.close()
+    assert (path.is_symlink(), inferences(path)) == (False, [])
+    assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
