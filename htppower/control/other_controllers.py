@@ -71,7 +71,7 @@ class OtherControllers:
 
     def take_over(self) -> None:
         """See to what a controller has left when it was closed, as ``Peer`` says."""
-        self._recovery.take_over()
+        self._recovery.lacks(None)
 
     @property
     def none(self) -> bool:

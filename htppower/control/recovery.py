@@ -141,28 +141,24 @@ class Recovery:
             self._go_on()
             self._registry.doubtful = False
 
-    def take_over(self) -> None:
-        """Take in that something may be left that another controller, or a call that was interrupted, was to see to."""
-        with self._registry.lock:
-            self._go_on()
-
     def failed(self, session: SessionRecord | None, error: VoteRejected) -> None:
         """Take in that a call failed, so that a session lacks votes, or, with None, that something is not given back.
 
         The back-off tries again.
         """
         with self._registry.lock:
+            self.error = kept(error)
+            self.lacks(session)
+
+    def lacks(self, session: SessionRecord | None) -> None:
+        """Take in that a session is not where it should be: the DSP is dead, or an interrupt has passed.
+
+        With None, something else may be left, which another controller, or a call that was interrupted, was to see to.
+        """
+        with self._registry.lock:
             self.calm = False
             if session is not None:
                 self._lacking[session] = None
-            self.error = kept(error)
-            self._go_on()
-
-    def lacks(self, session: SessionRecord) -> None:
-        """Take in that a session is not where it should be: the DSP is dead, or an interrupt has passed."""
-        with self._registry.lock:
-            self.calm = False
-            self._lacking[session] = None
             self._go_on()
 
     def done(self, session: SessionRecord) -> None:

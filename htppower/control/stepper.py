@@ -205,7 +205,7 @@ class Stepper:
             session.forget()
         if session.casting:
             # Such as an id that could not be destroyed.
-            self._recovery.take_over()
+            self._recovery.lacks(None)
         if session.casting or (lost and session.state in (State.RAISED, State.LOWERED)):
             self._transitions.lose(session, None, Cause.LINK_LOST if lost else cause)
         session.casting = False
