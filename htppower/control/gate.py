@@ -103,7 +103,10 @@ class Gate:
             return begun - self._found_up(busy=True)
 
     def counts(self) -> tuple[int, int, int | None]:
-        """Return ``in_flight``, ``begun`` and ``sustained_until_us``, all at one time."""
+        """Return ``in_flight``, ``begun``, and when an idle session's votes come down, all at one time.
+
+        That is unless an inference begins before; it is None where no alarm is armed.
+        """
         with self.lock:
             tokens, sustain = self.tokens, self.sustain
             if len(tokens.idle) != tokens.made:
@@ -113,11 +116,6 @@ class Gate:
                 return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us
             saved = self.saved - self._found_up(busy=False)
             return 0, saved, None if sustain.alarm is None else sustain.deadline_us
-
-    @property
-    def sustained_until_us(self) -> int | None:
-        """When an idle session's votes come down, unless an inference begins before; None where no alarm is armed."""
-        return self.counts()[2]
 
     def use(self) -> Use:
         """Return what is made of the session."""

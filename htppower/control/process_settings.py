@@ -118,10 +118,8 @@ class ProcessSettings:
         """Return whether a session asks for just what its votes say."""
         wish = _of_the_process(votes)
         with self._lock:
-            return self._wishes_of(number) == ([] if wish is NOTHING else [wish])
-
-    def _wishes_of(self, number: int) -> list[VoteSet]:
-        return [wish for wish, numbers in self._wishes.items() if number in numbers]
+            asked = [other for other, numbers in self._wishes.items() if number in numbers]
+            return asked == ([] if wish is NOTHING else [wish])
 
     def holders(self, option: Option, value: int) -> tuple[int, ...]:
         """Return the numbers of the sessions that ask for a value."""

@@ -227,12 +227,10 @@ class SessionRecord:
         """Take in a power config id that was created for a core."""
         self.ledgers = {**self.ledgers, core_id: Ledger(power_config_id=power_config_id)}
 
-    def give_up_id(self, core_id: int) -> int:
-        """Return the id of a core, which is the session's no longer."""
-        power_config_id = self.ledgers[core_id].power_config_id
+    def give_up_id(self, core_id: int) -> None:
+        """Take in that the id of a core is the session's no longer."""
         self.ledgers = {other: ledger for other, ledger in self.ledgers.items() if other != core_id}
         self.trust_id(core_id)
-        return power_config_id
 
     def trust_id(self, core_id: int) -> None:
         """Take in that the library knows the id of a core."""

@@ -29,7 +29,7 @@ def test_a_new_gate_is_shut_and_idle() -> None:
     gate = Gate("the session", time, lambda session, cause: None, make_plan(INIT_US, SUSTAIN_US))
     assert (gate.open, gate.in_flight, gate.begun, time.alarms) == (False, 0, 0, 0)
     assert gate.use() == Use(closing=False, busy=False, deadline_us=0)
-    assert gate.sustained_until_us is None
+    assert gate.counts()[2] is None
 
 
 def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
@@ -108,10 +108,10 @@ def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:
     for token in held[:2]:
         host.gate.end(token)
     assert host.gate.use() == Use(closing=False, busy=True, deadline_us=0)
-    assert (host.time.alarms, host.gate.sustained_until_us) == (0, None)
+    assert (host.time.alarms, host.gate.counts()[2]) == (0, None)
     host.gate.end(held[2])
     assert host.gate.use().deadline_us == 5 + SUSTAIN_US
-    assert (host.time.alarms, host.gate.sustained_until_us) == (1, 5 + SUSTAIN_US)
+    assert (host.time.alarms, host.gate.counts()[2]) == (1, 5 + SUSTAIN_US)
 
 
 def test_the_alarm_is_lazy(host: Host) -> None:
@@ -122,7 +122,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
         host.time.advance_us(1_000)
         host.gate.end(host.begin())
     assert (host.gate.sustain.alarm, host.gate.sustain.alarm_us) == (armed, SUSTAIN_US)
-    assert host.gate.sustained_until_us == 5_000 + SUSTAIN_US
+    assert host.gate.counts()[2] == 5_000 + SUSTAIN_US
     host.gate.follow(make_plan(0, 10))
     host.gate.end(host.begin())
     assert (host.gate.sustain.alarm_us, host.time.alarms) == (5_010, 1)
@@ -199,7 +199,7 @@ def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
     """A change of settings ends a pending sustain: the deadline is over and its alarm is gone."""
     host.gate.end(host.begin())
     host.gate.end_sustain()
-    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.sustained_until_us) == (NO_DEADLINE, 0, None)
+    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.counts()[2]) == (NO_DEADLINE, 0, None)
 
 
 def test_where_no_alarm_can_be_armed_votes_are_due_now(

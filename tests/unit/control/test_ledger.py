@@ -217,7 +217,9 @@ def test_an_id_that_takes_the_place_of_another_is_as_fresh(bench: Bench) -> None
     with session.inference():
         record = session._record
         assert record.ledgers[0].difference(VoteSet(hvx())).hmx_v2 == HMX_DEFAULT
-        record.take_id(0, record.give_up_id(0))
+        (made,) = record.power_config_ids.values()
+        record.give_up_id(0)
+        record.take_id(0, made)
         assert record.ledgers[0].now == InForce()
         assert record.ledgers[0].difference(VoteSet(hvx())) == VoteSet(hvx())
         assert not record.ledgers[0].difference(NOTHING)
