@@ -9,7 +9,7 @@ import contextvars
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.phases import NO_BEGIN
+from htppower.control.phases import NO_BEGIN, clear_frames
 from htppower.errors import PhaseMisuse
 
 if TYPE_CHECKING:
@@ -56,11 +56,19 @@ class AsyncInference:
         except GeneratorExit:
             self.end_soon()
             raise
-        except BaseException:
+        except BaseException as error:
             gate.time.call_soon(self._phases.look_again)
             if (taken := self.take()) is not None:
-                gate.drop(taken)
-                self._phases.look_again()
+                try:
+                    gate.drop(taken)
+                except BaseException as interrupt:
+                    # As in a plain inference: a token that was not dropped is counted when nothing refers to it.
+                    del taken, token, wait
+                    clear_frames(error)
+                    clear_frames(interrupt)
+                    raise
+                finally:
+                    self._phases.look_again()
             raise
 
     async def __aexit__(

@@ -158,8 +158,8 @@ PHASES = (
     Mutation(
         "a coroutine that is cancelled while its votes are raised has nobody lower them",
         "async_phases.py",
-        "                gate.drop(taken)\n                self._phases.look_again()",
-        "                gate.drop(taken)",
+        "                finally:\n                    self._phases.look_again()\n",
+        "                finally:\n                    pass\n",
         rare=True,
     ),
     Mutation(

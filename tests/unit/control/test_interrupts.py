@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +178,27 @@ def test_ctrl_c_in_the_end_of_a_cap_or_a_hold_ends_it(monkeypatch: pytest.Monkey
     rig.time.advance_us(1)
     assert rig.controller.caps == ()
     assert session.profile.name == "burst"
+    rig.controller.close()
+
+
+def test_ctrl_c_where_the_inference_of_a_coroutine_does_not_begin_leaves_none_in_flight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once in its raise and once as its token is taken back: it is not counted once the exceptions are dropped."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    rig.backend.next_raises(KeyboardInterrupt())
+
+    async def infer() -> None:
+        async with session.ainference():
+            pytest.fail("the inference began")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "drop", _interrupted(patched))
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(infer())
+    rig.time.advance_us(2 * SECOND_US)
+    assert session.in_flight == 0
     rig.controller.close()
 
 
