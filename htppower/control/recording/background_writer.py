@@ -82,6 +82,7 @@ class BackgroundWriter:
         self._path = Path(path)
         self._ended = ended
         self._ring = Ring(most_pending)
+        self._adding = self._ring.lock
         self._number, self._extend = self._ring.number, self._ring.extend
         self._bell = _Bell()
         # Under it the file is written.
@@ -119,8 +120,9 @@ class BackgroundWriter:
 
     def add(self, label: tuple[SessionRecord, Plan], begun_ns: int, ended_ns: int, cold: bool) -> None:
         """Record an inference that has ended; wait for nothing. The gate of its session is held."""
-        # First the number: where an interrupt comes before the rest, it is missing.
-        self._extend((self._number(), label, begun_ns, ended_ns, cold))
+        with self._adding:
+            # First the number: where an interrupt comes before the rest, it is missing.
+            self._extend((self._number(), label, begun_ns, ended_ns, cold))
         bell = self._bell
         if not bell.rung:
             self._ask_soon()

@@ -1,10 +1,12 @@
-"""What inferences leave behind at their end, until it is written: bounded, and without a lock of its own."""
+"""What inferences leave behind at their end, until it is written: bounded, and never waited for."""
 
 from __future__ import annotations
 
 import itertools
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from htppower.backends.whole_lock import whole_lock
 
 if TYPE_CHECKING:
     from htppower.control.plans import Plan
@@ -27,14 +29,16 @@ class Ring:
         most: how many there are at most.
 
     Attributes:
+        lock: held by who adds one. Without the interpreter's lock, others would add between the fields of one that is
+            taken out.
         number: draws the number of an inference.
-        extend: adds one, by its fields as in ``Ended``; a function in C, which neither an interrupt nor another thread
-            comes in.
+        extend: adds one, by its fields as in ``Ended``; a function in C, which no interrupt comes in.
     """
 
-    __slots__ = ("_fields", "extend", "number")
+    __slots__ = ("_fields", "extend", "lock", "number")
 
     def __init__(self, most: int) -> None:
+        self.lock = whole_lock()
         self._fields: deque[Any] = deque(maxlen=most * _WIDTH)
         self.number = itertools.count().__next__
         self.extend = self._fields.extend
@@ -43,9 +47,10 @@ class Ring:
         return len(self._fields) // _WIDTH
 
     def move_to(self, taken: list[Any]) -> None:
-        """Move the fields of what there is to the end of a list; one thread at a time does."""
-        # In C from end to end: an interrupt finds each either here or there.
-        taken.extend(itertools.starmap(self._fields.popleft, itertools.repeat((), len(self._fields))))
+        """Move the fields of what there is to the end of a list."""
+        with self.lock:
+            # In C from end to end: an interrupt finds each either here or there.
+            taken.extend(itertools.starmap(self._fields.popleft, itertools.repeat((), len(self._fields))))
 
 
 def ended(fields: list[Any]) -> list[Ended]:
