@@ -193,13 +193,12 @@ class Inference:
             clear_frames(interrupt)
             raise
 
-    def end_soon(self) -> bool:
-        """End the inference on another thread, without waiting and without a lock; return whether it ran."""
-        token = self.take()
-        if token is None:
-            return False
-        self._phases.end_inference_soon(token)
-        return True
+    def end(self) -> None:
+        """End the inference, unless it has ended; raise nothing."""
+        with self._phases.gate.lock:
+            token = self.take()
+        if token is not None:
+            self._phases.end_inference(token)
 
     @property
     def running(self) -> bool:
@@ -207,13 +206,19 @@ class Inference:
         return self._token is not None
 
     def take(self) -> Token | None:
-        """Return the token of an inference that runs, to be ended by the caller: it ends with that."""
+        """Return the token of an inference that runs, to be ended by the caller: it ends with that.
+
+        The lock of the gate is held: of two threads, one gets it.
+        """
         token, self._token = self._token, None
         return token
 
     def _end_soon(self) -> None:
-        if not self.end_soon():
+        # The collector may come where this thread must not take the lock.
+        token = self.take()
+        if token is None:
             raise PhaseMisuse(NO_BEGIN)
+        self._phases.end_inference_soon(token)
 
 
 class Preparation:

@@ -100,7 +100,7 @@ def _stream(
         try:
             result = yield from watched_tokens(phases, inference, function(*args, **kwargs), idle_timeout_us)
         except BaseException:
-            inference.end_soon()
+            phases.gate.time.call_soon(inference.end)
             raise
         inference.__exit__(None, None, None)
         return result

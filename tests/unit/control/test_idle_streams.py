@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
+import itertools
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, State, VoteRejected
+from htppower.control.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+    from types import FrameType
 
     from htppower import Session
 
@@ -246,3 +251,51 @@ def test_a_timeout_that_cant_be_one_is_refused(bench: Bench) -> None:
     session = bench.controller.session("balanced")
     with pytest.raises(ValueError, match="idle_timeout_us is 0: 1 or more"):
         session.stream(WORDS, idle_timeout_us=0)
+
+
+class _AtOpcode:
+    """Does something before the n-th bytecode of what the core runs, unless a lock is held, as another thread could."""
+
+    def __init__(self, nth: int, lock: Any, action: Callable[[], object]) -> None:
+        self._left = nth
+        self._lock = lock
+        self._action = action
+        self.came = False
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if self.came or not frame.f_code.co_filename.endswith(("phases.py", "streams.py")):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and not is_held(self._lock):
+            self._left -= 1
+            if self._left < 0:
+                self.came = True
+                sys.settrace(None)
+                self._action()
+        return self
+
+
+@pytest.mark.parametrize("kind", ["plain", "asynchronous"])
+def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, kind: str) -> None:
+    """Wherever the alarm comes between two bytecodes, as without the interpreter's lock: no other inference ends."""
+    came = []
+    for nth in itertools.count():
+        reader = Reader(bench, kind, "burst")
+        with reader.session.inference():
+            reader.next()
+            at = _AtOpcode(nth, reader.session._record.gate.lock, functools.partial(bench.time.advance_us, IDLE_US))
+            before = sys.gettrace()
+            sys.settrace(at)
+            try:
+                reader.close()
+            finally:
+                sys.settrace(before)
+            bench.time.advance_us(IDLE_US)
+            assert reader.session.in_flight == 1, nth
+        reader.end()
+        assert reader.session.in_flight == 0
+        reader.session.close()
+        came.append(at.came)
+        if not at.came:
+            break
+    assert sum(came) > 20
