@@ -80,8 +80,11 @@ class Heartbeat:
 
     def rest(self) -> None:
         """Take in that a session is gone: without one no alarm is armed."""
-        if not self._registry.sessions:
-            with self._registry.lock:
+        if self._registry.sessions:
+            return
+        with self._registry.lock:
+            # Again: one that was opened meanwhile, and is raised, counts on the alarm.
+            if not self._registry.sessions:
                 self.asleep = self._heartbeat_us > 0
                 self._alarm.disarm()
 

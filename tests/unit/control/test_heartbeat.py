@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from hanging import Hang
 
+    from htppower import Session
+    from htppower.control.phases import Inference
     from htppower.control.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
@@ -486,3 +488,40 @@ def test_a_look_that_comes_before_it_is_noted_that_one_was_asked_for_ends_no_hea
         bench.recorder.clear()
         bench.time.advance_us(2 * HEARTBEAT_US)
         assert [call.time_us for call in bench.sets] == [HEARTBEAT_US, 2 * HEARTBEAT_US]
+
+
+class _Opening(dict[int, Any]):
+    """The open sessions, among which another thread opens one as soon as somebody finds that there is none left."""
+
+    opens: Callable[[], object] | None = None
+
+    def __len__(self) -> int:
+        found = super().__len__()
+        opens, self.opens = self.opens, None
+        if opens is not None and not found:
+            other = threading.Thread(target=opens)
+            other.start()
+            other.join(WAIT_S)
+        return found
+
+
+def test_a_session_that_opens_as_the_last_one_is_closed_keeps_its_heartbeat(bench: Bench) -> None:
+    """The alarm that it counts on is not taken back meanwhile."""
+    bench.controller._registry.sessions = sessions = _Opening()
+    closing = bench.controller.session("burst")
+    with closing.inference():
+        bench.time.advance_us(SECOND_US)
+    begun: list[tuple[Session, Inference]] = []
+
+    def opens() -> None:
+        session = bench.controller.session("burst")
+        begun.append((session, session.inference()))
+        begun[0][1].__enter__()
+
+    sessions.opens = opens
+    closing.close()
+    ((session, inference),) = begun
+    before = len(bench.sets)
+    bench.time.advance_us(HEARTBEAT_US)
+    assert (session.state, len(bench.sets)) == (State.RAISED, before + 1)
+    inference.__exit__(None, None, None)
