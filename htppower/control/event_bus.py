@@ -199,7 +199,7 @@ class EventBus:
         """Make an event of a session, or, with None, of the controller itself, and hand it out."""
         with self._lock:
             self._order += 1
-            wanting = [each for each in self._subscriptions if each.wants(kind, details)]
+            wanting = _wanting(self._subscriptions, kind, details)
             if not wanting:
                 return
             whose = _OF_CONTROLLER if session is None else session.identity
@@ -235,6 +235,12 @@ class EventBus:
                 return False
             self._delivering = True
             return True
+
+
+def _wanting(
+    subscriptions: tuple[Subscription, ...], kind: type[Event], details: Mapping[str, Any]
+) -> list[Subscription]:
+    return [each for each in subscriptions if each.wants(kind, details)]
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:

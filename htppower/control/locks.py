@@ -22,8 +22,9 @@ that holds for ``whole_lock``, and for no lock of ``threading``. Where a thread 
 ``run_if_free`` takes it: that asks for the lock within ``try``, and releases it in ``finally`` as the first thing,
 which raises RuntimeError where it did not get it.
 
-No loop stands directly in a ``with`` or a ``try`` that undoes something: from CPython 3.12 on an exception that comes
-as such a loop begins again, at the end of an ``if``, misses both. A loop in a function that is called there is safe.
+No loop stands directly in a ``with`` or a ``try`` that undoes something: in CPython 3.12 to 3.14 an exception that
+comes as such a loop begins again, at the end of an ``if``, misses both. A loop in a function that is called there is
+safe.
 
 What the garbage collector may run (the end of a hold, of a stream, of an inference that was dropped) takes no lock: it
 posts an action to a worker.

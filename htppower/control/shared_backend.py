@@ -21,6 +21,8 @@ from htppower.control.locks import FairLock, Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from htppower.backends.base import Backend
     from htppower.errors import VoteRejected
     from htppower.votes.vote_set import VoteSet
@@ -137,7 +139,7 @@ class SharedBackends:
         if Path(path).is_absolute():
             path = str(Path(path).resolve())
         with self._lock:
-            known = [shared for reference in self._all if (shared := reference()) is not None]
+            known = _alive(self._all)
             found = next((shared for shared in known if shared.is_for(behind, path)), None)
             if found is None:
                 found = SharedBackend(behind, path)
@@ -149,6 +151,10 @@ class SharedBackends:
         """In a forked child: the backends are the parent's."""
         self._lock = whole_lock()
         self._all = []
+
+
+def _alive(references: Iterable[weakref.ref[SharedBackend]]) -> list[SharedBackend]:
+    return [shared for reference in references if (shared := reference()) is not None]
 
 
 # The one state of a module among the controllers: what is set for a process is the process's, whoever sets it. Each

@@ -35,7 +35,7 @@ from htppower.backends.whole_lock import whole_lock
 from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
 _LOGGER = logging.getLogger("htppower")
@@ -88,7 +88,7 @@ class Termination:
         That is so outside the main thread, in a subinterpreter, and where the handler is not Python's.
         """
         with self._lock:
-            self._bound = {key: held for key, held in self._bound.items() if held() is not None}
+            self._bound = _alive(self._bound)
             self._bound[id(bound)] = weakref.ref(bound)
             self._begin()
             taken = [self._take(number) for number in SIGNALS]
@@ -128,7 +128,8 @@ class Termination:
             _thread.start_new_thread(self._give_back_later, ())
 
     def _all(self) -> list[Bound]:
-        return [bound for reference in tuple(self._bound.values()) if (bound := reference()) is not None]
+        # A list, since making one is one step, also without the interpreter's lock.
+        return [bound for reference in list(self._bound.values()) if (bound := reference()) is not None]
 
     def _take(self, number: int) -> bool:
         handler = signal.getsignal(number)
@@ -203,6 +204,10 @@ class Termination:
         self._bound, self._ending, self._put_off, self._exiting = {}, False, 0, False
         if self._replacement is not None:
             self._end()
+
+
+def _alive(bound: Mapping[int, weakref.ref[Bound]]) -> dict[int, weakref.ref[Bound]]:
+    return {key: reference for key, reference in bound.items() if reference() is not None}
 
 
 def _die_of(number: int) -> None:

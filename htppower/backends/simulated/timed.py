@@ -129,7 +129,7 @@ class TimedHtp(SimulatedHtp):
             self._count()
             before = self._targets()
             code = super().native_set(power_config_id, configs)
-            risen = {core for core, target in self._targets().items() if target > before[core]}
+            risen = _higher(before, self._targets())
             self._risen |= risen
         taken_us = self._timing.raise_call_us if risen else self._timing.lower_call_us
         if taken_us:
@@ -180,6 +180,11 @@ class TimedHtp(SimulatedHtp):
 
     def _cores_of_all(self) -> list[tuple[int, int]]:
         return [(device, core) for device in range(self._devices) for core in range(self._cores)]
+
+
+def _higher(before: Mapping[tuple[int, int], int], now: Mapping[tuple[int, int], int]) -> set[tuple[int, int]]:
+    """Return the cores of which the target is higher than it was."""
+    return {core for core, target in now.items() if target > before[core]}
 
 
 def _height(votes: Effective) -> int:
