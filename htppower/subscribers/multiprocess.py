@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.time.workers import start_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +53,7 @@ class StatusFiles:
         self._lock = whole_lock()
         self._ended = threading.Event()
         self.refresh()
-        threading.Thread(target=self._refresh_always, name="htppower-metrics", daemon=True).start()
+        start_apart(threading.Thread(target=self._refresh_always, name="htppower-metrics", daemon=True).start)
 
     def refresh(self) -> None:
         """Write the samples as they are now."""

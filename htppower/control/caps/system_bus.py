@@ -16,6 +16,7 @@ from dbus_fast import BusType, Message, MessageType
 from dbus_fast.aio import MessageBus
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.time.workers import start_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +76,7 @@ class PropertyWatcher:
         Raises:
             RuntimeError: none can be started.
         """
-        threading.Thread(target=self._run, name="htppower-dbus", daemon=True).start()
+        start_apart(threading.Thread(target=self._run, name="htppower-dbus", daemon=True).start)
 
     def close(self) -> None:
         """Follow no more; what is being told is not waited for."""

@@ -30,7 +30,7 @@ from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
 from htppower.control.locks import Rank, make_lock
-from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log
+from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log, start_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,7 +251,7 @@ class SystemTime(MonotonicClock):
                 logger=_SCHEDULER_LOGGER,
                 executors={"default": _OffThread(self._hand_on)},
             )
-            scheduler.start()
+            start_apart(scheduler.start)
             self._scheduler = scheduler
         job = str(next(self._numbers))
         trigger = DateTrigger(self._zone.at(deadline_us), self._zone)

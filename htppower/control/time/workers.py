@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import itertools
 import logging
 import queue
@@ -85,7 +86,7 @@ class ThreadWorker:
         with self._lock:
             if self._thread is None and not self._closed:
                 thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                thread.start()
+                start_apart(thread.start)
                 self._thread = self._thread or thread
 
     def post(self, action: Callable[[], object]) -> None:
@@ -239,7 +240,7 @@ class ThreadPool:
         begins never does. Others go on posting and closing meanwhile.
         """
         try:
-            thread.start()
+            start_apart(thread.start)
         except BaseException as error:
             with self._lock:
                 if not thread.is_alive():
@@ -291,7 +292,16 @@ class ThreadPool:
             self._actions.extendleft(taken)
             following = self._new_thread() if self._actions else None
         if following is not None:
-            following.start()
+            start_apart(following.start)
+
+
+def start_apart(start: Callable[[], object]) -> None:
+    """Start threads that have no part in the context (``contextvars``) of this one.
+
+    On a CPython without the interpreter's lock a new thread has a copy of it: what is run there later for others would
+    be taken for a part of the request in which a thread was started, and would keep that alive.
+    """
+    contextvars.Context().run(start)
 
 
 def _run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:

@@ -285,6 +285,32 @@ def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
     assert [type(event) for event in told] == [CapSet]
 
 
+def test_no_thread_is_started_in_the_context_of_a_request(
+    controller: VoteController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where threads have a copy of the context in which they are started, they would keep the request alive."""
+    started: dict[str, str | None] = {}
+
+    class Noted(threading.Thread):
+        def start(self) -> None:
+            started[self.name] = REQUEST.get()
+            super().start()
+
+    monkeypatch.setattr(threading, "Thread", Noted)
+    controller.subscribe(lambda _event: None, Transition)
+    session = controller.session("burst")
+
+    def ask() -> None:
+        REQUEST.set("request")
+        with session.inference():
+            pass
+
+    contextvars.copy_context().run(ask)
+    controller._time.spawn(lambda: None)
+    assert len(started) > 2
+    assert set(started.values()) == {None}
+
+
 def test_a_subscriber_may_be_called_in_the_context_of_the_event(controller: VoteController) -> None:
     """It finds what was set where the inference began, on a thread or in a coroutine; another subscriber does not."""
     inside: list[str | None] = []
