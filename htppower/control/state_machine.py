@@ -246,10 +246,11 @@ class SessionTransitions:
         if session.gate.plan.casts:
             begun = session.gate.begun
             inferences = begun - session.history.saves_told
-            if inferences:
+            # Fewer than none where one was counted that had begun, and was about to wait: the next make up for it.
+            if inferences > 0:
                 calls = 2 * inferences * len(session.core_ids)
                 self._events.tell(CallsSaved, session, inferences=inferences, calls=calls)
-            session.history.saved(begun)
+                session.history.saved(begun)
 
     def tell_learnt(self, session: SessionRecord) -> None:
         """Tell that a session has learnt another sustain time, or time to relax further, since that was last told."""

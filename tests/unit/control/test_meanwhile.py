@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import MAX_CORNER, Bench
-from hanging import WAIT_S, HangingHtp, until
+from hanging import WAIT_S, Hang, HangingHtp, until
 from rig import Rig
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.gate import Gate
+from htppower.control.phases import Phases
 from htppower.control.stepper import Stepper
 from htppower.control.time.workers import ThreadPool
+from htppower.events import CallsSaved
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, TRANSPORT
 
@@ -276,3 +278,40 @@ def test_the_back_off_sees_to_sessions_before_it_destroys_ids_that_are_left() ->
         bench.time.advance_us(SECOND_US)
         assert [call.function for call in bench.recorder.calls[:2]] == ["setPowerConfig", "destroyPowerConfigId"]
     bench.controller.close()
+
+
+def test_an_inference_that_is_about_to_wait_saves_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun while the votes before it come down, it may be counted too early; nobody is told of less than one."""
+    told: list[int] = []
+    simulated, hang = Meanwhile(), Hang()
+    wait = Phases.wait_for_votes
+
+    def wait_late(phases: Phases, token: Any) -> None:
+        monkeypatch.undo()
+        hang()
+        wait(phases, token)
+
+    def infer() -> None:
+        with session.inference():
+            pass
+
+    def begin() -> None:
+        monkeypatch.setattr(Phases, "wait_for_votes", wait_late)
+        other.start()
+        until(hang.begun.is_set)
+
+    with Bench.make(simulated).controller as controller:
+        time = controller._time
+        controller.subscribe(lambda event: told.append(event.inferences), CallsSaved)
+        session, other = controller.session("burst"), threading.Thread(target=infer)
+        infer()
+        simulated.then["set"] = begin
+        time.advance_us(SECOND_US)
+        hang.let_go.set()
+        other.join(WAIT_S)
+        time.advance_us(SECOND_US)
+        for _ in range(4):
+            infer()
+        time.advance_us(SECOND_US)
+        assert sum(told) == controller.status().sessions[0].calls_saved / 2 == 3
+    assert min(told) > 0
