@@ -113,10 +113,9 @@ class Tokens:
         earlier, self.idle = self.idle, []
         for token in live:
             token.home = self.idle
-        while earlier:
-            token = earlier.pop()
-            if token.home is self.idle:
-                self.idle.append(token)
+        while (taken := _pop(earlier)) is not None:
+            if taken.home is self.idle:
+                self.idle.append(taken)
         return before - self.made
 
     def lost_preparations(self) -> list[tuple[Phase, weakref.ref[Token]]]:
@@ -137,6 +136,14 @@ class Tokens:
             self._count_soon = types.MethodType(self._time.call_soon, self._count)
         token.watch = weakref.ref(token, self._count_soon)
         return token.watch
+
+
+def _pop(tokens: list[Token]) -> Token | None:
+    """Return the last of some tokens; None where a phase that begins has taken that."""
+    try:
+        return tokens.pop()
+    except IndexError:
+        return None
 
 
 class Use(NamedTuple):

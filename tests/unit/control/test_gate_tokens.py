@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from examples import examples
@@ -17,6 +17,8 @@ from htppower.control.tokens import Use
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bench import Bench
 
     from htppower import Session
@@ -46,6 +48,31 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
     assert host.gate.counts()[2] == 1_000 + SUSTAIN_US
     host.time.advance_us(SUSTAIN_US)
     assert host.rings == [(1_000 + SUSTAIN_US, Cause.SUSTAIN_EXPIRED)]
+
+
+class _Contended(list[Any]):
+    """Idle tokens, of which a phase that begins takes one as soon as somebody has looked whether there are any."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        super().__init__(tokens)
+        self.taken: list[Token] = []
+
+    def __len__(self) -> int:
+        found = super().__len__()
+        if found:
+            self.taken.append(super().pop())
+        return found
+
+
+def test_a_phase_may_begin_as_those_that_are_gone_are_counted(host: Host) -> None:
+    """Without the interpreter's lock it may take the idle token that was just seen: each is then taken once."""
+    held = [host.begin(), host.begin()]
+    host.gate.end(held[0])
+    held.clear()
+    tokens = host.gate.tokens
+    tokens.idle = contended = _Contended(tokens.idle)
+    assert tokens.count_lost() == 1
+    assert (tokens.made, len(tokens.idle) + len(contended.taken)) == (1, 1)
 
 
 def test_without_a_sustain_time_a_sweep_rings_at_once() -> None:
