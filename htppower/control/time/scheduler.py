@@ -281,12 +281,16 @@ class SystemTime(MonotonicClock):
         """Hand on what is due, but for the first. The lock is held."""
         now_us = self.now_us
         while self._alarms and self._alarms[0].deadline_us <= now_us:
+            # Once it is handed on it may ring at once.
+            alarm = self._alarms[0]
+            cancelled = alarm.action is None
             # Handed on before it is taken out: it rings once, whatever comes between.
             if first:
-                self._hand_on(self._alarms[0])
+                self._hand_on(alarm)
             else:
-                first.append(self._alarms[0])
-            self._cancelled -= heapq.heappop(self._alarms).action is None
+                first.append(alarm)
+            heapq.heappop(self._alarms)
+            self._cancelled -= cancelled
 
 
 def _not_cancelled(alarms: list[Alarm]) -> list[Alarm]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
-from htppower.control.time.scheduler import SystemTime
+from htppower.control.time.scheduler import MOST_CANCELLED, Alarm, SystemTime
 from htppower.control.time.workers import ThreadPool, ThreadWorker
 from htppower.testing import VirtualTime
 
@@ -159,6 +159,20 @@ class TestAlarms:
         assert done.wait(WAIT_S)
         until(lambda: "ZeroDivisionError" in caplog.text)
         assert caplog.text.count("ZeroDivisionError") == 1
+        system.close()
+
+    def test_alarms_that_ring_as_they_are_handed_on_count_as_none_that_was_taken_back(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On another thread they may do so at once. Those that are taken back later are let go of still."""
+        system, rang = SystemTime(), list[int]()
+        monkeypatch.setattr(system._pool, "post", lambda action: action())
+        system._alarms = [Alarm(0, functools.partial(rang.append, 1)) for _ in range(4 * MOST_CANCELLED)]
+        system._ring()
+        assert len(rang) == 4 * MOST_CANCELLED
+        for alarm in [system.call_at(system.now_us + 10**9, lambda: None) for _ in range(2 * MOST_CANCELLED)]:
+            system.cancel(alarm)
+        assert len(system._alarms) <= MOST_CANCELLED
         system.close()
 
     def test_an_alarm_never_runs_on_the_thread_that_arms_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
