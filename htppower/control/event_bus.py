@@ -140,7 +140,8 @@ class EventBus:
     @property
     def lost(self) -> int:
         """How many events subscribers were too slow for, all together."""
-        return self._lost_before + sum(subscription.lost for subscription in self._subscriptions)
+        with self._lock:
+            return self._lost_before + _lost(self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
@@ -235,6 +236,10 @@ class EventBus:
                 return False
             self._delivering = True
             return True
+
+
+def _lost(subscriptions: tuple[Subscription, ...]) -> int:
+    return sum(subscription.lost for subscription in subscriptions)
 
 
 def _wanting(

@@ -7,7 +7,7 @@ import contextvars
 import itertools
 import logging
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import pytest
@@ -16,7 +16,7 @@ import htppower.control.controller
 import htppower.control.event_bus
 from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.control.event_bus import EventBus
+from htppower.control.event_bus import EventBus, Subscription
 from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
 from htppower.testing import VirtualTime
 
@@ -283,6 +283,36 @@ def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
     assert told == []
     bus.deliver()
     assert [type(event) for event in told] == [CapSet]
+
+
+class _Removing(tuple[Subscription, ...]):
+    """The subscriptions, among which somebody asks how many events are lost while one of them is removed."""
+
+    __slots__ = ()
+    asks: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
+
+    def __iter__(self) -> Iterator[Subscription]:
+        asks, _Removing.asks = _Removing.asks, staticmethod(lambda: None)
+        asks()
+        return super().__iter__()
+
+
+def test_events_that_were_lost_are_counted_once_while_their_subscriber_is_removed() -> None:
+    """A total that was too high for a moment would be one for good, where it is kept from falling."""
+    bus, seen = EventBus(VirtualTime()), list[int]()
+    subscription = bus.add(lambda _event: None, lambda _kind, _details: True)
+    subscription.lost = 5
+    bus._subscriptions = _Removing(bus._subscriptions)
+    other = threading.Thread(target=lambda: seen.append(bus.lost))
+
+    def asks() -> None:
+        other.start()
+        other.join(0.05)
+
+    _Removing.asks = staticmethod(asks)
+    bus.remove(subscription)
+    other.join(LONG_S)
+    assert seen == [5]
 
 
 def test_no_thread_is_started_in_the_context_of_a_request(
