@@ -199,8 +199,10 @@ class SessionTransitions:
         dest = self._table.dest(trigger, source)
         by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
         deadline_us = session.gate.sustain.deadline_us if by_alarm else NO_DEADLINE
-        # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for.
-        late_us = None if deadline_us == NO_DEADLINE else self._time.now_us - deadline_us
+        # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for, and so
+        # does closing.
+        is_due = deadline_us != NO_DEADLINE and not session.gate.closing
+        late_us = self._time.now_us - deadline_us if is_due else None
         # Until the state says what was cast, nothing is known: an exception such as Ctrl-C may come at any time.
         session.casting = True
         outcome = self._executor.run(session, step.votes, in_time=trigger in _IN_TIME)

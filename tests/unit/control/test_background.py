@@ -50,6 +50,18 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
     assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.SUSTAIN_EXPIRED, None)
 
 
+def test_an_alarm_that_finds_its_session_being_closed_lowers_it_and_is_not_early(bench: Bench) -> None:
+    """It may come between closing's first step and its turn: then no deadline says when the votes come down."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        pass
+    session._record.gate.close()
+    bench.controller._reconciler.alarm_rang(session._record, Cause.SUSTAIN_EXPIRED)
+    session.close()
+    lowered = next(each for each in bench.events if isinstance(each, Transition) and each.trigger is Trigger.LOWER)
+    assert (lowered.cause, lowered.late_us) == (Cause.SUSTAIN_EXPIRED, None)
+
+
 def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Bench) -> None:
     """A host that infers back to back raises once, and lowers once."""
     session = bench.controller.session(behind())
