@@ -184,6 +184,8 @@ def test_the_next_controller_after_the_last_knows_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+# Threads of tests before may not have ended yet, of which Pythons from 3.12 on warn.
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_shares_nothing_with_the_parents(bench: Bench, other: VoteController) -> None:
     """A controller that is made in a forked child is the first there, whoever held which lock at the fork."""
     theirs = other.session("burst")
