@@ -70,9 +70,10 @@ class Result:
         yield f"{'longest raised and idle, sustain of up to 50 ms included':<58}{idle:>12.2f} ms"
         yield f"{'until all was down after the last fault':<58}{down:>12.2f} ms"
         growth = self.last.growth_from(self.first)
+        unchecked = "" if memory.is_checked() else ", not checked without -X tlbc=0"
         first, last = self.first.traced_bytes / 1024, self.last.traced_bytes / 1024
         yield f"{'memory, first second':<58}{first:>12,.0f} KiB"
-        yield f"{'memory, end':<58}{last:>12,.0f} KiB  {growth:+.1%}"
+        yield f"{'memory, end':<58}{last:>12,.0f} KiB  {growth:+.1%}{unchecked}"
         yield f"{'resident set, first second':<58}{self.first.resident_kib:>12,} KiB"
         yield f"{'resident set, end':<58}{self.last.resident_kib:>12,} KiB"
         yield f"{'threads under load':<58}{self.threads:>12}"
