@@ -261,16 +261,16 @@ class SessionTransitions:
             if learns is None or learns.told_us == learns.learnt_us:
                 continue
             with session.gate.lock:
-                learner = learns.learner
-                before_us, learns.told_us = learns.told_us, learns.learnt_us
-            if learner is None or before_us is None:
+                learner, after_us = learns.learner, learns.learnt_us
+                before_us, learns.told_us = learns.told_us, after_us
+                learnt = None if learner is None else learner.savings()
+            if learnt is None or before_us is None or after_us is None:
                 continue
-            learnt = learner.savings()
             self._events.tell(
                 SustainLearned,
                 session,
                 before_us=before_us,
-                after_us=learner.learnt_us,
+                after_us=after_us,
                 gaps=learnt.gaps,
                 raised_us=learnt.raised_us,
                 cold_starts=learnt.cold_starts,

@@ -8,9 +8,11 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
+from htppower.control.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
-from htppower.sustain.learner import make_learner
+from htppower.sustain.learner import Learner, make_learner
+from htppower.sustain.savings import Savings
 
 WORTH_US = 100_000
 
@@ -147,6 +149,26 @@ def test_a_new_time_is_told() -> None:
     assert [after for _, after in changes[:-1]] == [before for before, _ in changes[1:]]
     assert isinstance(told[-1], SustainLearned)
     assert told[-1].cold_starts <= told[-1].gaps <= 4
+
+
+def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread that ends an inference meanwhile changes nothing of it."""
+    bench, held = Bench.make(), list[bool]()
+    session = bench.controller.session(learning(break_even_us=WORTH_US))
+    watch = session._record.gate.sustain.watch
+    assert watch is not None
+    kind, savings = type(watch.learner), type(watch.learner).savings
+
+    def noted(learner: Learner) -> Savings:
+        held.append(is_held(session._record.gate.lock))
+        return savings(learner)
+
+    monkeypatch.setattr(kind, "savings", noted)
+    for _ in range(4):
+        bench.infer(session)
+        bench.time.advance_us(2_000_000)
+    assert held
+    assert all(held)
 
 
 def test_a_time_that_becomes_shorter_rings_in_time() -> None:
