@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 from apscheduler.executors.base import BaseExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers import SchedulerNotRunningError
-from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import STATE_STOPPED
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
 from htppower.control.locks import Rank, make_lock
+from htppower.control.time.whole_scheduler import Scheduler
 from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log, start_apart
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _OffThread(BaseExecutor):  # type: ignore[misc]
             raise
 
 
-class _Scheduler(BackgroundScheduler):  # type: ignore[misc]
+class _Scheduler(Scheduler):
     """One whose thread is replaced where an exception from outside ends it, as ``PyThreadState_SetAsyncExc`` may."""
 
     def _main_loop(self) -> None:
@@ -132,7 +132,7 @@ class _Scheduler(BackgroundScheduler):  # type: ignore[misc]
                 # It looks at its jobs at once.
                 self._event.set()
                 thread = threading.Thread(target=self._main_loop, name="APScheduler", daemon=True)
-                thread.start()
+                start_apart(thread.start)
                 self._thread = thread
 
 
@@ -156,7 +156,7 @@ class SystemTime(MonotonicClock):
         self._alarms: list[Alarm] = []
         self._cancelled = 0
         self._wake: tuple[int, str] | None = None
-        self._scheduler: BackgroundScheduler | None = None
+        self._scheduler: Scheduler | None = None
         self._numbers = itertools.count()
         self._closed = False
 

@@ -179,7 +179,7 @@ class ThreadWorker:
             # What tells the thread to end may have been taken.
             self._actions.put(None)
         self._vacancy.append(self._name)
-        thread.start()
+        start_apart(thread.start)
 
 
 class ThreadPool:
