@@ -275,6 +275,7 @@ class _AtOpcode:
         return self
 
 
+@pytest.mark.skipif((3, 12) <= sys.version_info < (3, 13), reason="3.12 traces no bytecode that is asked for so late")
 @pytest.mark.parametrize("kind", ["plain", "asynchronous"])
 def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, kind: str) -> None:
     """Wherever the alarm comes between two bytecodes, as without the interpreter's lock: no other inference ends."""

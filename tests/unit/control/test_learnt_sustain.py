@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench
@@ -12,7 +13,9 @@ from htppower.control.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import Learner, make_learner
-from htppower.sustain.savings import Savings
+
+if TYPE_CHECKING:
+    from htppower.sustain.savings import Savings
 
 WORTH_US = 100_000
 
