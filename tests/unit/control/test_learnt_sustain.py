@@ -160,7 +160,9 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     watch = session._record.gate.sustain.watch
     assert watch is not None
-    kind, savings = type(watch.learner), type(watch.learner).savings
+    assert watch.learner is not None
+    kind: type[Learner] = type(watch.learner)
+    savings = kind.savings
 
     def noted(learner: Learner) -> Savings:
         held.append(is_held(session._record.gate.lock))

@@ -300,9 +300,10 @@ def test_an_inference_that_is_about_to_wait_saves_no_call(monkeypatch: pytest.Mo
         other.start()
         until(hang.begun.is_set)
 
-    with Bench.make(simulated).controller as controller:
-        time = controller._time
-        controller.subscribe(lambda event: told.append(event.inferences), CallsSaved)
+    bench = Bench.make(simulated)
+    time = bench.time
+    with bench.controller as controller:
+        controller.subscribe(lambda event: told.append(getattr(event, "inferences", 0)), CallsSaved)
         session, other = controller.session("burst"), threading.Thread(target=infer)
         infer()
         simulated.then["set"] = begin
