@@ -13,7 +13,7 @@ from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
@@ -45,9 +45,10 @@ def shown_path(path: str) -> str:
 
 def runtime_of(file: FilePath) -> str:
     """Return the runtime of which a file is a record, or a power state of one; empty for every other file."""
-    folder = FilePath(os.path.abspath(file)).parent  # noqa: PTH100 - links stay as they are
-    folder = folder.parent if folder.name == "states" else folder
-    return folder.name if folder.parent.name == RECORDS else ""
+    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # noqa: PTH100, PTH120 - links stay as they are
+    if name == "states":
+        above, name = os.path.split(above)
+    return name if os.path.basename(above) == RECORDS else ""  # noqa: PTH119 - the path is a text
 
 
 def above_records(folder: FilePath) -> FilePath | None:
@@ -171,17 +172,24 @@ class Folders(NamedTuple):
         record = _record(text) if kind == "profile" else None
         if record is not None:
             return self._record(text, record["runtime"], record["name"])
-        folders = [folder / _FOLDER_OF.get(kind, "") for folder in self.paths]
-        if near is not None:
-            in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
-            beside = in_states or kind == "profile"
-            folders += [*([near.parent / "states"] if kind == "state" else []), *([near.parent] if beside else [])]
-        found = _first(folders, text) if text else None
+        found = _first(self._looked_in(kind, near), text) if text else None
         if found is not None:
             return found
-        known = dict.fromkeys(file.stem for folder in folders for file in yaml_files(folder))
+        known = dict.fromkeys(file.stem for folder in self._looked_in(kind, near) for file in yaml_files(folder))
         message = f"no {_WHAT[kind]} {shortened(text)!r}"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
+
+    def _looked_in(self, kind: str, near: FilePath | None) -> Iterator[FilePath]:
+        """Yield the folders in which a name is looked up."""
+        for folder in self.paths:
+            yield folder / _FOLDER_OF[kind] if kind in _FOLDER_OF else folder
+        if near is None:
+            return
+        if kind == "state":
+            yield near.parent / "states"
+        in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
+        if in_states or kind == "profile":
+            yield near.parent
 
     def _record(self, text: str, runtime: str, name: str) -> FilePath:
         """Return the file of a record.
@@ -223,8 +231,12 @@ def _existing(path: FilePath, kind: str) -> FilePath:
 
 def _first(folders: Iterable[FilePath], name: str) -> FilePath | None:
     """Return the first file of a name in some folders."""
-    files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
-    return next((file for file in files if os.path.lexists(file)), None)
+    for folder in folders:
+        for suffix in SUFFIXES:
+            file = os.path.join(folder, f"{name}{suffix}")  # noqa: PTH118 - a Path for each takes longer than to look
+            if os.path.lexists(file):
+                return FilePath(file)
+    return None
 
 
 def _folders(folder: FilePath) -> list[FilePath]:

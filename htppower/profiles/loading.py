@@ -135,6 +135,7 @@ class Known:
     Attributes:
         files: what files extend.
         states: power states, by where names are looked up and path.
+        named: power states, by where names are looked up, the folder of the file that names one, and the name.
         texts: what is read in the place of files, by their real paths.
     """
 
@@ -142,12 +143,23 @@ class Known:
         self.texts = texts
         self.files: KnownFiles = {}
         self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
+        self.named: dict[tuple[Folders, FilePath, str], Examined[PowerState]] = {}
 
     def power_state(self, path: FilePath, folders: Folders) -> Examined[PowerState]:
         """Return the power state of a file and all that is wrong with it, examined where it is not known."""
         # Names in a file of the first folder mean the files of that folder, wherever else is looked.
         key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
         return self.states.get(key) or self.states.setdefault(key, examine_power_state(path, folders, self))
+
+    def power_state_named(self, name: str, folders: Folders, near: FilePath) -> Examined[PowerState]:
+        """Return the power state that a file names, as ``power_state`` does.
+
+        Raises:
+            ProfileError: there is none of that name.
+        """
+        key = (folders, near.parent, name)
+        known = self.named.get(key)
+        return known or self.named.setdefault(key, self.power_state(folders.find(name, "state", near), folders))
 
 
 def examine_profile(
@@ -268,10 +280,9 @@ def _find_state(
 ) -> tuple[Examined[PowerState] | None, list[Finding]]:
     """Return the power state of a name, or that there is none."""
     try:
-        path = folders.find(name, "state", near=file.written_in(at))
+        state = known.power_state_named(name, folders, file.written_in(at))
     except ProfileError as error:
         return None, [Finding("NAME-1", at, f"no power state {shortened(name)!r}", error.hint)]
-    state = known.power_state(path, folders)
     if state.problems and not may_be_quoted(state.file.documents[0], folders, file.path):
         return None, [not_shown(name, "state", at)]
     return state, []

@@ -20,7 +20,7 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, file_
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
@@ -130,6 +130,8 @@ class _Reader:
         self.places: dict[KeyPath, Place] = {}
         self.key_places: dict[KeyPath, Place] = {}
         self.problems: list[Finding] = []
+        # Returns the parser's next event, None behind the last.
+        self._next: Callable[[], Any]
         # Values that an alias may repeat, and how many values each holds.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0
@@ -140,35 +142,35 @@ class _Reader:
         Raises:
             _Unparsable: it is not well-formed, or too large.
         """
-        events = self._events(text)
         tree: Any = UNREADABLE
         documents = 0
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                documents += 1
-                if documents > 1:
-                    raise _Unparsable(self._place(event), "YAML-1", "a second document", f"one {self.kind} a file")
-                tree = self._value(next(events), events, ())
+        try:
+            self._next = _Loader(text).get_event
+            while (event := self._next()) is not None:
+                if isinstance(event, yaml.DocumentStartEvent):
+                    documents += 1
+                    if documents > 1:
+                        raise _Unparsable(self._place(event), "YAML-1", "a second document", f"one {self.kind} a file")
+                    tree = self._value(self._next(), ())
+        except yaml.MarkedYAMLError as error:
+            raise self._not_well_formed(error, text) from None
         if documents and isinstance(tree, (dict, Unreadable)):
             return tree
         self.places.clear()
         self._problem(Place(self.path, 1, 1), "YAML-1", "the file holds no mapping", f"start with '{self.kind}: NAME'")
         return UNREADABLE
 
-    def _events(self, text: str) -> Iterator[Any]:
-        try:
-            yield from iter(_Loader(text).get_event, None)
-        except yaml.MarkedYAMLError as error:
-            said = " ".join(part for part in (error.context, error.problem) if part)
-            opened = error.context_mark if re.search(_OPENED_AT, error.context or "") else None
-            mark = opened or error.problem_mark or error.context_mark
-            place = Place(self.path, 1, 1) if mark is None else Place(self.path, mark.line + 1, mark.column + 1)
-            hint = "write 'key: value', with a space after the colon, and indent with spaces"
-            if _is_tab(text, place):
-                said, hint = "a tab", "indent with spaces"
-            raise _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}", hint) from None
+    def _not_well_formed(self, error: yaml.MarkedYAMLError, text: str) -> _Unparsable:
+        said = " ".join(part for part in (error.context, error.problem) if part)
+        opened = error.context_mark if re.search(_OPENED_AT, error.context or "") else None
+        mark = opened or error.problem_mark or error.context_mark
+        place = Place(self.path, 1, 1) if mark is None else Place(self.path, mark.line + 1, mark.column + 1)
+        hint = "write 'key: value', with a space after the colon, and indent with spaces"
+        if _is_tab(text, place):
+            said, hint = "a tab", "indent with spaces"
+        return _Unparsable(place, "YAML-1", f"not well-formed YAML: {said}", hint)
 
-    def _value(self, event: Any, events: Iterator[Any], at: KeyPath) -> Any:
+    def _value(self, event: Any, at: KeyPath) -> Any:
         place = self.places[at] = self._place(event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, place)
@@ -180,7 +182,7 @@ class _Reader:
             if len(at) >= DEEPEST_NESTING:
                 raise _Unparsable(place, "YAML-1", f"nested deeper than {DEEPEST_NESTING} levels")
             is_sequence = isinstance(event, yaml.SequenceStartEvent)
-            value = self._sequence(events, at) if is_sequence else self._mapping(events, at)
+            value = self._sequence(at) if is_sequence else self._mapping(at)
             if event.tag is not None:
                 value = self._tag(event.tag, place)
         if event.anchor is not None:
@@ -202,41 +204,41 @@ class _Reader:
         if self._values > MOST_VALUES:
             raise _Unparsable(place, rule, f"the file {what}: over {MOST_VALUES}", "write only what it needs")
 
-    def _sequence(self, events: Iterator[Any], at: KeyPath) -> list[Any]:
+    def _sequence(self, at: KeyPath) -> list[Any]:
         items: list[Any] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(self._value(event, events, (*at, str(len(items)))))
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            items.append(self._value(event, (*at, str(len(items)))))
         return items
 
-    def _mapping(self, events: Iterator[Any], at: KeyPath) -> dict[str, Any]:
+    def _mapping(self, at: KeyPath) -> dict[str, Any]:
         tree: dict[str, Any] = {}
-        while not isinstance(event := next(events), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             place = self._place(event)
-            key = self._key(event, events, place, at)
+            key = self._key(event, place, at)
             if key is None:
-                self._skip(events, at)
+                self._skip(at)
                 continue
             path = (*at, key)
             if key in tree:
                 first = self.key_places[path].line
                 self._problem(place, "YAML-2", f"the key {shortened(key)!r} is given twice", f"first in line {first}")
-                self._skip(events, at)
+                self._skip(at)
                 continue
             self.key_places[path] = place
-            tree[key] = self._value(next(events), events, path)
+            tree[key] = self._value(self._next(), path)
         return tree
 
-    def _skip(self, events: Iterator[Any], at: KeyPath) -> None:
+    def _skip(self, at: KeyPath) -> None:
         """Read a value whose key is a problem: keep the problems in it, but no places."""
         places, key_places = self.places, self.key_places
         self.places, self.key_places = {}, {}
-        self._value(next(events), events, (*at, ""))
+        self._value(self._next(), (*at, ""))
         self.places, self.key_places = places, key_places
 
-    def _key(self, event: Any, events: Iterator[Any], place: Place, at: KeyPath) -> str | None:
+    def _key(self, event: Any, place: Place, at: KeyPath) -> str | None:
         if not isinstance(event, yaml.ScalarEvent):
             if not isinstance(event, yaml.AliasEvent):
-                self._value(event, events, (*at, ""))
+                self._value(event, (*at, ""))
             self._problem(place, "TYPE-1", "a key is a plain word", "name a field")
             return None
         if not event.style and event.value == "<<":
@@ -275,4 +277,5 @@ class _Reader:
         return UNREADABLE
 
     def _place(self, event: Any) -> Place:
-        return Place(self.path, event.start_mark.line + 1, event.start_mark.column + 1)
+        mark = event.start_mark
+        return Place(self.path, mark.line + 1, mark.column + 1)
