@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -29,7 +29,7 @@ _OWN = frozenset({"profile", "state", "extends", "provenance"})
 _DEEPEST_EXTENDS = 20
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class ResolvedFile(Document):
     """A file with what it extends, as one document: its tree, places and problems are those of all these files.
 
@@ -65,15 +65,14 @@ class ResolvedFile(Document):
     def written_in(self, at: KeyPath) -> FilePath:
         """Return the file in which a value was written."""
         place = self.places.get(at)
-        return self.path if place is None else FilePath(place.path)
+        return self.path if place is None or place.path == str(self.path) else FilePath(place.path)
 
 
 # The files resolved so far, by where names are looked up, the folder of the file that is asked for, path and kind.
 KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
-@attrs.frozen(repr=False, eq=False)
-class _Asked:
+class _Asked(NamedTuple):
     """What is asked for, and how files are looked up on the way."""
 
     top: FilePath

@@ -20,7 +20,7 @@ from htppower.votes.vote_set import VoteSet
 _HOW = ("measured", "read")
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class ProvenanceFields:
     """What stands below ``provenance`` in a profile."""
 
@@ -33,7 +33,7 @@ class ProvenanceFields:
     source: str = attrs.field(metadata=wanted("where that was found.", one_line=True))
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class ProfileFields:
     """What stands in the file of a profile."""
 
@@ -53,7 +53,7 @@ class ProfileFields:
     )
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class StateFields:
     """What stands in the file of a power state."""
 

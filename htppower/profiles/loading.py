@@ -86,7 +86,7 @@ def _load_all(names: Iterable[str], where: Folders) -> tuple[tuple[Profile, ...]
     return tuple(profiles), tuple(errors)
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class Examined(Generic[_Value]):
     """A profile or power state as far as its file can be read, and all that is wrong with it.
 

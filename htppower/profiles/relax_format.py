@@ -16,7 +16,7 @@ _TIME = (0, LONGEST_SUSTAIN_US)
 _LEAST = wanted("the shortest time that may be chosen, in us; left out, it is 0.", limits=_TIME, optional=True)
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class BreakEvenFields:
     """What stands below ``adaptive`` where a break-even time says what a short time and a long one cost."""
 
@@ -39,7 +39,7 @@ class BreakEvenFields:
     )
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class ColdStartsFields:
     """What stands below ``adaptive`` where a share of inferences may wait for a raise."""
 
@@ -63,7 +63,7 @@ class ColdStartsFields:
 LearntFields = BreakEvenFields | ColdStartsFields
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class AdaptiveFields:
     """A time that is learnt, in the place of a number."""
 
@@ -77,7 +77,7 @@ class AdaptiveFields:
 SustainFields = int | AdaptiveFields
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class ThenFields:
     """What stands below ``then``."""
 
@@ -89,7 +89,7 @@ class ThenFields:
     )
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class RelaxFields:
     """What stands below ``relax`` in a profile."""
 

@@ -36,7 +36,7 @@ _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
 _OPENED_AT = r"quoted scalar|flow (sequence|mapping)|simple key"
 
 
-@attrs.frozen(repr=False, eq=False)
+@attrs.frozen(repr=False, eq=False, slots=False)
 class Document:
     """A file as a plain tree.
 

@@ -3,13 +3,11 @@
 Source of numbers and names: QnnHtpPerfInfrastructure.h, SDK 2.48.
 """
 
-from __future__ import annotations
-
 import enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 
 class Option(enum.IntEnum):
