@@ -1,14 +1,15 @@
 """What the rules look at."""
 
-from __future__ import annotations
-
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.errors import KeyPath
+from htppower.votes.vote_set import VoteSet
+
 if TYPE_CHECKING:
-    from htppower.errors import KeyPath
     from htppower.rules.platforms import Platform
-    from htppower.votes.vote_set import VoteSet
+
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 
 class Stay(NamedTuple):
@@ -48,7 +49,7 @@ class Case(NamedTuple):
     """
 
     votes: VoteSet
-    platform: Platform | None = None
+    platform: "Platform | None" = None
     in_force: VoteSet | None = None
     lineage: tuple[str, ...] = ()
     lowered: tuple[tuple[KeyPath, VoteSet], ...] = ()
