@@ -236,7 +236,9 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     shipped = shipped_folder() if shipped is None else shipped
     names = {file.stem for file in yaml_files(home)}
     if names.issuperset(SHIPPED_PROFILES):
-        return Folders((home, *named, shipped))
+        # The user may spell the shipped folder in another way; its files are read once.
+        is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
+        return Folders((home, *named) if is_shipped else (home, *named, shipped))
     return Folders((shipped, home, *named))
 
 

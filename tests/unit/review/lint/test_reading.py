@@ -1,0 +1,36 @@
+"""How often lint parses a file: once, whatever is linted and however its path is spelt."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower.profiles import extends
+from htppower.profiles.discovery import shipped_folder
+from htppower.review.lint.run import lint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("spelt", ["absolute", "relative"])
+@pytest.mark.parametrize("name", ["burst.yaml", "."])
+def test_each_file_is_parsed_once(name: str, spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profiles beside which a file is seen, and the power states that many of them name, are shared."""
+    parsed: collections.Counter[str] = collections.Counter()
+    read_document = extends.read_document
+
+    def counted(path: Path, *arguments: Any) -> Any:
+        parsed[os.path.realpath(path)] += 1
+        return read_document(path, *arguments)
+
+    monkeypatch.setattr(extends, "read_document", counted)
+    monkeypatch.chdir(shipped_folder())
+    report = lint([name if spelt == "relative" else shipped_folder() / name], datetime.date(2026, 1, 1))
+    assert report.findings == ()
+    assert os.path.realpath(shipped_folder() / "burst.yaml") in parsed
+    assert set(parsed.values()) == {1}
