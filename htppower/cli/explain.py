@@ -19,9 +19,9 @@ from htppower.review.explain.explained import NoSuchField, choose, with_rules_of
 from htppower.review.explain.named import explained_by_name
 from htppower.review.explain.subjects import alike, subjects_of
 from htppower.review.explain.texts.rule_text import MINE
-from htppower.review.file_selection import find_either
 from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
+from htppower.review.name_lookup import find_either
 from htppower.review.styled import styled
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
     """
     from htppower.profiles.loading import examine_power_state, load_profile  # noqa: PLC0415 - completion needs none
     from htppower.profiles.yaml_text import state_text  # noqa: PLC0415
-    from htppower.review.file_selection import Kind, find_either  # noqa: PLC0415
+    from htppower.review.file_kinds import Kind  # noqa: PLC0415
+    from htppower.review.name_lookup import find_either  # noqa: PLC0415
 
     where = Folders.of(folders)
     path, kind = find_either(of_sdk(profile, sdk), where)

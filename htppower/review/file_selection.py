@@ -1,52 +1,22 @@
-"""Selects the files for a command: finds them, tells what each holds, and where its names are looked up."""
+"""Selects the files for a command: finds them in folders and below, and leaves out what is not reviewed."""
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import enum
 import fnmatch
 import os
-import re
 import stat
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import DEVICES, RECORDS, SUFFIXES, Folders, above_records, shipped_folder, yaml_files
+from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.profiles.quoting import KEYS
-from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
-from htppower.profiles.top_keys import NoMapping, top_keys
+from htppower.profiles.regular_file import NotRegular
+from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-# A test of profiles has both of these.
-_OF_TESTS = frozenset({"test", "cases"})
-# A device model has the first of these, and one of the others.
-_DEVICE = "device"
-_OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
-_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
-JSON = ".json"
-# Keys at the top of an extension file that hardly another file has, and those of other files.
-_EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
-_NO_EXTENSION = frozenset({"$schema", *KEYS})
-_EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
-# A key of a profile or power state, wherever it stands.
-_OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
-_KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
-
-
-class Kind(enum.Enum):
-    """What a file holds; OTHER is any other YAML."""
-
-    PROFILE = "profile"
-    STATE = "power state"
-    TEST = "test"
-    EXTENSION = "extension file"
-    DEVICE = "device model"
-    OTHER = "other"
 
 
 class Source(NamedTuple):
@@ -147,124 +117,6 @@ def _matches(path: FilePath, patterns: Iterable[str]) -> bool:
     parts = [part for part in FilePath(os.path.relpath(path)).parts if part != os.pardir]
     said = ["/".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)]
     return any(fnmatch.fnmatchcase(part, pattern.strip("/")) for part in said for pattern in patterns)
-
-
-def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
-    """Return what a file holds, or what is ``given`` in its place, by its folder and its top keys.
-
-    A file that can't be read counts as a profile; reading it then says what is wrong.
-    """
-    folder = folder_name(path)
-    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make it one
-    keys = _keys(path, given, of_tests)
-    if len(keys & _OF_TESTS) >= of_tests:
-        return Kind.TEST
-    if folder == "states" or ("state" in keys and "profile" not in keys):
-        return Kind.STATE
-    if _DEVICE in keys and keys.isdisjoint(KEYS) and (folder == DEVICES or not keys.isdisjoint(_OF_DEVICES)):
-        return Kind.DEVICE
-    return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
-
-
-def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
-    """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
-    try:
-        data = read_regular_file(path) if given is None else given
-    except (OSError, ValueError):
-        return Kind.OTHER
-    if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
-        return Kind.OTHER
-    import json  # noqa: PLC0415 - only for such a file
-
-    try:
-        top = json.loads(data)
-    except (ValueError, RecursionError):
-        return Kind.EXTENSION
-    is_one = isinstance(top, dict) and not _EXTENSION_TOP.isdisjoint(top) and _NO_EXTENSION.isdisjoint(top)
-    return Kind.EXTENSION if is_one else Kind.OTHER
-
-
-def json_kind(path: FilePath, *, named: bool) -> Kind:
-    """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
-    if not named or extension_kind(path) is Kind.EXTENSION:
-        return Kind.EXTENSION
-    other = kind_of(path)
-    return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
-
-
-def _has_a_key(path: FilePath) -> bool:
-    """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
-    try:
-        return re.search(_OWN_KEY, read_regular_file(path)) is not None
-    except (OSError, ValueError):
-        return False
-
-
-def folder_name(path: FilePath) -> str:
-    """Return the name of a file's folder, even if the path does not contain it."""
-    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH119, PTH120 - links stay
-
-
-def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
-    """Return the file of a profile, or of a power state where no profile has the name, by name or path.
-
-    Raises:
-        ProfileError: there is neither.
-    """
-    try:
-        path = folders.find(name, "profile")
-    except ProfileError as error:
-        if error.rule != "NAME-1":
-            raise
-        try:
-            return folders.find(name, "state"), Kind.STATE
-        except ProfileError:
-            raise error from None
-    return path, Kind.STATE if kind_of(path) is Kind.STATE else Kind.PROFILE
-
-
-def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
-    """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
-
-    The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
-    with a profile for every shipped name is a copy of the shipped folder, and takes its place. Records of what a
-    runtime votes are used with the folder in which their runtime's is.
-    """
-    above = above_records(home)
-    if above is not None:
-        return folders_of(above, (home, *named), shipped)
-    shipped = shipped_folder() if shipped is None else shipped
-    names = {file.stem for file in yaml_files(home)}
-    if names.issuperset(SHIPPED_PROFILES):
-        # The user may spell the shipped folder in another way; its files are read once.
-        is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
-        return Folders((home, *named) if is_shipped else (home, *named, shipped))
-    return Folders((shipped, home, *named))
-
-
-def _keys(path: FilePath, given: bytes | None, of_tests: int) -> set[str]:
-    """Return the keys at the top of a file.
-
-    Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
-    out, the file is parsed: until it has so many keys ``of_tests`` that it is one.
-    """
-    try:
-        data = (read_regular_file(path) if given is None else given)[:LARGEST_FILE_BYTES]
-        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return set(KEYS)
-    keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
-    if keys - _OF_DEVICES and not keys & _OF_TESTS:
-        return keys
-    parsed: set[str] = set()
-    try:
-        for key in top_keys(text):
-            parsed.add(key)
-            if len(parsed & _OF_TESTS) >= of_tests:
-                break
-    except NoMapping:
-        return keys or set(KEYS)
-    return parsed
 
 
 def _files(path: FilePath, *, extensions: bool = False) -> Iterator[FilePath]:

@@ -11,7 +11,7 @@ import attrs
 
 from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.strict_yaml import read_document
-from htppower.review.file_selection import JSON, Kind, extension_kind
+from htppower.review.file_kinds import JSON, Kind, extension_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

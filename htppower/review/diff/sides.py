@@ -11,16 +11,9 @@ import attrs
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
-from htppower.review.file_selection import (
-    JSON,
-    Kind,
-    Source,
-    find_either,
-    find_sources,
-    folders_of,
-    json_kind,
-    kind_of,
-)
+from htppower.review.file_kinds import JSON, Kind, json_kind, kind_of
+from htppower.review.file_selection import Source, find_sources
+from htppower.review.name_lookup import find_either, folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from htppower.errors import ProfileError, RuleBreach
 from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.review.explain.explained import explain_profile, explain_state
-from htppower.review.file_selection import Kind, find_either
+from htppower.review.file_kinds import Kind
+from htppower.review.name_lookup import find_either
 
 if TYPE_CHECKING:
     from htppower.profiles.discovery import Folders

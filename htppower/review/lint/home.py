@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
-from htppower.review.file_selection import folders_of
 from htppower.review.lint.review_rules import Shelf
+from htppower.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from htppower.profiles.yaml_words import decimal, in_us, truth
-from htppower.review.file_selection import JSON
+from htppower.review.file_kinds import JSON
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, comment_at
 from htppower.review.lint.profile_findings import STDIN

@@ -12,7 +12,7 @@ import attrs
 from htppower.errors import Finding, Place
 from htppower.profiles.discovery import SUFFIXES, runtime_of, shown_path
 from htppower.profiles.loading import Known
-from htppower.review.file_selection import Kind
+from htppower.review.file_kinds import Kind
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
 from htppower.review.lint.lines import read_lines

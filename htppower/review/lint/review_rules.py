@@ -14,7 +14,7 @@ from htppower.profiles.discovery import own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
 from htppower.profiles.profile import NO_VOTES, power_states
-from htppower.review.file_selection import Kind
+from htppower.review.file_kinds import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS

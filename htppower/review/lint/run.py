@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, ProfileError, Severity
 from htppower.profiles.discovery import folder_list
-from htppower.review.file_selection import Kind, Source, extension_kind, find_sources, kind_of
+from htppower.review.file_kinds import Kind, extension_kind, kind_of
+from htppower.review.file_selection import Source, find_sources
 from htppower.review.lint.profile_findings import STDIN, ProfileFindings
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.suppressions import Found, apply, read_suppressions

@@ -12,7 +12,7 @@ from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.profiles.strict_yaml import read_document
-from htppower.review.file_selection import folders_of
+from htppower.review.name_lookup import folders_of
 from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest, timeline
 from htppower.review.vote_tests.checks import findings_of, same_names
 from htppower.review.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields

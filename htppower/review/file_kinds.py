@@ -1,0 +1,124 @@
+"""Tells what a file holds, by its folder and the keys at its top: a profile, a test, an extension file, and so on."""
+
+from __future__ import annotations
+
+import codecs
+import enum
+import os
+import re
+from typing import TYPE_CHECKING
+
+from htppower.profiles.discovery import DEVICES
+from htppower.profiles.quoting import KEYS
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
+from htppower.profiles.top_keys import NoMapping, top_keys
+
+if TYPE_CHECKING:
+    from pathlib import Path as FilePath
+
+# A test of profiles has both of these.
+_OF_TESTS = frozenset({"test", "cases"})
+# A device model has the first of these, and one of the others.
+_DEVICE = "device"
+_OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
+_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
+JSON = ".json"
+# Keys at the top of an extension file that hardly another file has, and those of other files.
+_EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
+_NO_EXTENSION = frozenset({"$schema", *KEYS})
+_EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
+# A key of a profile or power state, wherever it stands.
+_OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
+_KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
+
+
+class Kind(enum.Enum):
+    """What a file holds; OTHER is any other YAML."""
+
+    PROFILE = "profile"
+    STATE = "power state"
+    TEST = "test"
+    EXTENSION = "extension file"
+    DEVICE = "device model"
+    OTHER = "other"
+
+
+def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
+    """Return what a file holds, or what is ``given`` in its place, by its folder and its top keys.
+
+    A file that can't be read counts as a profile; reading it then says what is wrong.
+    """
+    folder = folder_name(path)
+    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make it one
+    keys = _keys(path, given, of_tests)
+    if len(keys & _OF_TESTS) >= of_tests:
+        return Kind.TEST
+    if folder == "states" or ("state" in keys and "profile" not in keys):
+        return Kind.STATE
+    if _DEVICE in keys and keys.isdisjoint(KEYS) and (folder == DEVICES or not keys.isdisjoint(_OF_DEVICES)):
+        return Kind.DEVICE
+    return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
+
+
+def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
+    """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
+    try:
+        data = read_regular_file(path) if given is None else given
+    except (OSError, ValueError):
+        return Kind.OTHER
+    if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
+        return Kind.OTHER
+    import json  # noqa: PLC0415 - only for such a file
+
+    try:
+        top = json.loads(data)
+    except (ValueError, RecursionError):
+        return Kind.EXTENSION
+    is_one = isinstance(top, dict) and not _EXTENSION_TOP.isdisjoint(top) and _NO_EXTENSION.isdisjoint(top)
+    return Kind.EXTENSION if is_one else Kind.OTHER
+
+
+def json_kind(path: FilePath, *, named: bool) -> Kind:
+    """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
+    if not named or extension_kind(path) is Kind.EXTENSION:
+        return Kind.EXTENSION
+    other = kind_of(path)
+    return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
+
+
+def _has_a_key(path: FilePath) -> bool:
+    """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
+    try:
+        return re.search(_OWN_KEY, read_regular_file(path)) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def folder_name(path: FilePath) -> str:
+    """Return the name of a file's folder, even if the path does not contain it."""
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH119, PTH120 - links stay
+
+
+def _keys(path: FilePath, given: bytes | None, of_tests: int) -> set[str]:
+    """Return the keys at the top of a file.
+
+    Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
+    out, the file is parsed: until it has so many keys ``of_tests`` that it is one.
+    """
+    try:
+        data = (read_regular_file(path) if given is None else given)[:LARGEST_FILE_BYTES]
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return set(KEYS)
+    keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
+    if keys - _OF_DEVICES and not keys & _OF_TESTS:
+        return keys
+    parsed: set[str] = set()
+    try:
+        for key in top_keys(text):
+            parsed.add(key)
+            if len(parsed & _OF_TESTS) >= of_tests:
+                break
+    except NoMapping:
+        return keys or set(KEYS)
+    return parsed

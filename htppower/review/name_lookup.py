@@ -1,0 +1,52 @@
+"""Where the names in the files of a folder are looked up, and which file a name on the command line means."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from htppower.errors import ProfileError
+from htppower.profiles.discovery import Folders, above_records, shipped_folder, yaml_files
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.review.file_kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path as FilePath
+
+
+def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
+    """Return the file of a profile, or of a power state where no profile has the name, by name or path.
+
+    Raises:
+        ProfileError: there is neither.
+    """
+    try:
+        path = folders.find(name, "profile")
+    except ProfileError as error:
+        if error.rule != "NAME-1":
+            raise
+        try:
+            return folders.find(name, "state"), Kind.STATE
+        except ProfileError:
+            raise error from None
+    return path, Kind.STATE if kind_of(path) is Kind.STATE else Kind.PROFILE
+
+
+def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
+    """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
+
+    The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
+    with a profile for every shipped name is a copy of the shipped folder, and takes its place. Records of what a
+    runtime votes are used with the folder in which their runtime's is.
+    """
+    above = above_records(home)
+    if above is not None:
+        return folders_of(above, (home, *named), shipped)
+    shipped = shipped_folder() if shipped is None else shipped
+    names = {file.stem for file in yaml_files(home)}
+    if names.issuperset(SHIPPED_PROFILES):
+        # The user may spell the shipped folder in another way; its files are read once.
+        is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
+        return Folders((home, *named) if is_shipped else (home, *named, shipped))
+    return Folders((shipped, home, *named))
