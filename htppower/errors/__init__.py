@@ -16,7 +16,6 @@ from htppower.errors.finding import bounded as bounded
 from htppower.errors.finding import printable as printable
 from htppower.errors.finding import shortened as shortened
 from htppower.errors.root import HtpPowerError as HtpPowerError
-from htppower.votes.native_codes import code_name, what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,13 +26,16 @@ if TYPE_CHECKING:
     from htppower.errors.unavailable import BackendUnavailable as BackendUnavailable
     from htppower.errors.unavailable import Step as Step
     from htppower.errors.unavailable import Unavailable as Unavailable
-    from htppower.votes.vote_set import VoteSet
+    from htppower.errors.vote_rejected import VoteRejected as VoteRejected
+    from htppower.errors.vote_rejected import kept as kept
+    from htppower.errors.vote_rejected import without_frames as without_frames
 
 # What only a host and a few commands need is imported when it is first used.
 _EXPORTS = {
     "htppower.errors.close_timed_out": ("CallUnderWay", "CloseTimedOut"),
     "htppower.errors.trace_error": ("TraceError",),
     "htppower.errors.unavailable": ("BackendUnavailable", "Step", "Unavailable"),
+    "htppower.errors.vote_rejected": ("VoteRejected", "kept", "without_frames"),
 }
 
 if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
@@ -71,67 +73,6 @@ class RuleBreach(ProfileError):  # noqa: N818 - reads as what it is
 
 class VoteTestError(ProfileError):
     """A test that can't be run: its file, or a profile that it tests, can't be read or is invalid."""
-
-
-class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
-    """A native call that did not return 0.
-
-    Attributes:
-        code: the native code, the low 16 bits of the vendor's error handle.
-        name: the vendor's name for it.
-        votes: the vote set that was sent, or None for a call that carries none.
-        function: the native function.
-        power_config_id: the id it was called on, or None.
-        core: device id and core id of a createPowerConfigId, or None.
-    """
-
-    def __init__(
-        self,
-        code: int,
-        votes: VoteSet | None = None,
-        *,
-        function: str = "setPowerConfig",
-        power_config_id: int | None = None,
-        core: tuple[int, int] | None = None,
-    ) -> None:
-        self.code = code
-        self.name = code_name(code)
-        self.votes = votes
-        self.function = function
-        self.power_config_id = power_config_id
-        self.core = core
-        where = "" if power_config_id is None else f" on power config id {power_config_id}"
-        if core is not None:
-            where = f" for device {core[0]}, core {core[1]}"
-        carried = "" if votes is None else f" with {votes}"
-        super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
-
-
-def kept(error: VoteRejected) -> VoteRejected:
-    """Return an equal error for status and events: without frames, and with the text alone of what caused it.
-
-    Frames, and the exceptions of others, would keep the inputs of an inference alive.
-    """
-    cause = error.__cause__
-    if cause is None or type(cause) is HtpPowerError:
-        return _twin(error, cause)
-    import traceback  # noqa: PLC0415 - a command that makes no call does not pay for it
-
-    # As a traceback's last line says it, also where its own __str__ raises.
-    return _twin(error, HtpPowerError("".join(traceback.format_exception_only(cause)).strip()))
-
-
-def without_frames(error: VoteRejected) -> VoteRejected:
-    """Return an equal error to hand on or to raise, with what caused it, and without the frames that it has passed."""
-    return _twin(error, error.__cause__)
-
-
-def _twin(error: VoteRejected, cause: BaseException | None) -> VoteRejected:
-    twin = VoteRejected(
-        error.code, error.votes, function=error.function, power_config_id=error.power_config_id, core=error.core
-    )
-    twin.__cause__ = cause
-    return twin
 
 
 class PhaseMisuse(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

@@ -21,7 +21,8 @@ SLOW = (
 )
 # What runs votes, and what only a host, another command or another form needs.
 OTHERS = (
-    *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.events", "htppower.hosts"),
+    *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.errors.vote_rejected"),
+    *("htppower.events", "htppower.hosts", "htppower.votes.native_codes"),
     *("htppower.review.advice", "htppower.review.dry_run", "htppower.review.json_schema", "htppower.review.tuning"),
     *("htppower.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
@@ -30,10 +31,10 @@ OTHERS = (
 NOT_NAMED = ("htppower.extensions", "htppower.rules.platforms", "htppower.rules.socs", "htppower.tuning", "textwrap")
 
 
-def imported_by(*arguments: str, **environment: str) -> list[str]:
-    """Return what a command imports besides click, yaml and attrs."""
+def imported_by(*arguments: str, besides: str = "attrs, click, yaml", **environment: str) -> list[str]:
+    """Return what a command imports besides some modules: its libraries."""
     code = (
-        "import sys, attrs, click, yaml; before = set(sys.modules); from htppower.cli.main import main\n"
+        f"import sys, {besides}; before = set(sys.modules); from htppower.cli.main import main\n"
         "try: main(sys.argv[1:], prog_name='htppower')\n"
         "except SystemExit: pass\n"
         "print('', *set(sys.modules) - before)"
@@ -73,11 +74,22 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
     assert of(imported, (*SLOW, *OTHERS, *nor)) == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("list",), ("lint", str(shipped_folder())), ("explain", "burst", "core"), ("diff", "burst", "balanced")],
+)
+def test_a_command_that_reads_needs_paths_alone_of_the_standard_library(arguments: tuple[str, ...]) -> None:
+    """Beside its libraries, and what click imports when it is used: it looks for translations of its help."""
+    imported = imported_by(*arguments, besides="attrs, click, yaml, pathlib, locale")
+    assert [name for name in imported if not name.startswith("htppower")] == []
+
+
 def test_a_dry_run_imports_no_library_that_votes() -> None:
     """Nor the timers of a real controller, nor what hosts, pictures and other commands need."""
     imported = imported_by("profile", "burst", "--dry-run")
     assert "htppower.control.controller" in imported
     apart = {"htppower.sustain", "htppower.review.dry_run", "htppower.control", "htppower.backends", "htppower.testing"}
+    apart |= {"htppower.errors.vote_rejected", "htppower.votes.native_codes"}
     others = {*OTHERS, *SLOW} - apart - {"htppower.events", "htppower.errors.unavailable", *("json", "logging")}
     nor = ("htppower.backends.qnn", "htppower.control.time.scheduler", "htppower.review.pictures", "htppower.tuning")
     # From Python 3.14 on logging itself imports dataclasses.
