@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.profiles import extends
 from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.strict_yaml import read_document
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 def test_each_file_is_parsed_once(name: str, spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The profiles beside which a file is seen, and the power states that many of them name, are shared."""
     parsed: collections.Counter[str] = collections.Counter()
-    read_document = extends.read_document
 
     def counted(path: Path, *arguments: Any) -> Any:
         parsed[os.path.realpath(path)] += 1
         return read_document(path, *arguments)
 
-    monkeypatch.setattr(extends, "read_document", counted)
+    monkeypatch.setattr("htppower.profiles.extends.read_document", counted)
     monkeypatch.chdir(shipped_folder())
     report = lint([name if spelt == "relative" else shipped_folder() / name], datetime.date(2026, 1, 1))
     assert report.findings == ()
