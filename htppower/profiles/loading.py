@@ -152,14 +152,11 @@ class Known:
         return self.states.get(key) or self.states.setdefault(key, examine_power_state(path, folders, self))
 
     def power_state_named(self, name: str, folders: Folders, near: FilePath) -> Examined[PowerState]:
-        """Return the power state that a file names, as ``power_state`` does.
-
-        Raises:
-            ProfileError: there is none of that name.
-        """
+        """Return likewise the power state that the file ``near`` names; a ProfileError says that there is none."""
         key = (folders, near.parent, name)
-        known = self.named.get(key)
-        return known or self.named.setdefault(key, self.power_state(folders.find(name, "state", near), folders))
+        if key not in self.named:
+            self.named[key] = self.power_state(folders.find(name, "state", near), folders)
+        return self.named[key]
 
 
 def examine_profile(
