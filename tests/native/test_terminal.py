@@ -154,7 +154,7 @@ def test_a_terminal_that_goes_away(standin: Standin, tmp_path: Path) -> None:
     terminal.until(lambda: b"READY" in terminal.read())
     terminal.hang_up()
     terminal.until(lambda: functions(standin.trace)[-1] == "logFree")
-    assert heard.exists()
+    terminal.until(heard.exists)
     standin.assert_nothing_left()
 
 
