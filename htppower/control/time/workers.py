@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import itertools
 import logging
 import queue
@@ -164,11 +165,10 @@ class ThreadWorker:
             taken.extend(itertools.islice(actions, 1))
             if not taken:
                 return True
-            if self._carry_out is None:
-                _run_whatever(taken[0], self._logger)
-            else:
-                self._carry_out(taken[0])
+            action = taken[0] if self._carry_out is None else functools.partial(self._carry_out, taken[0])
+            _run_whatever(action, self._logger)
             # A frame that waits must keep nothing of what it ran alive.
+            del action
             taken.clear()
 
     def _replace(self, taken: list[Callable[[], object]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
 from htppower.control.time.scheduler import MOST_CANCELLED, Alarm, SystemTime
-from htppower.control.time.workers import ThreadPool, ThreadWorker
+from htppower.control.time.workers import MOST_RUNS, ThreadPool, ThreadWorker
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -59,6 +60,22 @@ class TestWorker:
             assert each.begun.wait(WAIT_S)
         worker.close()
         pool.close()
+
+    def test_what_ends_each_time_is_given_up(self) -> None:
+        """What it hands on raises SystemExit whenever it is tried: it is tried a few times, and then the next."""
+        tried: list[str] = []
+        done = threading.Event()
+
+        def carry_out(action: Callable[[], object]) -> None:
+            tried.append("")
+            action()
+
+        worker = ThreadWorker("worker of a test", run=carry_out)
+        worker.post(sys.exit)
+        worker.post(done.set)
+        assert done.wait(WAIT_S)
+        assert len(tried) == MOST_RUNS + 1
+        worker.close()
 
     def test_closed_it_runs_what_was_posted_and_nothing_more(self) -> None:
         """``post_or_run`` runs at once then."""
