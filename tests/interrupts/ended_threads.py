@@ -88,10 +88,12 @@ def run(rounds: int, seed: int, most_strikes: int) -> int:
 def main() -> int:
     """Run it from the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description="End the controller's own threads in real time.")
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=100, help="how many; 100 unless told")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments; 0 unless told")
     parser.add_argument("--strikes", type=int, default=1, help="how many at most in a round; 1 unless told")
     given = parser.parse_args()
+    if min(given.rounds, given.strikes) < 1:
+        parser.error("there is nothing to do: give 1 or more")
     try:
         ended = run(given.rounds, given.seed, given.strikes)
     except RuntimeError as error:

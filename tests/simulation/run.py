@@ -182,6 +182,13 @@ def _above(kind: type[Number]) -> Callable[[str], Number]:
     return read
 
 
+def _learning(text: str) -> Learning:
+    """Read whether sessions learn."""
+    if text not in {each.value for each in Learning}:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(each.value for each in Learning)}")
+    return Learning(text)
+
+
 def main() -> int:
     """Run it from the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
@@ -220,7 +227,7 @@ def main() -> int:
     parser.add_argument("--first", action="store_true", help="end with the first failure")
     parser.add_argument("--no-interrupts", dest="interrupts", action="store_false", help="draw no KeyboardInterrupt")
     parser.add_argument(
-        "--learning", type=Learning, default=Learning.SOME, help="never, some or always; in some runs unless told"
+        "--learning", type=_learning, default=Learning.SOME, help="never, some or always; in some runs unless told"
     )
     parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
