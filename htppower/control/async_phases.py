@@ -84,12 +84,16 @@ class AsyncInference:
         try:
             must_lower = phases.gate.end(token)
             # It is another's now, and the traceback of a call that fails must not refer to it.
-            del token
+            token = None
             if must_lower:
                 lower = functools.partial(phases.lower, quiet=error is not None)
                 await _AwaitedAction(lower).run_on(phases.gate.time)
-        except BaseException:
+        except BaseException as interrupt:
             phases.gate.time.call_soon(phases.look_again)
+            if token is not None:
+                # As in a plain inference.
+                token = None
+                clear_frames(interrupt)
             phases.look_again()
             raise
 

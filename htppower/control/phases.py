@@ -237,12 +237,20 @@ class Preparation:
         token = self._token = self._phases.gate.prepare(self._phase)
         try:
             self._phases.begin_preparation(self._phase)
-        except BaseException:
+        except BaseException as error:
             self._phases.gate.time.call_soon(self._phases.look_again)
             # The phase does not begin, so nobody will end it.
             self._token = None
-            self._phases.gate.drop_preparation(token)
-            self._phases.look_again()
+            try:
+                self._phases.gate.drop_preparation(token)
+            except BaseException as interrupt:
+                # As in an inference: a token that was not dropped is counted when nothing refers to it any more.
+                del token
+                clear_frames(error)
+                clear_frames(interrupt)
+                raise
+            finally:
+                self._phases.look_again()
             raise
 
     def __exit__(
@@ -253,5 +261,13 @@ class Preparation:
             raise PhaseMisuse(f"this {self._phase.value} does not run: its end has no begin, or is not the first")
         if kind is GeneratorExit:
             self._phases.end_preparation_soon(token, self._phase)
-        else:
+            return
+        try:
             self._phases.end_preparation(token, self._phase, quiet=error is not None)
+        except VoteRejected:
+            raise
+        except BaseException as interrupt:
+            # Likewise; who keeps the exception, as a prompt does, would keep the phase running.
+            token = None
+            clear_frames(interrupt)
+            raise
