@@ -67,8 +67,9 @@ class ThreadWorker:
         self.post_unlocked = self._actions.put
         self._lock = make_lock(Rank.WORKER)
         self._thread: threading.Thread | None = None
-        # Whoever pops this is the worker's thread, of two where an interrupt came before the first was noted.
-        self._vacancy = [name]
+        # Whoever pops this is the worker's thread, of two where an interrupt came before the first was noted. It holds
+        # what that thread runs first: what the one before has left.
+        self._vacancy: list[list[Callable[[], object]]] = [[]]
         self._closed = False
 
     inline = False
@@ -144,10 +145,9 @@ class ThreadWorker:
 
     def _work(self) -> None:
         try:
-            self._vacancy.pop()
+            taken = self._vacancy.pop()
         except IndexError:
             return
-        taken: list[Callable[[], object]] = []
         ended = False
         try:
             self._thread = threading.current_thread()
@@ -161,8 +161,9 @@ class ThreadWorker:
         """Run actions until told to end, and return True; ``taken`` holds the one that runs."""
         actions = iter(self._actions.get, None)
         while True:
-            # In C: nothing can come between the queue and the list.
-            taken.extend(itertools.islice(actions, 1))
+            if not taken:
+                # In C: nothing can come between the queue and the list.
+                taken.extend(itertools.islice(actions, 1))
             if not taken:
                 return True
             action = taken[0] if self._carry_out is None else functools.partial(self._carry_out, taken[0])
@@ -173,12 +174,10 @@ class ThreadWorker:
 
     def _replace(self, taken: list[Callable[[], object]]) -> None:
         thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-        if taken:
-            self._actions.put(taken[0])
         if self._closed:
             # What tells the thread to end may have been taken.
             self._actions.put(None)
-        self._vacancy.append(self._name)
+        self._vacancy.append(taken)
         start_apart(thread.start)
 
 

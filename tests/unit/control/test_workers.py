@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
+from htppower.control.time import workers
 from htppower.control.time.scheduler import MOST_CANCELLED, Alarm, SystemTime
 from htppower.control.time.workers import MOST_RUNS, ThreadPool, ThreadWorker
 from htppower.testing import VirtualTime
@@ -126,6 +127,34 @@ class TestWorker:
         assert ran == [0, 1, 2]
         until(lambda: sum(thread.name == "test" for thread in threading.enumerate()) == 1)
         worker.close()
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+    @pytest.mark.parametrize("closes", [False, True])
+    def test_where_its_thread_ends_another_goes_on_in_order(
+        self, monkeypatch: pytest.MonkeyPatch, closes: bool
+    ) -> None:
+        """With what the thread was about to run, also where the worker was closed meanwhile."""
+        ran, posted, done, ends = list[int](), threading.Event(), threading.Event(), [True]
+
+        def end_at_first(action: Callable[[], object], _logger: logging.Logger) -> None:
+            assert posted.wait(WAIT_S)
+            if ends:
+                ends.pop()
+                raise SystemExit
+            action()
+
+        monkeypatch.setattr(workers, "_run_whatever", end_at_first)
+        worker = ThreadWorker("worker of a test")
+        for number in range(3):
+            worker.post(functools.partial(ran.append, number))
+        worker.post(done.set)
+        if closes:
+            worker.close()
+        posted.set()
+        assert done.wait(WAIT_S)
+        assert ran == [0, 1, 2]
+        worker.close()
+        until(lambda: all(thread.name != "worker of a test" for thread in threading.enumerate()))
 
     def test_in_virtual_time_it_runs_at_once(self) -> None:
         """What is posted has run when ``post`` returns."""
