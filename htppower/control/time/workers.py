@@ -221,8 +221,15 @@ class ThreadPool:
                 thread = self._new_thread()
             self._actions.append(action)
             self._changed.notify()
-        if thread is not None:
-            self._start(thread, action)
+        if thread is None:
+            return
+        try:
+            self._start(thread)
+        except RuntimeError:
+            with self._lock:
+                if action in self._actions:
+                    self._actions.remove(action)
+                    raise
 
     def _new_thread(self) -> threading.Thread | None:
         """Return a thread that counts already and is to be started, None where there are enough. The lock is held."""
@@ -232,23 +239,19 @@ class ThreadPool:
         self._threads.add(thread)
         return thread
 
-    def _start(self, thread: threading.Thread, action: Callable[[], object]) -> None:
-        """Start a thread that counts already, for an action.
+    def _start(self, thread: threading.Thread) -> None:
+        """Start a thread that counts already; where it can't be started it counts no more.
 
         Without the lock: this waits until the thread runs, which one that ``PyThreadState_SetAsyncExc`` hits as it
         begins never does. Others go on posting and closing meanwhile.
         """
         try:
             start_apart(thread.start)
-        except BaseException as error:
+        except BaseException:
             with self._lock:
                 if not thread.is_alive():
                     self._threads.discard(thread)
-                if isinstance(error, RuntimeError) and action in self._actions:
-                    self._actions.remove(action)
-                    raise
-            if not isinstance(error, RuntimeError):
-                raise
+            raise
 
     def close(self) -> None:
         """Run what was posted, then end the threads; they are not waited for."""
@@ -258,13 +261,17 @@ class ThreadPool:
 
     def _work(self) -> None:
         taken: list[Callable[[], object]] = []
+        ended = False
         try:
             while self._next(taken):
                 _run_whatever(taken[0], self._logger)
                 # A frame that waits must keep nothing of what it ran alive.
                 taken.clear()
+            ended = True
         finally:
-            self._leave(taken)
+            if not ended:
+                # An exception from outside has come on this thread: another takes its place.
+                self._replace(taken)
 
     def _next(self, taken: list[Callable[[], object]]) -> bool:
         """Wait for an action and take it; return False where there is none for long, or ever."""
@@ -282,16 +289,18 @@ class ThreadPool:
             self._threads.discard(thread)
             return False
 
-    def _leave(self, taken: list[Callable[[], object]]) -> None:
-        """Take in that this thread ends; where an exception from outside ends it, another runs what it leaves."""
+    def _replace(self, taken: list[Callable[[], object]]) -> None:
+        """Count this thread no more, and have another run what it leaves."""
         thread = threading.current_thread()
         with self._lock:
             self._idle.discard(thread)
             self._threads.discard(thread)
             self._actions.extendleft(taken)
             following = self._new_thread() if self._actions else None
+            # This thread may stand among those that wait still: who posts next would wake it in the place of another.
+            self._changed.notify_all()
         if following is not None:
-            start_apart(following.start)
+            self._start(following)
 
 
 def start_apart(start: Callable[[], object]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
@@ -242,3 +243,57 @@ def test_an_interrupt_while_threads_start_leaves_room_for_as_many(
     for each in hanging[:2]:
         assert each.begun.wait(WAIT_S)
     assert len(threads()) == 2
+
+
+class _Line(deque[Any]):
+    """The line of the threads that wait, in which SystemExit comes once to one that has just joined it."""
+
+    came = False
+
+    def append(self, place: Any) -> None:
+        super().append(place)
+        if not self.came:
+            self.came = True
+            raise SystemExit
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_ends_as_it_begins_to_wait_is_woken_for_no_action(
+    pool: ThreadPool, hang: Callable[[], Hang]
+) -> None:
+    """An action for which another is free would wait until that looks by itself."""
+    pool.IDLE_S = 10 * WAIT_S
+    other, action = hang(), hang()
+    pool.post(other)
+    assert other.begun.wait(WAIT_S)
+    pool._changed._waiters = _Line()  # type: ignore[attr-defined]
+    pool.post(lambda: None)
+    until(lambda: len(pool._threads) == 1)
+    other.let_go.set()
+    until(lambda: len(pool._idle) == 1)
+    pool.post(action)
+    assert action.begun.wait(WAIT_S)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_a_thread_leaves_that_ends_is_run_by_another(pool: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where none can be started then: the next that can runs it, and none counts that does not run."""
+    ran: list[int] = []
+    ends, start = [True], threading.Thread.start
+    next_action = pool._next
+
+    def take_and_end(taken: list[Callable[[], object]]) -> bool:
+        went_on = next_action(taken)
+        if ends and taken:
+            ends.pop()
+            monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+            raise SystemExit
+        return went_on
+
+    monkeypatch.setattr(pool, "_next", take_and_end)
+    pool.post(lambda: ran.append(1))
+    until(lambda: not ends and not threads())
+    assert (ran, len(pool._threads), len(pool._idle)) == ([], 0, 0)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    pool.post(lambda: ran.append(2))
+    until(lambda: ran == [1, 2])
