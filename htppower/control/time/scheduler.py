@@ -17,14 +17,11 @@ import datetime
 import heapq
 import itertools
 import logging
-import threading
 import time
 from typing import TYPE_CHECKING
 
-from apscheduler.executors.base import BaseExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers import SchedulerNotRunningError
-from apscheduler.schedulers.base import STATE_STOPPED
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
@@ -34,8 +31,6 @@ from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log,
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from apscheduler.job import Job
 
     from htppower.backends.clock import Clock
 
@@ -99,41 +94,6 @@ class Alarm:
         except BaseException:
             self.action = action
             raise
-
-
-class _OffThread(BaseExecutor):  # type: ignore[misc]
-    """Hands jobs to other threads, so that neither arming an alarm nor another job waits for one that runs."""
-
-    def __init__(self, hand_on: Callable[[Callable[[], object]], object]) -> None:
-        super().__init__()
-        self._hand_on = hand_on
-
-    def submit_job(self, job: Job, run_times: list[datetime.datetime]) -> None:
-        """Hand a job on, however late. Its runs are not counted: each job has an id of its own, and runs once."""
-        self._do_submit_job(job, run_times)
-
-    def _do_submit_job(self, job: Job, _run_times: list[datetime.datetime]) -> None:
-        try:
-            self._hand_on(job.func)
-        except BaseException:
-            # The scheduler logs it, and drops the job. Where it was handed on, the second finds nothing that is due.
-            self._hand_on(job.func)
-            raise
-
-
-class _Scheduler(Scheduler):
-    """One whose thread is replaced where an exception from outside ends it, as ``PyThreadState_SetAsyncExc`` may."""
-
-    def _main_loop(self) -> None:
-        try:
-            super()._main_loop()
-        finally:
-            if self.state != STATE_STOPPED:
-                # It looks at its jobs at once.
-                self._event.set()
-                thread = threading.Thread(target=self._main_loop, name="APScheduler", daemon=True)
-                start_apart(thread.start)
-                self._thread = thread
 
 
 class SystemTime(MonotonicClock):
@@ -245,12 +205,7 @@ class SystemTime(MonotonicClock):
         if before is not None and self.now_us < before[0] <= deadline_us:
             return
         if self._scheduler is None:
-            scheduler = _Scheduler(
-                timezone=self._zone,
-                daemon=True,
-                logger=_SCHEDULER_LOGGER,
-                executors={"default": _OffThread(self._hand_on)},
-            )
+            scheduler = Scheduler(self._hand_on, timezone=self._zone, daemon=True, logger=_SCHEDULER_LOGGER)
             start_apart(scheduler.start)
             self._scheduler = scheduler
         job = str(next(self._numbers))
