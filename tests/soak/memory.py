@@ -26,7 +26,7 @@ from pathlib import Path
 
 import attrs
 
-from htppower.control.time.workers import ThreadPool
+from htppower.control.time.thread_pool import ThreadPool
 
 MOST_GROWTH = 0.05
 PACKAGE = "htppower."

@@ -26,8 +26,9 @@ from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
 from htppower.control.locks import Rank, make_lock
+from htppower.control.time.thread_pool import ThreadPool
 from htppower.control.time.whole_scheduler import Scheduler
-from htppower.control.time.workers import ThreadPool, ThreadWorker, run_and_log, start_apart
+from htppower.control.time.workers import ThreadWorker, run_and_log, start_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable

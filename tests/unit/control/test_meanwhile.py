@@ -16,7 +16,7 @@ from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.gate import Gate
 from htppower.control.phases import Phases
 from htppower.control.stepper import Stepper
-from htppower.control.time.workers import ThreadPool
+from htppower.control.time.thread_pool import ThreadPool
 from htppower.events import CallsSaved
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, TRANSPORT

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hanging import WAIT_S, Hang, start_no_thread, until
 
-from htppower.control.time.workers import ThreadPool
+from htppower.control.time.thread_pool import ThreadPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,8 @@ from hanging import WAIT_S, Hang, start_no_thread, until
 
 from htppower.control.time import workers
 from htppower.control.time.scheduler import MOST_CANCELLED, Alarm, SystemTime
-from htppower.control.time.workers import MOST_RUNS, ThreadPool, ThreadWorker
+from htppower.control.time.thread_pool import ThreadPool
+from htppower.control.time.workers import MOST_RUNS, ThreadWorker
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class TestWorker:
                 raise SystemExit
             action()
 
-        monkeypatch.setattr(workers, "_run_whatever", end_at_first)
+        monkeypatch.setattr(workers, "run_whatever", end_at_first)
         worker = ThreadWorker("worker of a test")
         for number in range(3):
             worker.post(functools.partial(ran.append, number))
