@@ -108,6 +108,12 @@ class Scheduler(BackgroundScheduler):  # type: ignore[misc]
             self._off_thread.submit_job(job, [])
         super().remove_job(job_id, jobstore)
 
+    def wakeup(self) -> None:
+        """Have the thread look at its jobs, or another, where that was ended in its first instructions."""
+        super().wakeup()
+        if self._thread is not None and not self._thread.is_alive():
+            self._replace_thread()
+
     def _main_loop(self) -> None:
         try:
             super()._main_loop()
@@ -115,6 +121,9 @@ class Scheduler(BackgroundScheduler):  # type: ignore[misc]
             if self.state != STATE_STOPPED:
                 # It looks at its jobs at once.
                 self._event.set()
-                thread = threading.Thread(target=self._main_loop, name="APScheduler", daemon=True)
-                start_apart(thread.start)
-                self._thread = thread
+                self._replace_thread()
+
+    def _replace_thread(self) -> None:
+        thread = threading.Thread(target=self._main_loop, name="APScheduler", daemon=True)
+        start_apart(thread.start)
+        self._thread = thread

@@ -79,13 +79,14 @@ class ThreadWorker:
         return self._actions.qsize()
 
     def start(self) -> None:
-        """Start the thread, if it does not run yet.
+        """Start the thread, if it does not run yet, or has ended in its first instructions.
 
         Raises:
             RuntimeError: none can be started, as at the very end of a process.
         """
         with self._lock:
-            if self._thread is None and not self._closed:
+            vacant = self._thread is None or (self._vacancy and not self._thread.is_alive())
+            if vacant and not self._closed:
                 thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 start_apart(thread.start)
                 self._thread = self._thread or thread

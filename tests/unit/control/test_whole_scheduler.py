@@ -90,3 +90,25 @@ def test_an_alarm_rings_wherever_an_exception_from_outside_comes_on_its_thread(
     finally:
         system.close()
     until(lambda: all(thread.name != "APScheduler" for thread in threading.enumerate()))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_where_its_thread_ends_before_it_does_anything_the_next_alarm_starts_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Alarms that are due meanwhile ring then."""
+    system, rang, ended = SystemTime(), [threading.Event(), threading.Event()], threading.Event()
+
+    def end_thread(_scheduler: Scheduler) -> None:
+        ended.set()
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Scheduler, "_main_loop", end_thread)
+        system.call_at(system.now_us + 1_000_000, rang[0].set)
+        assert ended.wait(WAIT_S)
+    until(lambda: all(thread.name != "APScheduler" for thread in threading.enumerate()))
+    system.call_at(system.now_us + 1_000, rang[1].set)
+    for each in rang:
+        assert each.wait(WAIT_S)
+    system.close()

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+def _end_thread() -> None:
+    raise SystemExit
+
+
 class TestWorker:
     """A worker runs actions one after the other."""
 
@@ -156,6 +160,25 @@ class TestWorker:
         assert ran == [0, 1, 2]
         worker.close()
         until(lambda: all(thread.name != "worker of a test" for thread in threading.enumerate()))
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+    def test_where_its_thread_ends_before_it_does_anything_the_next_start_starts_another(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Which runs what was posted meanwhile; on one thread."""
+        worker, ran, done = ThreadWorker("worker of a test"), list[int](), threading.Event()
+        with monkeypatch.context() as patched:
+            patched.setattr(worker, "_work", _end_thread)
+            worker.start()
+        until(lambda: all(thread.name != "worker of a test" for thread in threading.enumerate()))
+        worker.post(lambda: ran.append(1))
+        worker.start()
+        worker.post(done.set)
+        assert done.wait(WAIT_S)
+        assert ran == [1]
+        worker.start()
+        assert sum(thread.name == "worker of a test" for thread in threading.enumerate()) == 1
+        worker.close()
 
     def test_in_virtual_time_it_runs_at_once(self) -> None:
         """What is posted has run when ``post`` returns."""
