@@ -119,7 +119,7 @@ class BackgroundWriter:
         return RecordingStatus(str(self._path), writer.written, writer.pending, writer.lost, self._error)
 
     def add(self, label: tuple[SessionRecord, Plan], begun_ns: int, ended_ns: int, cold: bool) -> None:
-        """Record an inference that has ended; wait for nothing. The gate of its session is held."""
+        """Record an inference that has ended; wait for no disk. The gate of its session is held."""
         with self._adding:
             # First the number: where an interrupt comes before the rest, it is missing.
             self._extend((self._number(), label, begun_ns, ended_ns, cold))

@@ -1,4 +1,4 @@
-"""What inferences leave behind at their end, until it is written: bounded, and never waited for."""
+"""What inferences leave behind at their end, until it is written: bounded, and no disk is waited for."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Ring:
         most: how many there are at most.
 
     Attributes:
-        lock: held by who adds one. Without the interpreter's lock, others would add between the fields of one that is
-            taken out.
+        lock: held by who adds one, and by who takes them out, but not while they are written. Without the
+            interpreter's lock, others would add between the fields of one that is taken out.
         number: draws the number of an inference.
         extend: adds one, by its fields as in ``Ended``; a function in C, which no interrupt comes in.
     """
