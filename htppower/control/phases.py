@@ -7,6 +7,7 @@ reconciler settles the session.
 from __future__ import annotations
 
 import functools
+import traceback as tracebacks
 from typing import TYPE_CHECKING
 
 from htppower.errors import PhaseMisuse, VoteRejected
@@ -95,11 +96,11 @@ class Phases:
 
 
 def clear_frames(error: BaseException) -> None:
-    """Let go of what the functions refer to that an exception has passed through, below the one that handles it."""
-    below = error.__traceback__ and error.__traceback__.tb_next
-    while below is not None:
-        below.tb_frame.clear()
-        below = below.tb_next
+    """Let go of what the functions refer to that an exception has passed through, below the one that handles it.
+
+    Those that run still are left alone: an exception that a handler keeps and raises again has passed through them.
+    """
+    tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
 
 
 class Inference:

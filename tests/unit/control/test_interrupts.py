@@ -57,6 +57,21 @@ def test_ctrl_c_in_a_lowering_is_passed_on_and_tried_again(after: bool) -> None:
     rig.controller.close()
 
 
+def test_an_exception_that_was_raised_before_is_passed_on_by_the_end_of_an_inference() -> None:
+    """A handler may keep one and raise it again: its traceback names functions that run still."""
+    rig = Rig()
+    session = rig.controller.session("balanced")
+    kept = KeyboardInterrupt()
+    with contextlib.suppress(KeyboardInterrupt):
+        raise kept
+    with pytest.raises(KeyboardInterrupt) as caught, session.inference():
+        rig.backend.next_raises(kept)
+    assert caught.value is kept
+    rig.time.advance_us(SECOND_US)
+    assert session.state is State.LOWERED
+    rig.controller.close()
+
+
 @pytest.mark.parametrize("part", [SustainTimer, Gate])
 def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(
     monkeypatch: pytest.MonkeyPatch, part: type[SustainTimer | Gate]
