@@ -98,7 +98,10 @@ class ThreadPool:
         taken: list[Callable[[], object]] = []
         ended = False
         try:
-            while self._next(taken):
+            # A condition at its head would leave its jump back outside of this block, on CPython 3.12 and 3.13.
+            while True:
+                if not self._next(taken):
+                    break
                 run_whatever(taken[0], self._logger)
                 # A frame that waits must keep nothing of what it ran alive.
                 taken.clear()
