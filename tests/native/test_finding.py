@@ -102,8 +102,9 @@ def _unavailable(given: Path | None = None) -> BackendUnavailable:
     return caught.value
 
 
+# From 3.15 on pathlib imports glob where it is used: where nothing is on the path any more.
 _SEARCH = """
-import json, sys
+import glob, json, sys
 from htppower.backends import QnnHtp
 from htppower.errors import BackendUnavailable
 sys.path[:] = sys.argv[1:]
