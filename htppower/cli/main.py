@@ -65,6 +65,13 @@ class _Commands(click.Group):
             ctx.fail(f"no command {args[0]!r}: {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            # Click's versions differ in what they print, and where.
+            echo(ctx.get_help(), err=True)
+            ctx.exit(INVALID)
+        return super().parse_args(ctx, args)
+
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:
             extra.setdefault("terminal_width", min(terminal_width(), WIDEST))

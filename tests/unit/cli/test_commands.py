@@ -39,3 +39,10 @@ def test_an_interrupt_before_a_command_is_called_is_a_line_and_130(
     monkeypatch.setattr("htppower.cli.main.terminal_width", interrupted)
     result = command.run("list")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "htppower: interrupted\n")
+
+
+def test_no_arguments_are_answered_with_the_help(command: Command) -> None:
+    """The text is that of ``-h``, on standard error, and the exit code is that of a wrong call."""
+    result = command.run()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == command.run("-h").stdout
