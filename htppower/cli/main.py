@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import importlib
 import os
 import sys
@@ -72,6 +71,15 @@ class _Commands(click.Group):
             ctx.exit(INVALID)
         return super().parse_args(ctx, args)
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            # Also of the help, the version and a wrong call, which click itself prints, and of other errors.
+            where = "" if error.filename is None else f" {printable(str(error.filename))}"
+            _report(f"htppower: can't write{where}: {error.strerror}")
+            sys.exit(INVALID)
+
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:
             extra.setdefault("terminal_width", min(terminal_width(), WIDEST))
@@ -79,7 +87,7 @@ class _Commands(click.Group):
                 return super().make_context(*args, **extra)
         except KeyboardInterrupt:
             # Click would say "Aborted!" and give 1.
-            echo("htppower: interrupted", err=True)
+            _report("htppower: interrupted")
             raise click.exceptions.Exit(INTERRUPTED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -87,28 +95,28 @@ class _Commands(click.Group):
             with _safe_usage_errors():
                 return super().invoke(ctx)
         except HtpPowerError as error:
-            echo(_explain(error, where=_LOOKED if self._looks_in_folders(ctx) else ""), err=True)
+            _report(_explain(error, where=_LOOKED if self._looks_in_folders(ctx) else ""))
             ctx.exit(REFUSED if isinstance(error, RuleBreach) else INVALID)
         except (KeyboardInterrupt, click.Abort):
-            echo("htppower: interrupted", err=True)
+            _report("htppower: interrupted")
             ctx.exit(INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit):
+        except (click.ClickException, click.exceptions.Exit, OSError):
             raise
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # the reader has closed the pipe, as head does: click ends quietly
-            where = "" if error.filename is None else f" {printable(str(error.filename))}"
-            echo(f"htppower: can't write{where}: {error.strerror}", err=True)
-            ctx.exit(INVALID)
         except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
             said = f"{type(error).__name__}: {printable(str(error))}"
-            echo(f"htppower: internal error: {said}; please report it", err=True)
+            _report(f"htppower: internal error: {said}; please report it")
             ctx.exit(INVALID)
 
     def _looks_in_folders(self, ctx: click.Context) -> bool:
         """Return whether the command that was called has ``--profiles``."""
         called = self.get_command(ctx, ctx.invoked_subcommand or "")
         return called is not None and any(parameter.name == "folders" for parameter in called.params)
+
+
+def _report(said: str) -> None:
+    """Print an error; where that can't be, the exit code alone tells of it."""
+    with contextlib.suppress(OSError):
+        echo(said, err=True)
 
 
 def _told(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:

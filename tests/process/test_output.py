@@ -27,6 +27,23 @@ def test_output_that_can_not_be_written_is_no_traceback() -> None:
         assert "internal error" not in done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - a device
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("-h > /dev/full", "htppower: can't write: No space left on device\n"),
+        ("--version > /dev/full", "htppower: can't write: No space left on device\n"),
+        ("show nono 2> /dev/full", ""),
+        ("nono 2> /dev/full", ""),
+    ],
+)
+def test_what_click_prints_and_errors_meet_a_full_disk(command: str, said: str) -> None:
+    """Help and version that can't be written are an error in one line; an error that can't be keeps its exit code."""
+    full = f"{sys.executable} -m htppower {command}"
+    done = subprocess.run(["sh", "-c", full], capture_output=True, text=True, check=False)  # noqa: S607
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
 def test_a_closed_pipe_is_no_traceback() -> None:
     """A reader that stops reading, as head does, causes no traceback."""
     command = f"{sys.executable} -m htppower profile burst --dry-run | head -1"
