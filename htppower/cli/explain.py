@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from htppower.cli.help import Command
 from htppower.cli.options import folders_option, format_option
 from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable, shortened
-from htppower.profiles.discovery import Folders, shown_path
+from htppower.profiles.discovery import IS_A_FOLDER, Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.profiles.names import LISTED_FIRST
 from htppower.review.durations import duration
@@ -112,11 +113,13 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         if error.rule != "NAME-1" or error.path != name:
             raise
         hint = error.hint
+        said = f"{shortened(name)!r} is no profile, power state, rule, code, corner or key"
         if _is_field(name):
             hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
+        elif os.path.isdir(name):  # noqa: PTH112 - raises on no name
+            said = f"{said}: it {IS_A_FOLDER}"
         elif "did you mean" not in hint:
             hint = alike(name) or f"the profiles are {', '.join(folders.names(LISTED_FIRST))}"
-        said = f"{shortened(name)!r} is no profile, power state, rule, code, corner or key"
         raise ProfileError([Finding.of_file(name, "NAME-1", said, hint)]) from None
 
 

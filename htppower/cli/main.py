@@ -147,7 +147,8 @@ def _explain(error: HtpPowerError, where: str) -> str:
         said = str(error)  # each line begins with a place to jump to
         more = dict.fromkeys(problem.rule for problem in error.problems)
         of_names = [each for each in error.problems if each.rule == "NAME-1" and not each.line]
-        unknown = not all(os.path.lexists(each.path) for each in of_names)
+        # Of a file, it is about a name in it.
+        unknown = not all(os.path.isfile(each.path) for each in of_names)  # noqa: PTH113 - raises on no name
     else:
         reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
         said = f"htppower: {error}{reason}"

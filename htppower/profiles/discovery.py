@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError, shortened
-from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.did_you_mean import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,7 +177,11 @@ class Folders(NamedTuple):
             return found
         known = dict.fromkeys(file.stem for folder in self._looked_in(kind, near) for file in yaml_files(folder))
         message = f"no {_WHAT[kind]} {shortened(text)!r}"
-        raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, known))])
+        hint = did_you_mean(text, known)
+        if near is None and os.path.isdir(text):  # noqa: PTH112 - Path.is_dir raises on some names
+            message = f"{message}: it {IS_A_FOLDER}"
+            hint = hint if nearest(text, known) else "name a file in it"
+        raise ProfileError([Finding.of_file(text, "NAME-1", message, hint)])
 
     def _looked_in(self, kind: str, near: FilePath | None) -> Iterator[FilePath]:
         """Yield the folders in which a name is looked up."""

@@ -191,3 +191,23 @@ def test_an_unknown_name_says_where_it_was_looked_for(
     # A name in a file that was found is looked for as that file says.
     result = command.run(*(word.replace("mine", "profiles/mine.yaml") for word in asked))
     assert (result.exit_code, "NAME-1" in result.stderr, says in result.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("show",), ("explain",), ("profile", "--dry-run"), ("export",), ("settings", "--for", "genai")],
+)
+def test_a_folder_that_is_named_as_a_profile_is_called_a_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    """It is an unknown name, whose message says what is there, what to do, and where was looked."""
+    (tmp_path / "my-profiles").mkdir()
+    (tmp_path / "bursts").mkdir()
+    monkeypatch.chdir(tmp_path)
+    result = command.run(*asked, "my-profiles")
+    first, where, *_ = result.stderr.split("\n")
+    assert (result.exit_code, first.startswith("my-profiles: NAME-1: ")) == (2, True)
+    assert first.endswith(": it is a folder (name a file in it)")
+    assert where.startswith("where: ")
+    first = command.run(*asked, "bursts").stderr.split("\n")[0]
+    assert first.endswith(": it is a folder (did you mean burst?)")
