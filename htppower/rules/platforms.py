@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import HtpPowerError
-from htppower.rules.socs import SOCS, Soc
+from htppower.rules.socs import SOCS, SOLD_AS, Soc
 from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -69,6 +69,10 @@ def find_soc(name: str | int) -> Soc:
     for soc in SOCS:
         if name == soc.model or str(name).upper() in soc.names or str(name) == str(soc.model):
             return soc
+    plain = str(name).upper().replace("-", "")
+    for begin, (part, sold_as) in SOLD_AS.items():
+        if plain.startswith(begin):
+            raise UnknownPlatform(f"no SoC {name!r}; the {sold_as} is {part}")
     names = [part for soc in SOCS for part in soc.names]
     import difflib  # noqa: PLC0415 - only for a wrong name
 

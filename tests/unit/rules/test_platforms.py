@@ -126,6 +126,14 @@ def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
         find_soc(wrong)
 
 
+@pytest.mark.parametrize("sold", ["X1E80100", "x1e-84-100", "X1E-00-1DE"])
+def test_the_name_of_a_laptop_is_answered_with_the_part_number(sold: str) -> None:
+    """A Snapdragon X Elite is sold as X1E, and stands in the vendor's table as SC8380XP."""
+    with pytest.raises(UnknownPlatform, match=rf"no SoC '{sold}'; the Snapdragon X Elite is SC8380XP$"):
+        find_soc(sold)
+    assert find_soc("SC8380XP").arch == 73
+
+
 @pytest.mark.parametrize("wrong", ["zzz", 999, "", 0, -1])
 def test_a_soc_unlike_any_other_lists_what_is_known(wrong: str | int) -> None:
     """A name near to none is answered with the part numbers that are known."""
