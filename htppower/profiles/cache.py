@@ -38,11 +38,13 @@ class ProfileCache:
         folders: where names are looked up, after the shipped ones.
 
     Raises:
+        ProfileError: FILE-1, a folder can't be read.
         TypeError: the folders are no list of paths.
     """
 
     def __init__(self, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
         self._folders = folder_list(folders)
+        Folders.of(self._folders)  # it reads each, and refuses a wrong one now rather than with the first session
         self._entries: dict[FilePath, _Entry] = {}
 
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:

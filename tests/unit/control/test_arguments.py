@@ -29,6 +29,13 @@ class Sevens:
         return 0
 
 
+@pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
+def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
+    """The error is that of a profile that is loaded, and comes before any session."""
+    with pytest.raises(ProfileError, match="nowhere: FILE-1: can't be read: No such file or directory"):
+        make([tmp_path, tmp_path / "nowhere"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
