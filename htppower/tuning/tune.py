@@ -18,7 +18,7 @@ from htppower.tuning.variants import Variant, candidates_beside, variants
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.tuning.choices import Choice
@@ -164,7 +164,11 @@ def tune(trace: Trace, model: DeviceModel, question: Question) -> Tuning:
 
 
 def _advise(session: SessionTrace, model: DeviceModel, question: Question) -> tuple[SessionAdvice, Aim]:
-    present, notes = _measured_under(session, question)
+    try:
+        present, notes = _measured_under(session, question)
+    except TuningError as error:
+        # One run tells of all: what is wrong with the profiles to try, too.
+        raise TuningError("\n".join((str(error), *_wrong(question)))) from None
     names = question.profiles or candidates_beside(present)
     tried, left_out = variants(names, question.folders)
     own = Variant(present, present)
@@ -174,6 +178,15 @@ def _advise(session: SessionTrace, model: DeviceModel, question: Question) -> tu
     aim = Aim(question.limits, price_w, question.most_us, question.settings)
     advice = advise(session, tried, own, model, aim)
     return attrs.evolve(advice, notes=(*notes, *left_out, *advice.notes)), aim
+
+
+def _wrong(question: Question) -> Iterator[str]:
+    """Yield what is wrong with the profiles to try."""
+    for name in dict.fromkeys(question.profiles):
+        try:
+            load_profile(name, folders=question.folders)
+        except ProfileError as error:
+            yield str(error)
 
 
 def variants_of(profile: Profile) -> tuple[Variant, ...]:

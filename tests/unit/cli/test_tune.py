@@ -140,6 +140,10 @@ def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
     )
     said = refused(command, "tune", "own.json")
     assert "camera: recorded under 'mine', of which there is no profile" in said
+    assert "NAME-1" not in said
+    both = refused(command, "tune", "own.json", "--profile", "nonono", "--profile", "balanced")
+    assert "recorded under 'mine'" in both
+    assert " nonono: NAME-1: no profile 'nonono'" in both
     assert "mine as it is" not in command.output("tune", "own.json", "--measured-under", "balanced")
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\n", encoding="utf-8")
     assert "mine, sustain 300 ms" in command.output("tune", "own.json", "--profiles", ".")
