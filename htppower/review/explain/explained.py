@@ -121,14 +121,25 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     from htppower.review.explain.relax_words import is_word  # noqa: PLC0415 - only for a field that there is not
 
     known = [field.field for field in fields if not field.part]
-    ends = (each.rpartition(".")[2] for each in known)
-    near = nearest(name, dict.fromkeys((*ends, *known)))
+    near = nearest(name, _names(fields, known))
     raised = (field.field for field in fields if not field.part and not _side(field))
     alike = [near] if near else [each for each in raised if name and name in each]
     hint = f"did you mean {' or '.join(alike)}?" if alike else "leave it out to see all fields"
     if is_word(name):
         hint = f"it states none; htppower explain {name} tells of it"
     raise NoSuchField(f"no field {name!r}: {hint}")
+
+
+def _names(fields: Iterable[Explained], known: Iterable[str]) -> dict[str, None]:
+    """Return what a field may be named by: any end of its name, or of that of the mapping in which it is.
+
+    A field that most profiles leave out may be meant, too.
+    """
+    left_out = {".".join(at) for at in LEFT_OUT}
+    wholes = [*known, *(field.field for field in fields if field.part and field.field in left_out)]
+    wholes += dict.fromkeys(each.rpartition(".")[0] for each in wholes if "." in each)
+    parts = [each.split(".") for each in wholes]
+    return dict.fromkeys(".".join(each[-count:]) for count in (1, 2, 3, 4) for each in parts)
 
 
 def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:

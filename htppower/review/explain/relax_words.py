@@ -63,9 +63,10 @@ def words() -> tuple[str, ...]:
 
 
 def is_word(name: str) -> bool:
-    """Return whether a name is that of a word, alone or by its place."""
-    *above, last = name.split(".")
-    return last in _WORDS and (not above or name in map(".".join, _WORDS[last].places))
+    """Return whether a name is that of a word: alone, by its place, or by the end of that (``then.after_us``)."""
+    parts = tuple(name.split("."))
+    word = _WORDS.get(parts[-1])
+    return word is not None and (len(parts) == 1 or any(place[-len(parts) :] == parts for place in word.places))
 
 
 def word_subjects(name: str) -> tuple[Subject, ...]:

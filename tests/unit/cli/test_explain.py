@@ -266,6 +266,12 @@ def test_what_nothing_takes_back_is_said_so(command: Command) -> None:
         assert said in command.output("explain", name, field, columns=200)
 
 
+def test_a_word_is_found_by_the_end_of_its_place(command: Command) -> None:
+    """``then.after_us`` is told of as ``after_us`` is, without a profile that states it."""
+    whole = command.output("explain", "relax.then.after_us")
+    assert command.output("explain", "then.after_us") == command.output("explain", "after_us") == whole
+
+
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
     """A wrong name or field is told with the nearest, a wrong file with its place."""
     wrong = tmp_path / "wrong.yaml"
@@ -275,6 +281,11 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
         (("burst", "slep_latency_us"), "did you mean sleep_latency_us?"),
         (("burst", "lowered.cor"), "no field"),
         (("burst", "polling"), "did you mean votes.rpc_polling_time_us or votes.adaptive_polling_time_us?"),
+        (("burst", "relax.thn"), "did you mean relax.then?"),
+        (("burst", "dcvs_v3.coer"), "did you mean dcvs_v3.core?"),
+        (("burst", "LOWERED"), "did you mean lowered?"),
+        (("burst", "then.after_us"), "it states none; htppower explain then.after_us tells of it"),
+        (("to.then",), "did you mean then?"),
         (("burst", "sustain"), "leave it out to see all fields"),
         (("burst", ""), "no field"),
         ((str(wrong),), "wrong.yaml:3:1: KEY-1"),
