@@ -23,7 +23,7 @@ FILE_RULES = (
     ),
     _rule("YAML-4", Family.YAML, "Aliases are defined, and do not unfold to more than 2000 values or hold themselves."),
     _rule("YAML-5", Family.YAML, "There are no tags and no merge keys."),
-    _rule("KEY-1", Family.SCHEMA, "Every key is one that the format knows."),
+    _rule("KEY-1", Family.SCHEMA, "Every key is one that the format knows, and excludes no other key that is stated."),
     _rule("KEY-2", Family.SCHEMA, "Every field that may not be left out is stated, or inherited by `extends`."),
     _rule("TYPE-1", Family.SCHEMA, "Every value is of its field's type."),
     _rule(

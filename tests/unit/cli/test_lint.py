@@ -223,3 +223,13 @@ def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tm
     command.output("lint", "reviewed", "--output", f"json={link}", exit_code=1)
     assert json.loads(file.read_text(encoding="utf-8"))["format_version"] == 1
     assert (file.stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
+
+
+def test_what_is_expected_of_two_goals_fits_them(command: Command, tmp_path: Path) -> None:
+    """Both keys are known: what is wrong is that one excludes the other, and the finding's expectation says so."""
+    learnt = "{adaptive: {cold_starts: 5 %, break_even_us: 100000}}"
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(f"profile: mine\nextends: burst\nrelax: {{after_inference_us: {learnt}}}\n", encoding="utf-8")
+    (finding,) = json.loads(command.output("lint", str(mine), "--format", "json", exit_code=1))["findings"]
+    assert (finding["rule"], "are both stated" in finding["message"]) == ("KEY-1", True)
+    assert "excludes no other key that is stated" in finding["expected"]

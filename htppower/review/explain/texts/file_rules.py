@@ -76,7 +76,7 @@ FILE_TEXTS = {
     ),
     "KEY-1": RuleText(
         "A misspelt key would be left out silently, and the vote keep its old value.",
-        "Write the key that is meant; a finding names the nearest.",
+        "Write the key that is meant; a finding names the nearest. Of two that exclude each other, leave one out.",
         votes("dcvs_v3: {sleep_latency: 40}"),
         votes("dcvs_v3: {sleep_latency_us: 40}"),
     ),
