@@ -52,7 +52,8 @@ def lint(
         prepared: how the context was prepared that extension files run, ``raw`` or ``memhandle``; None: not known.
 
     Raises:
-        ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile.
+        ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile; also where patterns
+            leave out all of the folders, and no file is left.
     """
     paths = tuple(paths)
     selected = find_sources(paths, exclude, extensions=True, devices=True)
@@ -61,10 +62,13 @@ def lint(
         raise ProfileError(
             Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )
+    within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
+    if within and not selected.sources and STDIN not in texts:
+        left_out = ("all profiles in this folder are left out", "leave out less by --exclude")
+        raise ProfileError(Finding.of_file(str(folder), "FILE-1", *left_out) for folder in within)
     every = (*_standard_input(texts.get(STDIN)), *selected.sources)
     sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     instead = {os.path.realpath(path): text for path, text in texts.items()}
-    within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
     linting = ProfileFindings(sources, folder_list(profiles), within, platform, instead)
     found = [each for source in sources for each in linting.findings(source)]
     extensions = _linted_extensions(every, instead, platform, prepared)

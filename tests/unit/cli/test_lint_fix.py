@@ -246,19 +246,34 @@ def test_the_standard_input_is_not_mended(command: Command) -> None:
         (("drafts/*.yaml",), {"a.yaml"}),
         (("c.yaml", "a.*"), {"drafts/b.yaml"}),
         (("draft",), {"a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"}),
-        (("*.yaml",), set()),
     ],
 )
 def test_what_is_excluded_is_left_out(
     command: Command, folder: Path, patterns: tuple[str, ...], left: set[str]
 ) -> None:
-    """A pattern stands for files and folders of that name anywhere; a folder left out as a whole is no wrong folder."""
+    """A pattern stands for files and folders of that name anywhere."""
     for name in ("a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("profile: x\nextends: none\n", encoding="utf-8")
     options = [part for pattern in patterns for part in ("--exclude", pattern)]
     result = command.run("lint", ".", *options, "--format", "json")
     assert {found["path"] for found in json.loads(result.stdout)["findings"]} == left
-    assert result.exit_code == (1 if left else 0)
+    assert result.exit_code == 1
     named = command.run("lint", "a.yaml", "drafts/b.yaml", *options, "--format", "json")
     assert {found["path"] for found in json.loads(named.stdout)["findings"]} == left - {"drafts/deep/c.yaml"}
+
+
+def test_folders_of_which_nothing_is_left_are_wrong_folders(command: Command, folder: Path) -> None:
+    """As a folder without profiles is, so that a pattern that leaves out too much is no success.
+
+    Where something else is linted, a folder may be left out as a whole; so may every file that is named, as by a hook.
+    """
+    for name in ("a.yaml", "drafts/b.yaml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("profile: x\nextends: burst\n", encoding="utf-8")
+    said = "FILE-1: all profiles in this folder are left out (leave out less by --exclude)"
+    for paths in ((".",), ("drafts", "a.yaml")):
+        result = command.run("lint", *paths, "--exclude", "*")
+        assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True)
+    assert command.output("lint", ".", "drafts", "--exclude", "drafts").startswith("a.yaml:1:10: warning REV-6")
+    assert command.output("lint", "a.yaml", "--exclude", "*") == "0 files: no findings\n"
