@@ -139,7 +139,9 @@ def _made_beside(target: Path, content: str | bytes) -> str:
     try:
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".htppower-")
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from None
+        missing = isinstance(error, FileNotFoundError) and not target.parent.is_dir()
+        said = "its folder is missing: make that first" if missing else error.strerror
+        raise OSError(error.errno, said, str(target)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(as_written(content))

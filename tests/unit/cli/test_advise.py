@@ -256,3 +256,10 @@ def test_a_recording_of_our_own_leads_to_what_reads_it(command: Command, tmp_pat
     assert "is a recording of htppower's own" in result.stderr
     assert "htppower trace" in result.stderr
     assert "htppower tune" in result.stderr
+
+
+def test_a_folder_in_the_place_of_a_file_is_called_a_folder(command: Command, tmp_path: Path) -> None:
+    """``check the path`` would be of no use: the path is there."""
+    result = command.run("advise", str(tmp_path))
+    said = f"htppower: {tmp_path}: is a folder (name a file in it)\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)

@@ -44,6 +44,16 @@ def test_an_output_that_can_not_be_meant_is_exit_2(command: Command, arguments: 
     assert command.run(*RUN, *arguments).exit_code == 2
 
 
+def test_an_output_in_a_folder_that_is_missing(command: Command, tmp_path: Path) -> None:
+    """The message says what to do; where a file stands in the folder's place, it says what the system does."""
+    result = command.run(*RUN, "--output", str(tmp_path / "nothere" / "x.svg"))
+    said = f"htppower: can't write {tmp_path / 'nothere' / 'x.svg'}: its folder is missing: make that first\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)
+    (tmp_path / "file").touch()
+    result = command.run(*RUN, "--output", str(tmp_path / "file" / "x.svg"))
+    assert (result.exit_code, "Not a directory" in result.stderr, "missing" in result.stderr) == (2, True, False)
+
+
 def test_an_output_is_for_a_dry_run(command: Command, tmp_path: Path) -> None:
     """A run on the device has no report to write."""
     result = command.run("profile", "burst", "--output", str(tmp_path / "x"), "--", "true")

@@ -108,6 +108,7 @@ def test_a_trace_comes_from_the_standard_input(recording: Path) -> None:
     ("arguments", "says"),
     [
         ((".",), "htppower: .: is a folder (name a file in it; htppower tune --fleet reads a folder)"),
+        (("recording.json", "--output", "html=no/x"), "no/x: its folder is missing: make that first"),
         (("none.json",), "htppower: none.json: can't be read: No such file or directory (check the path)"),
         (("recording.json", "--from", "csv"), "no column is the begin of an inference"),
         (("recording.json", "--name", "x"), "no event and no category is called 'x'"),

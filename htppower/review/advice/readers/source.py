@@ -99,6 +99,8 @@ def opened(path: str, standard_input: IO[bytes] | None = None) -> Iterator[Sourc
             packed = getattr(buffered, "peek", lambda _: b"")(2)[:2] == _GZIP
             stream = stack.enter_context(gzip.open(buffered)) if packed else buffered
             source = Source(path, stream)  # type: ignore[arg-type] # gzip's file is one of bytes
+        except IsADirectoryError:
+            raise UnreadableMeasurement(path, "", "is a folder", "name a file in it") from None
         except (OSError, EOFError) as error:
             said = getattr(error, "strerror", None) or str(error)
             raise UnreadableMeasurement(path, "", f"can't be read: {said}", "check the path") from None
