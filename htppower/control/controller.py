@@ -65,6 +65,7 @@ class VoteController(Closing):
 
     Raises:
         OSError: that file can't be read, or its folder is missing.
+        ProfileError: a folder of profiles can't be read.
         TypeError, ValueError: a setting is none of those above.
         BackendUnavailable: the backend can't be used; nothing falls back to another.
 
