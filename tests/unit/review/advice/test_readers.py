@@ -321,7 +321,7 @@ def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [(".", "can't be read"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
+    ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
 )
 def test_what_is_no_file_is_told(path: str, said: str) -> None:
     """A folder, a path that leads nowhere, and one that can't be."""
