@@ -126,11 +126,16 @@ class Gate:
                 return Use(closing=False, busy=True, deadline_us=0)
             return Use(self.closing, busy, *self.sustain.ends())
 
-    def follow(self, plan: Plan) -> None:
-        """Go by another plan from now on, and shut; the deadline stays."""
+    def follow(self, plan: Plan, *, ends_sustain: bool = False) -> None:
+        """Go by another plan from now on, and shut; the deadline stays, or a pending sustain ends.
+
+        At once: an inference that ends between the two would be sustained for as long as the plan before says.
+        """
         with self.lock:
             self.open = False
             self.following = True
+            if ends_sustain:
+                self.sustain.end()
             self.sustain.follow(plan)
             self.plan = plan
             self.following = False
@@ -250,11 +255,6 @@ class Gate:
                 self.open = was_open
                 return False
             return True
-
-    def end_sustain(self) -> None:
-        """End a pending sustain."""
-        with self.lock:
-            self.sustain.end()
 
     def close(self) -> None:
         """Begin no phase from now on, and run no timer."""

@@ -231,8 +231,7 @@ class Stepper:
                 session.gate.set_open()
         else:
             self._transitions.tell_saves(session)
-            session.gate.end_sustain()
-            session.gate.follow(plan)
+            session.gate.follow(plan, ends_sustain=True)
             session.history.saves_told = session.gate.begun
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         self._transitions.tell_degradations(session, before.degradations)

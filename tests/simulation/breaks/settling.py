@@ -107,8 +107,8 @@ SETTLING = (
     Mutation(
         "a change of profile does not end a sustain",
         "stepper.py",
-        "            session.gate.end_sustain()\n",
-        "",
+        "session.gate.follow(plan, ends_sustain=True)",
+        "session.gate.follow(plan)",
     ),
     Mutation(
         "a dead DSP is not left alone",

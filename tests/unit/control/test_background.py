@@ -43,7 +43,7 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
     session = bench.controller.session("burst")
     with session.inference():
         pass
-    session._record.gate.end_sustain()
+    session._record.gate.sustain.end()
     session._reconciler.settle(session._record, Cause.SUSTAIN_EXPIRED)
     last = bench.events[-1]
     assert isinstance(last, Transition)

@@ -87,7 +87,7 @@ def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
         (lambda: host.gate.end(host.begin()), False),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
         (lambda: host.gate.follow(make_plan(0, 0)), True),
-        (host.gate.end_sustain, True),
+        (lambda: host.gate.follow(make_plan(0, 0), ends_sustain=True), True),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT), False),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
         (lambda: host.gate.end(host.begin()), False),
@@ -198,7 +198,7 @@ def test_a_closed_gate_stays_shut_and_arms_nothing(host: Host) -> None:
 def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
     """A change of settings ends a pending sustain: the deadline is over and its alarm is gone."""
     host.gate.end(host.begin())
-    host.gate.end_sustain()
+    host.gate.sustain.end()
     assert (host.gate.use().deadline_us, host.time.alarms, host.gate.counts()[2]) == (NO_DEADLINE, 0, None)
 
 
