@@ -79,7 +79,7 @@ RECOVERING = (
         "recovery.py",
         "self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)",
         "self._delay_us = 2 * self._delay_us",
-        seed=880,
+        seed=1_423,
     ),
     Mutation(
         "a dead DSP is called again at once",

@@ -90,7 +90,7 @@ SETTLING = (
         "        session.casting = True\n",
         "",
         Drawn.ALL,
-        seed=70_000_886,
+        seed=70_001_683,
     ),
     Mutation(
         "the state changes before the call is made",

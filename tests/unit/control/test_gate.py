@@ -8,7 +8,7 @@ import pytest
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
 from htppower.control.gate import Gate
-from htppower.control.sustain_timer import NO_DEADLINE
+from htppower.control.sustain_timer import NO_DEADLINE, SustainTimer
 from htppower.control.tokens import Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
@@ -129,6 +129,26 @@ def test_the_alarm_is_lazy(host: Host) -> None:
     host.time.advance_us(10)
     assert host.rings == [(5_010, Cause.SUSTAIN_EXPIRED)]
     assert host.gate.sustain.alarm is None
+
+
+def test_another_plan_and_the_end_of_a_sustain_are_taken_in_at_once(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No inference ends between the two: it would be sustained for as long as the plan before says."""
+    did: list[str] = []
+
+    class Noted:
+        def __enter__(self) -> None:
+            did.append("lock")
+
+        def __exit__(self, *_: object) -> None:
+            did.append("unlock")
+
+    for name in ("end", "follow"):
+        monkeypatch.setattr(SustainTimer, name, lambda *_, name=name: did.append(name))
+    monkeypatch.setattr(host.gate, "lock", Noted())
+    host.gate.follow(make_plan(0, 0), ends_sustain=True)
+    assert did == ["lock", "end", "follow", "unlock"]
 
 
 def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:

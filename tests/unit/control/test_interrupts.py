@@ -81,9 +81,9 @@ def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(
     session = rig.controller.session("burst")
     follow: Callable[..., None] = part.follow
 
-    def interrupted(*changing: Any) -> None:
+    def interrupted(*changing: Any, **ends: bool) -> None:
         patched.undo()
-        follow(*changing)
+        follow(*changing, **ends)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -111,10 +111,10 @@ def test_ctrl_c_in_a_change_of_profile_leaves_no_votes_up(
         pass
     follow = Gate.follow
 
-    def interrupted(gate: Gate, *plan: Any) -> None:
+    def interrupted(gate: Gate, *plan: Any, **ends: Any) -> None:
         patched.undo()
         if after:
-            follow(gate, *plan)
+            follow(gate, *plan, **ends)
         raise KeyboardInterrupt
 
     changes: dict[str, Callable[[], object]] = {

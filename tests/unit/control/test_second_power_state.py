@@ -281,11 +281,11 @@ def test_plans_and_transitions_are_taken_in_within_the_turn(monkeypatch: pytest.
     def noted(name: str) -> Callable[..., None]:
         wrapped: Callable[..., None] = getattr(Gate, name)
 
-        def note(gate: Gate, change: Any) -> None:
+        def note(gate: Gate, change: Any, **ends: bool) -> None:
             session = gate._session
             assert isinstance(session, SessionRecord)
             held[name].add(is_held(session.turn))
-            wrapped(gate, change)
+            wrapped(gate, change, **ends)
 
         return note
 
