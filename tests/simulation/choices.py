@@ -28,13 +28,13 @@ class Made(NamedTuple):
 
     Attributes:
         step: at which step.
-        time: 0 where the running task could go on, and counted from 1 where it could not: one that ends may be followed
-            by one that ends without a step.
+        asked: 0 where the running task could go on, and counted from 1 where it could not: one that ends may be
+            followed by one that ends without a step.
         pick: the pick.
     """
 
     step: int
-    time: int
+    asked: int
     pick: int
 
 
@@ -55,14 +55,14 @@ class Choices(Protocol):
         """Say who goes on."""
 
 
-class _Times:
+class _Asks:
     """Counts how often a choice was asked for at a step at which the running task can't go on."""
 
     def __init__(self) -> None:
         self._step = self._count = 0
 
     def next(self, step: int, *, forced: bool) -> int:
-        """Return which time it is; 0 where the task could go on."""
+        """Return how often it was asked for, this time included; 0 where the task could go on."""
         if not forced:
             return 0
         self._count = self._count + 1 if step == self._step else 1
@@ -80,14 +80,14 @@ class Random:
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
         self._rarely = 1 / math.log(1 - self._random.choice(PREEMPTIONS))
-        self._times = _Times()
+        self._asks = _Asks()
         self.made: list[Made] = []
         self.next_step = 0
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Say who goes on."""
-        chance, time = self._random, self._times.next(step, forced=forced)
+        chance, asked = self._random, self._asks.next(step, forced=forced)
         if forced:
             pick = int(chance.random() * ready)
         else:
@@ -97,7 +97,7 @@ class Random:
                 return 0
             pick = ready + 1 if slow else 1 + int(chance.random() * ready)
         if pick:
-            self.made.append(Made(step, time, pick))
+            self.made.append(Made(step, asked, pick))
         return pick
 
     def _skip(self, step: int) -> None:
@@ -113,9 +113,9 @@ class Replayed:
 
     def __init__(self, made: Iterable[Made]) -> None:
         self.made = list(made)
-        self._picks = {(step, time): pick for step, time, pick in self.made}
-        self._times = _Times()
-        self._preempted = deque(step for step, time, _ in self.made if not time)
+        self._picks = {(step, asked): pick for step, asked, pick in self.made}
+        self._asks = _Asks()
+        self._preempted = deque(step for step, asked, _ in self.made if not asked)
         self.next_step = self._preempted[0] if self._preempted else NEVER
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
@@ -123,7 +123,7 @@ class Replayed:
         while self._preempted and self._preempted[0] <= step:
             self._preempted.popleft()
         self.next_step = self._preempted[0] if self._preempted else NEVER
-        pick = self._picks.get((step, self._times.next(step, forced=forced)), 0)
+        pick = self._picks.get((step, self._asks.next(step, forced=forced)), 0)
         return min(pick, ready - 1 if forced else ready + clock)
 
 
@@ -131,12 +131,12 @@ class Decision(NamedTuple):
     """A choice of which there was more than one.
 
     Attributes:
-        step, time, pick: as in ``Made``.
+        step, asked, pick: as in ``Made``.
         possible: how many picks there are.
     """
 
     step: int
-    time: int
+    asked: int
     pick: int
     possible: int
 
@@ -152,9 +152,9 @@ class Enumerated:
     def __init__(self, beginning: Sequence[Decision], most_preemptions: int) -> None:
         self._decisions = list(beginning)
         self._beginning = {decision[:2]: decision for decision in beginning}
-        self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.time)
+        self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.asked)
         self._end = beginning[-1][:2] if beginning else (-1, 0)
-        self._times = _Times()
+        self._asks = _Asks()
         self._left = most_preemptions
         self.made: list[Made] = []
         self.next_step = 0
@@ -166,16 +166,16 @@ class Enumerated:
         Raises:
             RuntimeError: another order with the same beginning had other possibilities here.
         """
-        time = self._times.next(step, forced=forced)
+        asked = self._asks.next(step, forced=forced)
         possible = ready if forced else 1 + ready + clock if self._left else 1
         if possible == 1:
             return 0
-        decision = self._beginning.get((step, time))
-        if decision is None and (step, time) > self._end:
-            decision = Decision(step, time, 0, possible)
+        decision = self._beginning.get((step, asked))
+        if decision is None and (step, asked) > self._end:
+            decision = Decision(step, asked, 0, possible)
             self._decisions.append(decision)
         if decision is None or decision.possible != possible:
-            raise RuntimeError(f"{possible} ways to go on at {(step, time)}; another order had {decision}")
+            raise RuntimeError(f"{possible} ways to go on at {(step, asked)}; another order had {decision}")
         if decision.pick:
             self.made.append(Made(*decision[:3]))
             if not forced:

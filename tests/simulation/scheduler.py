@@ -162,7 +162,7 @@ class Scheduler:
         if task.waits_for is not None:
             task.waits_for = None
             self.turns.ready.append(task)
-            if task.serves:
+            if task.serves and self.coarse:
                 # It goes on at the next point.
                 self._next_stop = 0
 
