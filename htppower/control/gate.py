@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.control.locks import Rank, make_lock
 from htppower.control.sustain_timer import SustainTimer
-from htppower.control.tokens import NOT_TIMED, Token, Tokens, Use
+from htppower.control.tokens import Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 
@@ -167,10 +167,10 @@ class Gate:
             self.tokens.drop(token)
 
     def learn(self, token: Token) -> None:
-        """Learn from the gap before an inference that waits for a call."""
+        """Learn from the gap that an inference has ended which waits for a call."""
         with self.lock:
-            sustain = self.sustain
-            if sustain.watch is not None and token.begun_ns != NOT_TIMED and not self.tokens.preparing:
+            tokens, sustain = self.tokens, self.sustain
+            if sustain.watch is not None and not tokens.preparing and tokens.is_first(token):
                 sustain.watch.waits(token.begun_ns)
             if sustain.further is not None:
                 sustain.further.raises(self.time.now_us, waited=True)

@@ -82,6 +82,12 @@ class Tokens:
         idle = {id(token) for token in self.idle}
         return (token for token in self._live() if id(token) not in idle)
 
+    def is_first(self, token: Token) -> bool:
+        """Return whether no inference that runs is known to have begun before this one, which is timed."""
+        begun_ns = token.begun_ns
+        before = (NOT_TIMED < other.begun_ns < begun_ns for other in self.running())
+        return begun_ns != NOT_TIMED and not any(before)
+
     def make(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
         made = Token(self.idle)

@@ -104,6 +104,28 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
         bench.infer(session)
 
 
+@pytest.mark.parametrize("within", ["INIT", "another profile"])
+@pytest.mark.parametrize("hint", [{"every_us": PERIOD_US}, {"in_us": PERIOD_US}])
+def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int], within: str) -> None:
+    """What is predicted is counted from the begin of the first, and the other uses no hint up."""
+    bench = Bench.make()
+    profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(profile)
+    with session.inference():
+        session.expect(**hint)
+        bench.time.advance_us(500)
+        if within == "INIT":
+            with session.init():
+                pass
+        else:
+            session.use(attrs.evolve(profile, name="another"))
+        bench.infer(session)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 1 - bench.time.now_us)
+    assert session.state is State.LOWERED
+    bench.time.advance_us(1)
+    assert session.state is State.RAISED
+
+
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
     """They are raised the lead before it and, where nothing comes, lowered the lead after it; the causes say why."""
     bench = Bench.make()
