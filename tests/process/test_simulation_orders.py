@@ -12,7 +12,7 @@ pytest.importorskip("greenlet")
 from simulation.choices import Decision, Enumerated, Replayed, every_order
 from simulation.locks import Lock
 from simulation.scheduler import Scheduler
-from simulation.sequences import count_up_to, sequence
+from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 
 
 def _orders(steps: dict[str, int], most: int) -> list[str]:
@@ -157,11 +157,12 @@ def test_what_is_queued_begins_in_its_order() -> None:
     assert orders(1) == {"abc", "acb", "bac", "bca"}
 
 
-def test_sequences_are_numbered_without_a_gap() -> None:
+@pytest.mark.parametrize("things", [PLAIN, LEARNING])
+def test_sequences_are_numbered_without_a_gap(things: Things) -> None:
     """Each is another, a longer one has a higher number, and there are as many as are counted."""
-    made = [sequence(number) for number in range(count_up_to(2))]
+    made = [sequence(number, things) for number in range(count_up_to(2, things))]
     assert len({(program.profiles, program.threads) for program in made}) == len(made)
     lengths = [len(program.threads[0]) for program in made]
     assert lengths == sorted(lengths)
     assert set(lengths) == {1, 2}
-    assert len(sequence(count_up_to(2)).threads[0]) == 3
+    assert len(sequence(count_up_to(2, things), things).threads[0]) == 3

@@ -37,7 +37,7 @@ from simulation.choices import Random, Replayed  # noqa: E402 - see above
 from simulation.complete import Record  # noqa: E402
 from simulation.exhaustive import cases, explore  # noqa: E402
 from simulation.program import Learning, draw  # noqa: E402
-from simulation.sequences import count_up_to, sequence  # noqa: E402
+from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
@@ -51,11 +51,16 @@ Number = TypeVar("Number", int, float)
 MOST_SHOWN = 120
 
 
+def _things(given: argparse.Namespace) -> Things:
+    """Return what sequences are made of."""
+    return LEARNING if given.learning is Learning.ALWAYS else PLAIN
+
+
 def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
     """Run what a seed says, or the sequence of that number."""
     choices: Choices = Replayed(())
     if given.sequences:
-        program = sequence(seed)
+        program = sequence(seed, _things(given))
     else:
         program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
         choices = Random(f"choices {seed}")
@@ -227,7 +232,10 @@ def main() -> int:
     parser.add_argument("--first", action="store_true", help="end with the first failure")
     parser.add_argument("--no-interrupts", dest="interrupts", action="store_false", help="draw no KeyboardInterrupt")
     parser.add_argument(
-        "--learning", type=_learning, default=Learning.SOME, help="never, some or always; in some runs unless told"
+        "--learning",
+        type=_learning,
+        default=Learning.SOME,
+        help="never, some or always; in some runs unless told, and in sequences with always alone",
     )
     parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
@@ -238,8 +246,9 @@ def main() -> int:
     if given.sequences:
         binding.remember()
         given.seed = given.seed or 0
-        limits.append(count_up_to(given.sequences))
-        given.runs = min(given.runs or 1 << 62, count_up_to(given.sequences) - given.seed)
+        count = count_up_to(given.sequences, _things(given))
+        limits.append(count)
+        given.runs = min(given.runs or 1 << 62, count - given.seed)
     given.seconds = given.seconds or (60.0 if limits == [None] * 3 else 1e9)
     given.runs = given.runs or 1 << 62
     given.steps = given.steps or 1 << 62

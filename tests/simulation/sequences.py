@@ -6,42 +6,81 @@ other, from each of a few profiles on, up to a length. They have numbers: a long
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 from simulation.program import Op, Program
 
-# One that sustains, one that lowers at once, and one that relaxes twice.
-_PROFILES = ("brisk", "balanced", "deep")
 _INFER = Op("infer", us=500)
-_OPS = (
-    _INFER,
-    Op("init"),
-    Op("deinit"),
-    Op("use", name="brisk"),
-    Op("use", name="balanced"),
-    Op("infer", inner=(Op("use", name="brisk"),)),
-    Op("hold", name="deep", how="release", inner=(_INFER,)),
-    Op("cap", name="balanced", inner=(_INFER,)),
-    # Within the sustain times, beyond one and beyond the second power state's.
-    Op("rest", us=10_000),
-    Op("rest", us=700_000),
+
+
+class Things(NamedTuple):
+    """What sequences are made of.
+
+    Attributes:
+        profiles: from which the session begins.
+        ops: what is done with it.
+    """
+
+    profiles: tuple[str, ...]
+    ops: tuple[Op, ...]
+
+
+PLAIN = Things(
+    # One that sustains, one that lowers at once, and one that relaxes twice.
+    ("brisk", "balanced", "deep"),
+    (
+        _INFER,
+        Op("init"),
+        Op("deinit"),
+        Op("use", name="brisk"),
+        Op("use", name="balanced"),
+        Op("infer", inner=(Op("use", name="brisk"),)),
+        Op("hold", name="deep", how="release", inner=(_INFER,)),
+        Op("cap", name="balanced", inner=(_INFER,)),
+        # Within the sustain times, beyond one and beyond the second power state's.
+        Op("rest", us=10_000),
+        Op("rest", us=700_000),
+    ),
+)
+LEARNING = Things(
+    # All are raised ahead; the second and the third learn from their gaps, and the third relaxes twice.
+    ("early", "apt", "thrifty"),
+    (
+        _INFER,
+        Op("init", us=500),
+        Op("infer", us=500, inner=(Op("init", us=500), _INFER)),
+        Op("infer", us=500, inner=(Op("expect", us=70_000, how="in"), Op("use", name="early"), _INFER)),
+        Op("use", name="apt"),
+        Op("hold", name="early", how="release", inner=(_INFER,)),
+        Op("expect", us=70_000, how="in"),
+        Op("expect", us=33_333, how="every"),
+        Op("expect", us=1, how="none"),
+        # Within the sustain times, until a predicted begin, and beyond everything.
+        Op("rest", us=10_000),
+        Op("rest", us=69_000),
+        Op("rest", us=700_000),
+    ),
 )
 
 
-def count_up_to(length: int) -> int:
+def count_up_to(length: int, things: Things = PLAIN) -> int:
     """Return how many sequences there are up to a length."""
-    return len(_PROFILES) * sum(math.prod([len(_OPS)] * each) for each in range(1, length + 1))
+    count, longest = 0, 1
+    for _ in range(length):
+        longest *= len(things.ops)
+        count += longest
+    return len(things.profiles) * count
 
 
-def sequence(number: int) -> Program:
+def sequence(number: int, things: Things = PLAIN) -> Program:
     """Return the sequence of a number, from 0."""
-    number, start = divmod(number, len(_PROFILES))
+    number, start = divmod(number, len(things.profiles))
     length = 1
-    while number >= len(_OPS) ** length:
-        number -= len(_OPS) ** length
+    while number >= len(things.ops) ** length:
+        number -= len(things.ops) ** length
         length += 1
     ops: list[Op] = []
     for _ in range(length):
-        number, place = divmod(number, len(_OPS))
-        ops.append(_OPS[place])
-    return Program(((0,),), (_PROFILES[start],), (tuple(ops),), heartbeat=False)
+        number, place = divmod(number, len(things.ops))
+        ops.append(things.ops[place])
+    return Program(((0,),), (things.profiles[start],), (tuple(ops),), heartbeat=False)

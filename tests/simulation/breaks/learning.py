@@ -89,6 +89,13 @@ LEARNING = (
         Drawn.LEARNING,
     ),
     Mutation(
+        "an inference that waits beside another is taken for a begin of an idle session",
+        "tokens.py",
+        "return begun_ns != NOT_TIMED and not any(before)",
+        "return begun_ns != NOT_TIMED or any(before)",
+        Drawn.LEARNING_SEQUENCES,
+    ),
+    Mutation(
         "no alarm is armed for the second power state",
         "gate.py",
         "return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)",
