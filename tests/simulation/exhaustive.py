@@ -43,12 +43,14 @@ _PAIRS: dict[str, tuple[tuple[Op, ...], tuple[Op, ...]]] = {
     "an inference, and another after the sustain time": ((_infer(0),), (_LATER, _infer(0))),
     "an inference and a close": ((_infer(0),), (Op("close", 0, name="balanced"),)),
     "an inference and another profile": ((_infer(0),), (Op("use", 0, name="power_saver"),)),
+    "an inference and a hold": ((_infer(0),), (Op("hold", 0, name="burst", how="release"),)),
+    "an inference and a cap": ((_infer(0),), (Op("cap", name="balanced"),)),
+    "INIT and an inference": ((Op("init", 0),), (_infer(0),)),
+    "an inference and DE-INIT": ((_infer(0),), (Op("deinit", 0),)),
     "an inference under a hold, and a cap": (
         (Op("hold", 0, name="burst", how="release", inner=(_infer(0),)),),
         (Op("cap", name="balanced"),),
     ),
-    "INIT and an inference": ((Op("init", 0),), (_infer(0),)),
-    "an inference and DE-INIT": ((_infer(0),), (Op("deinit", 0),)),
 }
 # One fault, at each of the first calls after the two sessions were opened; and what happens to the subsystem.
 _FAULTY_CALLS = (3, 4, 5)
