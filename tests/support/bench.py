@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STATE_EVENTS = (SessionOpened, Transition, Degraded, ReleaseFailed)
 
 BURST_SUSTAIN_US = 300_000
+HEARTBEAT_US = 10_000_000
 
 MAX_CORNER = 160
 SVS = 64

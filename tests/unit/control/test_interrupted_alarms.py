@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
+from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench
 from rig import Rig
 
 from htppower import State
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECOND_US = 1_000_000
-HEARTBEAT_US = 10 * SECOND_US
 NOM_PLUS = VoltageCorner.NOM_PLUS
 
 

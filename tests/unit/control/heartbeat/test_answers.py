@@ -1,0 +1,82 @@
+"""What follows from the answer to a heartbeat: a restart that it notices, and a call that fails."""
+
+from __future__ import annotations
+
+from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench
+
+from htppower import State
+from htppower.events import Cause, Transition, Trigger
+from htppower.votes.native_codes import INVALID_INPUT, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+
+SECOND_US = 1_000_000
+
+
+def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) -> None:
+    """The votes of every session are back at the next beat, and not before."""
+    first, second = bench.controller.session("burst"), bench.controller.session("balanced")
+    with first.inference(), second.inference():
+        bench.time.advance_us(HEARTBEAT_US // 2)
+        bench.simulated.restart_subsystem()
+        bench.time.advance_us(HEARTBEAT_US // 2 - 1)
+        assert bench.effective().core_target != MAX_CORNER
+        bench.time.advance_us(1)
+        assert bench.effective().core_target == MAX_CORNER
+        assert (first.state, second.state) == (State.RAISED, State.RAISED)
+    lost = [event for event in bench.events if isinstance(event, Transition) and event.trigger is Trigger.LOSE]
+    assert [(event.session, event.cause) for event in lost] == [(1, Cause.HEARTBEAT), (2, Cause.LINK_LOST)]
+    assert (lost[0].error is not None, lost[0].attempted) == (True, None)
+
+
+def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(bench: Bench) -> None:
+    """Inferences inside the window make no call, for as long as it lasts; the beat between them does."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.restart_subsystem()
+    for _ in range(3 * HEARTBEAT_US // BURST_SUSTAIN_US):
+        bench.time.advance_us(BURST_SUSTAIN_US // 2)
+        bench.infer(session)
+    assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> None:
+    """The beat takes the usual way: 1007, and an id that the library no longer knows."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.restart_subsystem(forget_ids=True)
+        bench.time.advance_us(HEARTBEAT_US)
+        assert (session.state, bench.simulated.power_config_ids) == (State.RAISED, (2,))
+
+
+def test_an_id_that_was_refused_is_created_anew_once_a_restart_is_told(bench: Bench) -> None:
+    """13001 to a beat may be the first sign of a restart of which another call is told later."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(INVALID_INPUT)
+        bench.time.advance_us(HEARTBEAT_US)
+        session.link_lost(SYSTEM_COMMUNICATION)
+        assert (session.state, bench.simulated.power_config_ids) == (State.RAISED, (2,))
+
+
+def test_a_beat_that_fails_loses_the_votes_until_the_back_off(bench: Bench) -> None:
+    """An error that is no restart: the session is UNKNOWN, as after any call that fails, and voted again after 1 s."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(TRANSPORT)
+        bench.time.advance_us(HEARTBEAT_US)
+        assert session.error is not None
+        assert (session.state, session.error.code) == (State.UNKNOWN, TRANSPORT)
+        bench.time.advance_us(SECOND_US)
+        assert session.state is State.RAISED
+
+
+def test_a_dead_dsp_that_a_beat_finds_is_left_to_the_back_off(bench: Bench) -> None:
+    """1011: one failed call, then none for a second; no beat is due while nothing is raised."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.restart_subsystem(fatal=True)
+        bench.time.advance_us(HEARTBEAT_US + SECOND_US - 1)
+        assert (session.state, bench.sets[-1].code) == (State.UNKNOWN, SYSTEM_COMMUNICATION_FATAL)
+        assert bench.sets[-1].time_us == HEARTBEAT_US
+        bench.simulated.restart_subsystem()
+        bench.time.advance_us(HEARTBEAT_US)
+        assert session.state is State.RAISED
