@@ -1,38 +1,22 @@
-"""``async with session.ainference()``: off the loop's thread, never blocking it, and lowered whatever is cancelled."""
+"""``async with session.ainference()``: off the loop's thread, never blocking it, and what is raised in a coroutine."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from gates import LONG_S, Gate, cancelled, until
+from gates import LONG_S, Gate, infer, until
 
 from htppower import PhaseMisuse, SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from htppower import Session
 
 ASYNC_THREAD = "gate"
-
-
-async def infer(session: Session) -> None:
-    """Run one inference that lets the others run, too."""
-    async with session.ainference():
-        assert session.state is State.RAISED
-        await asyncio.sleep(0)
-
-
-async def infer_forever(session: Session) -> None:
-    """Run one inference that ends by being cancelled."""
-    async with session.ainference():
-        await asyncio.Event().wait()
 
 
 def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> None:
@@ -120,199 +104,6 @@ def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
     gate.time.advance_us(300_000)
     gate.assert_down(session)
     assert gate.sets == 2
-
-
-def test_cancelled_before_it_begins(gate: Gate) -> None:
-    """A task that is cancelled before its first step makes no call."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        assert await cancelled(asyncio.create_task(infer(session)))
-
-    asyncio.run(scenario())
-    assert (gate.posts, gate.sets, session.in_flight) == (0, 0, 0)
-
-
-def test_cancelled_during_the_raise(gate: Gate) -> None:
-    """Cancellation passes at once; the raise goes on, the inference is ended after it, and the votes come down."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        gate.backend.shut()
-        task = asyncio.create_task(infer(session))
-        await until(gate.backend.reached.is_set)
-        assert await cancelled(task)
-        assert (gate.sets, session.in_flight) == (0, 0)
-        gate.backend.opened.set()
-
-    asyncio.run(scenario())
-    gate.assert_down(session)
-    assert gate.sets == 2
-
-
-def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
-    """Cancellation between the end of the raise and the coroutine's next step ends the inference, too."""
-    session = gate.controller.session("balanced")
-    errors: list[object] = []
-
-    async def scenario() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
-        task = asyncio.create_task(infer(session))
-        await asyncio.sleep(0)
-        gate.drain()  # blocks the loop: it hears of nothing meanwhile
-        assert (gate.sets, session.in_flight) == (1, 1)
-        assert await cancelled(task)
-
-    asyncio.run(scenario())
-    assert errors == []
-    gate.assert_down(session)
-
-
-def test_cancelled_inside(gate: Gate) -> None:
-    """Cancellation inside the inference passes, after the lowering was awaited."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        task = asyncio.create_task(infer_forever(session))
-        await until(lambda: session.state is State.RAISED)
-        await until(lambda: gate.posts == 1)
-        assert await cancelled(task)
-
-    asyncio.run(scenario())
-    gate.assert_down(session)
-
-
-def test_cancelled_during_the_lowering(gate: Gate) -> None:
-    """Cancellation passes at once, and the lowering goes on."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        entered, leave = asyncio.Event(), asyncio.Event()
-
-        async def held() -> None:
-            async with session.ainference():
-                entered.set()
-                await leave.wait()
-
-        task = asyncio.create_task(held())
-        await entered.wait()
-        gate.backend.shut()
-        leave.set()
-        await until(gate.backend.reached.is_set)
-        assert await cancelled(task)
-        assert session.state is State.RAISED
-        gate.backend.opened.set()
-
-    asyncio.run(scenario())
-    gate.assert_down(session)
-
-
-def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
-    """Of 200 cancelled requests the one that is under way is raised and lowered; those that wait make no call."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        gate.backend.shut()
-        tasks = [asyncio.create_task(infer(session)) for _ in range(200)]
-        await until(lambda: gate.backend.reached.is_set() and gate.posts == 200)
-        for task in tasks:
-            assert await cancelled(task)
-        gate.backend.opened.set()
-
-    asyncio.run(scenario())
-    gate.assert_down(session)
-    assert (gate.sets, session._record.gate.begun) == (2, 0)
-
-
-def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
-    """A lowering is made though its coroutine is cancelled before it starts."""
-    session = gate.controller.session("balanced")
-
-    async def scenario() -> None:
-        leave, busy = asyncio.Event(), threading.Event()
-
-        async def held() -> None:
-            async with session.ainference():
-                await leave.wait()
-
-        task = asyncio.create_task(held())
-        await until(lambda: session.state is State.RAISED)
-        gate.time.spawn(lambda: busy.wait(LONG_S))
-        leave.set()
-        await until(lambda: gate.posts == 3)
-        assert await cancelled(task)
-        assert gate.sets == 1
-        busy.set()
-
-    asyncio.run(scenario())
-    gate.assert_down(session)
-    assert gate.sets == 2
-
-
-def raising(gate: Gate, session: Session) -> tuple[asyncio.AbstractEventLoop, Coroutine[Any, Any, None]]:
-    """Return a loop that is not running, and a coroutine of it of which the raise waits at the gate."""
-    loop = asyncio.new_event_loop()
-    gate.backend.shut()
-    waiting = infer_forever(session)
-
-    async def step() -> None:
-        waiting.send(None)
-
-    loop.run_until_complete(step())
-    assert gate.backend.reached.wait(LONG_S)
-    return loop, waiting
-
-
-def test_a_loop_that_is_closed_during_the_raise(gate: Gate) -> None:
-    """The inference ends after the raise though its coroutine is kept, and does not end again when that is closed."""
-    session = gate.controller.session("balanced")
-    loop, waiting = raising(gate, session)
-    loop.close()
-    gate.backend.opened.set()
-    gate.assert_down(session)
-    waiting.close()
-    gate.assert_down(session)
-    assert gate.sets == 2
-
-
-def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
-    """A coroutine that is closed with its loop while the raise is under way has its inference ended after it."""
-    session = gate.controller.session("balanced")
-    loop, waiting = raising(gate, session)
-    loop.close()
-    waiting.close()
-    gate.backend.opened.set()
-    gate.assert_down(session)
-    assert gate.sets == 2
-
-
-def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where both the thread and the coroutine find that nobody goes on, the inference ends once."""
-    session = gate.controller.session("balanced")
-    loop, waiting = raising(gate, session)
-
-    def refuse(*_: object) -> None:
-        waiting.close()
-        raise RuntimeError("Event loop is closed")
-
-    monkeypatch.setattr(loop, "call_soon_threadsafe", refuse)
-    gate.backend.opened.set()
-    gate.assert_down(session)
-    assert gate.sets == 2
-    loop.close()
-
-
-def test_a_coroutine_that_is_collected_after_the_raise(gate: Gate) -> None:
-    """A coroutine that its loop was told to resume and never does ends its inference when it is collected."""
-    session = gate.controller.session("balanced")
-    loop, waiting = raising(gate, session)
-    gate.backend.opened.set()
-    gate.drain()
-    loop.close()
-    assert session.in_flight == 1
-    del waiting
-    gc.collect()
-    gate.assert_down(session)
 
 
 def test_loops_in_two_threads(gate: Gate) -> None:
