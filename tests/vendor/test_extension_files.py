@@ -12,6 +12,7 @@ import pytest
 from extension_disagreements import accepted, disagreements, is_imported
 from extension_mutations import CHAT_APP
 from extension_verdicts import REFUSED, TAKEN
+from imported import clocks
 
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.to_profiles import to_profiles
@@ -50,12 +51,6 @@ def test_the_files_that_mended_the_model_are_judged_alike(reader: Voter) -> None
 def cores(*each: dict[str, Any], **device: Any) -> dict[str, Any]:
     """Return a file with cores."""
     return {"devices": [{**device, "cores": list(each)}]}
-
-
-def clocks(corner: str, **more: Any) -> dict[str, Any]:
-    """Return a dcvsControl."""
-    corners = [f"{clock}VoltageCorner{end}" for clock in ("bus", "core") for end in ("Min", "Target", "Max")]
-    return {**dict.fromkeys(corners, f"DCVS_VOLTAGE_VCORNER_{corner}"), **more}
 
 
 BURST = {"perf_profile": "burst"}

@@ -1,0 +1,105 @@
+"""Import: which profiles a file becomes, how they are called, and what of the file is left out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from imported import remarks
+
+from htppower import ProfileError
+from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.to_profiles import to_profiles
+
+
+def test_cores_and_graphs_that_differ_are_profiles() -> None:
+    """Equal ones are one; a graph's profile is for its inferences; the second device is told to be ignored."""
+    text = {
+        "devices": [
+            {"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "burst"}, {"core_id": 2}]},
+            {"cores": [{"perf_profile": "balanced"}]},
+        ],
+        "graphs": [
+            {"graph_names": ["a", "b"], "perf_profile": "power_saver"},
+            {"graph_names": ["c"], "vtcm_mb": 8},
+        ],
+    }
+    found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert [(each.profile.name, each.of) for each in found] == [
+        ("camera_core0", "Imported from camera.json, device 0, core 0: burst, device 0, core 1: burst."),
+        ("camera_core2", "Imported from camera.json, device 0, core 2: high_performance."),
+        (
+            "camera_device1_core0",
+            "Imported from camera.json, device 1, core 0: balanced (the vendor's voter reads the first device alone).",
+        ),
+        ("camera_graphs0", "Imported from camera.json, graphs a, b: power_saver."),
+    ]
+    assert "INIT and DE-INIT vote as the core's burst does" in remarks(found[-1])
+    assert found[0].left_out == ("Not about votes, and left out: graphs.1.vtcm_mb.",)
+    (only,) = to_profiles(parse_extension_file(json.dumps({**text, "graphs": []}), "camera.json"), core=2)
+    assert only.profile.name == "camera"
+    with pytest.raises(ProfileError, match="no core 7"):
+        to_profiles(parse_extension_file(json.dumps(text), "camera.json"), core=7)
+
+
+def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
+    """The SoC is named, and what stays out is listed by its keys."""
+    text = {
+        "devices": [{"soc_model": 69, "dsp_arch": "v79", "cores": [{"perf_profile": "burst"}]}],
+        "memory": {"mem_type": "shared_buffer"},
+        "context": [{"weight_sharing_enabled": True}],
+    }
+    (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert found.left_out == (
+        'For the host, not for the profile: soc_model 69 (SM8750, V79), dsp_arch "v79".',
+        "Not about votes, and left out: memory.mem_type, context.0.weight_sharing_enabled.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("burst.json", "burst_imported"),
+        ("llm_decode_burst.json", "llm_decode_burst_imported"),
+        ("a b/ç.d.json", "d"),
+        ("---.json", "imported"),
+        ("x" * 300, "x" * 60),
+        ("69.json", "profile_69"),
+        ("no.json", "profile_no"),
+        ("1e5.json", "profile_1e5"),
+    ],
+)
+def test_a_profile_is_called_as_the_file_is(path: str, name: str) -> None:
+    """As far as that is a name, no shipped profile's, and a word to YAML."""
+    (found,) = to_profiles(parse_extension_file("{}", path))
+    assert found.profile.name == name
+    assert yaml.safe_load(found.texts()[f"{name}.yaml"])["profile"] == name
+
+
+def test_hostile_names_stay_in_their_comment() -> None:
+    """A line break in a graph's name begins no line of the YAML."""
+    text = {"graphs": [{"graph_names": ["a\nvotes: unset"], "perf_profile": "burst"}]}
+    found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert all(line.startswith("#") for line in found[-1].texts()["camera_graphs0.yaml"].splitlines()[:2])
+
+
+def test_cores_that_differ_are_said_to_be_one_to_the_vendor() -> None:
+    """On x86, where it was measured, the last core of a device says what is voted."""
+    text = {"devices": [{"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}]}]}
+    found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert all("what the last of them says" in remarks(each) for each in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"xdevices": [{"cores": [{"perf_profile": "balanced"}]}]},
+        {"devices": [{"cores": [{"perf_profile": "burst"}], "xcores": [{"perf_profile": "balanced"}]}]},
+    ],
+)
+def test_devices_under_another_key_are_told_and_left_out(text: dict[str, Any]) -> None:
+    """The vendor's parser reads them by the word in the key (measured); a profile made of the file does not."""
+    (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
+    assert "is read as perf_profile, by the words in it; left out here (EXT-24" in remarks(found)
