@@ -1,4 +1,4 @@
-"""Ctrl-C at any call of the core, one after the other."""
+"""Ctrl-C at any call of the core, one after the other, or instead of a function that is replaced."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from htppower import control
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
+
+    import pytest
 
 CORE = str(Path(control.__file__).parent)
 # Where the interpreter looks for signals: at the begin of a function, and when one in C has returned.
@@ -46,3 +48,13 @@ def interrupt_at(nth: int, action: Callable[[], object]) -> bool:
     finally:
         sys.setprofile(before)
     return False
+
+
+def interrupted_once(patched: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return what raises KeyboardInterrupt once in the place of what was replaced, and puts that back."""
+
+    def interrupted(*_: object) -> None:
+        patched.undo()
+        raise KeyboardInterrupt
+
+    return interrupted

@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from bench import BURST_SUSTAIN_US, DISABLE, MAX_CORNER
+from interrupting import interrupted_once
 from rig import Rig
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control import holds
 from htppower.control.gate import Gate
 from htppower.control.session_record import SessionRecord
-from htppower.control.sustain_timer import SustainTimer
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import TRANSPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
@@ -72,130 +69,6 @@ def test_an_exception_that_was_raised_before_is_passed_on_by_the_end_of_an_infer
     rig.controller.close()
 
 
-@pytest.mark.parametrize("part", [SustainTimer, Gate])
-def test_ctrl_c_in_the_begin_of_a_hold_leaves_the_times_of_the_own_profile(
-    monkeypatch: pytest.MonkeyPatch, part: type[SustainTimer | Gate]
-) -> None:
-    """However far the change to the hold's profile had come: the sustain of the next inference is that of the own."""
-    rig = Rig()
-    session = rig.controller.session("burst")
-    follow: Callable[..., None] = part.follow
-
-    def interrupted(*changing: Any, **ends: bool) -> None:
-        patched.undo()
-        follow(*changing, **ends)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(part, "follow", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            session.hold("high_performance", reason="a test")
-    with session.inference():
-        pass
-    rig.time.advance_us(BURST_SUSTAIN_US - 1)
-    assert session.state is State.RAISED
-    rig.time.advance_us(1)
-    assert session.state is State.LOWERED
-    rig.controller.close()
-
-
-@pytest.mark.parametrize("verb", ["hold", "cap", "use"])
-@pytest.mark.parametrize("after", [False, True])
-def test_ctrl_c_in_a_change_of_profile_leaves_no_votes_up(
-    monkeypatch: pytest.MonkeyPatch, verb: str, after: bool
-) -> None:
-    """A session in its sustain window, whose alarm was taken back when the interrupt came, is lowered soon."""
-    rig = Rig()
-    session = rig.controller.session("burst")
-    with session.inference():
-        pass
-    follow = Gate.follow
-
-    def interrupted(gate: Gate, *plan: Any, **ends: Any) -> None:
-        patched.undo()
-        if after:
-            follow(gate, *plan, **ends)
-        raise KeyboardInterrupt
-
-    changes: dict[str, Callable[[], object]] = {
-        "hold": lambda: session.hold("balanced", reason="a test", timeout_us=SECOND_US),
-        "cap": lambda: rig.controller.cap("balanced", reason="a test"),
-        "use": lambda: session.use("balanced"),
-    }
-    with monkeypatch.context() as patched:
-        patched.setattr(Gate, "follow", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            changes[verb]()
-    rig.time.advance_us(2 * SECOND_US)
-    assert session.state is State.LOWERED
-    assert rig.time.alarms == 0
-    rig.controller.close()
-
-
-@pytest.mark.parametrize("verb", ["hold", "cap"])
-def test_ctrl_c_before_a_hold_or_a_cap_is_given_up_ends_it_soon(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
-    """What was asked for is done, though the caller does not ask again."""
-    rig = Rig()
-    session = rig.controller.session("burst")
-    hold = session.hold("balanced", reason="a test", timeout_us=10 * SECOND_US)
-    cap = rig.controller.cap("balanced", reason="a test")
-    with monkeypatch.context() as patched:
-        patched.setattr(holds, "in_closed_generator", _interrupted(patched))
-        with pytest.raises(KeyboardInterrupt):
-            (hold.release if verb == "hold" else cap.lift)()
-    rig.time.advance_us(SECOND_US)
-    assert (hold.active, cap.active) == (verb != "hold", verb != "cap")
-    rig.controller.close()
-
-
-def test_ctrl_c_in_a_change_of_profile_leaves_the_times_of_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However far the change had come: the sustain of the next inference is that of the profile that is used."""
-    rig = Rig()
-    session = rig.controller.session("high_performance")
-    with monkeypatch.context() as patched:
-        patched.setattr(SustainTimer, "follow", _interrupted(patched))
-        with pytest.raises(KeyboardInterrupt):
-            session.use("burst")
-    with session.inference():
-        assert session.profile.name == "burst"
-    rig.time.advance_us(BURST_SUSTAIN_US - 1)
-    assert session.state is State.RAISED
-    rig.time.advance_us(1)
-    assert session.state is State.LOWERED
-    rig.controller.close()
-
-
-def _interrupted(patched: pytest.MonkeyPatch) -> Callable[..., None]:
-    def interrupted(*_: object) -> None:
-        patched.undo()
-        raise KeyboardInterrupt
-
-    return interrupted
-
-
-def test_ctrl_c_in_the_end_of_a_cap_or_a_hold_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Soon after, also where its handle is dropped then, with which neither ends: the hold has a timeout."""
-    rig = Rig()
-    session = rig.controller.session("burst")
-    ends = (
-        session.hold("balanced", reason="a test", timeout_us=1000 * SECOND_US).release,
-        rig.controller.cap("balanced", reason="a test").lift,
-    )
-
-    def interrupted() -> bool:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(holds, "in_closed_generator", interrupted)
-        for end in ends:
-            with pytest.raises(KeyboardInterrupt):
-                end()
-    rig.time.advance_us(1)
-    assert rig.controller.caps == ()
-    assert session.profile.name == "burst"
-    rig.controller.close()
-
-
 def test_ctrl_c_where_the_inference_of_a_coroutine_does_not_begin_leaves_none_in_flight(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -209,7 +82,7 @@ def test_ctrl_c_where_the_inference_of_a_coroutine_does_not_begin_leaves_none_in
             pytest.fail("the inference began")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Gate, "drop", _interrupted(patched))
+        patched.setattr(Gate, "drop", interrupted_once(patched))
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(infer())
     rig.time.advance_us(2 * SECOND_US)
