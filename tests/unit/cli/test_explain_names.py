@@ -1,0 +1,99 @@
+"""``htppower explain NAME``: rules, native codes, corners, and what nothing is called."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.review.explain.meanings import meaning_of
+from htppower.review.lint.catalogue import CATALOGUE
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native_codes import code_name, known_codes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("13010", "the codes are 0, 1000, "),
+        ("-1", "the codes are 0, 1000, "),
+        ("dcvs-99", "one of DCVS-1, DCVS-2, "),
+        ("turbo", "did you mean TURBO?"),
+        ("QNN_DEVICE_ERROR_INVALID_CONFI", "did you mean QNN_DEVICE_ERROR_INVALID_CONFIG?"),
+        ("brust", "did you mean burst?"),
+        ("nothing-like-it", "the profiles are burst, "),
+        ("9" * 5000, "the codes are 0, "),
+        ("\u00b2", "the profiles are burst, "),
+        ("core", "a field needs a profile: htppower explain burst core)"),
+        ("dcvs_v3.core.min", "a field needs a profile: htppower explain burst dcvs_v3.core.min)"),
+    ],
+)
+def test_what_nothing_is_called_is_met_by_the_nearest_of_its_kind(command: Command, name: str, hint: str) -> None:
+    """A code or a field is no misspelt profile: the hint is of what was asked for."""
+    result = command.run("explain", "--", name)
+    assert (result.exit_code, f"({hint}" in result.stderr) == (2, True)
+
+
+def test_a_rule_names_fields_that_there_are() -> None:
+    """Each field that a rule names can be explained, and is explained with that rule."""
+    for rule in CATALOGUE.values():
+        for at in rule.fields:
+            assert rule.id in meaning_of(at).rules
+
+
+def test_a_rule_is_explained(command: Command) -> None:
+    """The id of a rule, in either case, is explained: why, what breaks it, the mend, its weight and source."""
+    for rule, entry in CATALOGUE.items():
+        told = json.loads(command.output("explain", rule, "--format", "json"))["rule"]
+        assert (told["id"], told["says"], told["weighs"]) == (rule, entry.says, entry.breach.value)
+        assert told["source"] == entry.source
+        assert told["why"]
+        assert told["mend"]
+        assert bool(told["breaks"]) is not bool(told.get("example"))
+    text = command.output("explain", "rpc-6")
+    assert text.startswith(f"RPC-6  {CATALOGUE['RPC-6'].says}\n")
+    assert "votes: {rpc_polling_time_us: 100}" in text
+    assert "votes: {rpc_polling_time_us: 0}" in text
+    assert command.run("explain", "RPC-6", "core").exit_code == 2
+
+
+def test_a_native_code_is_explained(command: Command) -> None:
+    """Each code that the headers name is explained, by its number and by its name; another is no name of anything."""
+    for code in known_codes():
+        told = json.loads(command.output("explain", str(code), "--format", "json"))["code"]
+        assert (told["id"], told["says"]) == (str(code), code_name(code))
+        assert all(told[label] for label in ("why", "then", "example", "mend", "source"))
+    assert command.output("explain", "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED") == command.output(
+        "explain", "13004"
+    )
+    assert "HMX-1" in command.output("explain", "13004")
+    assert command.run("explain", "13999").exit_code == 2
+
+
+def test_a_corner_is_explained(command: Command, tmp_path: Path) -> None:
+    """A corner is told with its number, its place in the order, and an example that lint finds wrong and then right."""
+    for kind in (VoltageCorner, ExpandedCorner):
+        for name in ("DISABLE", "SVS", "NOM", min(kind, key=int).name, max(kind, key=int).name):
+            told = json.loads(command.output("explain", name, "--format", "json"))["corners"]
+            for each in told:
+                for files, found in ((each["breaks"], True), (each["mended"], False)):
+                    (tmp_path / "mine.yaml").write_text(files["mine.yaml"], encoding="utf-8")
+                    rules = command.run("lint", str(tmp_path), columns=500).stdout
+                    assert (f"error {each['rule'].split()[0]} " in rules) is found, (name, files)
+    turbo = command.output("explain", "TURBO")
+    assert "128 DCVS_VOLTAGE_VCORNER_TURBO" in turbo
+    assert "NOM_PLUS < TURBO < TURBO_PLUS" in turbo
+    assert "sustained_high_performance, high_performance" in turbo
+    assert command.run("explain", "TURBO", "core").exit_code == 2
+
+
+def test_a_word_is_found_by_the_end_of_its_place(command: Command) -> None:
+    """``then.after_us`` is told of as ``after_us`` is, without a profile that states it."""
+    whole = command.output("explain", "relax.then.after_us")
+    assert command.output("explain", "then.after_us") == command.output("explain", "after_us") == whole
