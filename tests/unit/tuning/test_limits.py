@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from htppower.tuning.limits import parse_limit, quantiles_us
+from htppower.tuning.limits import Limit, parse_limit, quantiles_us
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,8 @@ def test_a_number_that_is_beyond_all_measure_is_no_limit(digits: int) -> None:
     """It is refused with what to write, however many digits it has."""
     with pytest.raises(ValueError, match="write MEASURE <= NUMBER UNIT"):
         parse_limit(f"mean <= {'9' * digits} s")
+
+
+def test_a_limit_is_a_value() -> None:
+    """Two limits of the same text are equal: what is worked out for one serves the other."""
+    assert parse_limit("p99 <= 1 ms") == parse_limit("p99 <= 1 ms") == Limit("p99", 1_000, "p99 <= 1 ms")  # type: ignore[arg-type]
