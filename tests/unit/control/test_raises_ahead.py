@@ -1,0 +1,204 @@
+"""Votes that are raised ahead of a predicted inference: when, for how long, and what that saves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from bench import Bench
+from learning import relaxing
+
+from htppower.events import Cause, Event, State, Transition
+from htppower.profiles.sustain import Adaptive
+
+if TYPE_CHECKING:
+    from htppower.control.session import Session
+
+PERIOD_US = 33_333
+LEAD_US = 5_000
+
+
+def transitions(bench: Bench) -> list[tuple[str, str]]:
+    """Return the transitions that were made, with their causes."""
+    return [(str(event.trigger), str(event.cause)) for event in bench.events if isinstance(event, Transition)]
+
+
+def waits(bench: Bench, session: Session, times: int) -> int:
+    """Run inferences at an even rate; return how many began without their votes."""
+    waited, begin_us = 0, bench.time.now_us
+    for _ in range(times):
+        begin_us += PERIOD_US
+        bench.time.advance_us(begin_us - bench.time.now_us)
+        waited += session.state is not State.RAISED
+        bench.infer(session, 8_000)
+    return waited
+
+
+def test_what_a_raise_ahead_saves() -> None:
+    """The inference has not waited, but its votes went up and down for it: no call is saved, and no cold start made."""
+    bench = Bench.make()
+    sustain = Adaptive(break_even_us=20_000, most_us=20_000)
+    session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=LEAD_US))
+    for _ in range(10):
+        bench.infer(session, 8_000)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        with session.inference():
+            assert bench.controller.status().sessions[0].calls_saved == 0
+        bench.time.advance_us(1_000_000)
+    told = bench.controller.status().sessions[0]
+    assert (told.calls_saved, len(bench.sets)) == (0, 40)
+    assert told.learnt is not None
+    assert (told.learnt.gaps, told.learnt.cold_starts) == (19, 9)
+
+
+def test_an_inference_that_waits_for_the_raise_ahead_of_it() -> None:
+    """As where that failed: it has saved no call, and no other one's."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    for _ in range(3):
+        bench.infer(session)
+        session.expect(in_us=50_000)
+        bench.simulated.fail_next(1011)
+        bench.time.advance_us(50_000)
+        with session.inference():
+            assert bench.controller.status().sessions[0].calls_saved == 0
+        assert bench.controller.status().sessions[0].calls_saved == 0
+        bench.time.advance_us(5_000_000)
+    assert session.state is State.LOWERED
+
+
+@pytest.mark.parametrize("hint", [True, False])
+def test_even_inferences_find_their_votes_up(hint: bool) -> None:
+    """At 30 Hz with a sustain time of 0 the first waits; without a hint, those that the period is seen in."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    if hint:
+        session.expect(every_us=PERIOD_US)
+    assert waits(bench, session, 300) == (1 if hint else 9)
+    bench.time.advance_us(1_000_000)
+    assert session.state is State.LOWERED
+
+
+def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
+    """As in the shipped profiles."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0))
+    session.expect(every_us=PERIOD_US)
+    assert waits(bench, session, 50) == 50
+
+
+def test_votes_are_up_around_the_predicted_begin_only() -> None:
+    """They are raised the lead before it and, where nothing comes, lowered the lead after it; the causes say why."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    bench.events.clear()
+    session.expect(in_us=50_000)
+    for passes_us, state in ((44_999, State.LOWERED), (1, State.RAISED), (9_999, State.RAISED), (1, State.LOWERED)):
+        bench.time.advance_us(passes_us)
+        assert session.state is state
+    assert transitions(bench) == [
+        ("raise", str(Cause.INFERENCE_EXPECTED)),
+        ("lower", str(Cause.EXPECTED_IN_VAIN)),
+    ]
+    lowered = bench.events[-1]
+    assert isinstance(lowered, Transition)
+    assert lowered.late_us == 0
+
+
+def test_wrong_hints_end_the_raises() -> None:
+    """Two wrong raises are made, and no more, until predictions were right again."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    for _ in range(20):
+        session.expect(in_us=50_000)
+        bench.time.advance_us(1_000_000)
+    assert transitions(bench).count(("raise", str(Cause.INFERENCE_EXPECTED))) == 2
+    for _ in range(4):
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        bench.infer(session)
+    session.expect(in_us=50_000)
+    bench.time.advance_us(50_000)
+    assert session.state is State.RAISED
+
+
+def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
+    """Where nothing comes at the predicted begin, but the time-out is not over, they stay up."""
+    bench = Bench.make()
+    sustain = Adaptive(break_even_us=400_000, least_us=400_000)
+    session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=50_000))
+    for _ in range(9):
+        bench.infer(session)
+        bench.time.advance_us(410_000)
+    bench.infer(session)
+    bench.time.advance_us(370_000)
+    # Raised ahead of an even rate, to stay up until 460 ms; then the host says better.
+    session.expect(in_us=29_000)
+    bench.time.advance_us(100_000)
+    assert session.state == "RAISED"
+    bench.time.advance_us(100_000)
+    assert session.state == "LOWERED"
+    assert transitions(bench)[-1] == ("lower", str(Cause.SUSTAIN_EXPIRED))
+
+
+def test_an_inference_ends_where_no_timer_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the very end of a process, where no thread can be started: nothing is raised ahead."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.time, "call_at", refuse)
+        bench.infer(session)
+        bench.infer(session)
+    assert (session.state, session.in_flight) == (State.LOWERED, 0)
+
+
+def test_nothing_is_predicted_of_a_session_that_is_being_closed() -> None:
+    """An inference that ends after the close leaves no alarm behind."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+    with session.inference():
+        bench.time.advance_us(1_000)
+        session.close()
+        session.expect(every_us=PERIOD_US)
+    assert bench.time.alarms == 0
+
+
+@pytest.mark.parametrize("end", ["close", "init", "hold"])
+def test_what_was_predicted_ends_with_what_it_was_predicted_for(end: str) -> None:
+    """After INIT, another profile or the end of the session nothing is raised for it."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    session.expect(in_us=50_000)
+    hold = session.hold("balanced", reason="a call") if end == "hold" else None
+    if end == "close":
+        session.close()
+    elif end == "init":
+        with session.init():
+            bench.time.advance_us(1)
+    bench.time.advance_us(10_000_000)
+    assert not any(cause == str(Cause.INFERENCE_EXPECTED) for _, cause in transitions(bench))
+    assert bench.time.alarms == 0
+    if hold is not None:
+        hold.release()
+
+
+def test_the_events_of_a_raise_ahead() -> None:
+    """Who listens sees why votes went up without an inference."""
+    bench, told = Bench.make(), list[Event]()
+    bench.controller.subscribe(told.append, kinds=[Transition])
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+    waits(bench, session, 5)
+    bench.controller.flush_events()
+    causes = [event.cause for event in told if isinstance(event, Transition) and event.trigger == "raise"]
+    assert causes == [Cause.INFERENCE_BEGAN] + [Cause.INFERENCE_EXPECTED] * 4
