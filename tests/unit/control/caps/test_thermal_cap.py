@@ -1,63 +1,30 @@
-"""The thermal cap on a tree of thermal zones: hysteresis, its period, what can't be read, and its end."""
+"""The thermal cap: hysteresis, its period, and its end."""
 
 from __future__ import annotations
 
 import itertools
-import logging
 import math
-import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
 from bench import MAX_CORNER, Bench
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupting import interrupt_at
+from thermal_zones import Tree
 
-from htppower import ProfileError, SessionClosed, ThermalCap
+from htppower import ProfileError, SessionClosed
 from htppower.control.caps.cap_switch import CapSwitch
-from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US, ThermalStatus, Zone
+from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US
 from htppower.events import CapLifted, CapSet, Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PERIOD_US = 1_000_000
-WAIT_S = 10.0
-
-
-@attrs.frozen
-class Tree:
-    """A folder of thermal zones, as below ``/sys/class/thermal``."""
-
-    root: Path
-
-    def zone(self, number: int, name: str, text: str) -> Path:
-        """Make or change a zone; return its temperature's file."""
-        folder = self.root / f"thermal_zone{number}"
-        folder.mkdir(exist_ok=True)
-        (folder / "type").write_text(f"{name}\n", encoding="ascii")
-        file = folder / "temp"
-        file.write_text(f"{text}\n", encoding="ascii")
-        return file
-
-    def cap(self, bench: Bench, **options: Any) -> ThermalCap:
-        """Return a thermal cap between 60 and 70 C on the tree."""
-        return ThermalCap(bench.controller, **{"above_c": 70, "below_c": 60, "root": self.root, **options})
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Tree:
-    """Return a tree with a cool processor, a cool NPU, and a cooling device beside them."""
-    (tmp_path / "cooling_device0").mkdir()
-    made = Tree(tmp_path)
-    made.zone(0, "cpu-0-0", "40000")
-    made.zone(1, "nspss-0", "41500")
-    return made
 
 
 def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tree) -> None:
@@ -78,16 +45,6 @@ def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tre
         assert bench.effective().core_target == MAX_CORNER
 
 
-def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
-    """In the reason, in status, and with its temperature."""
-    tree.zone(1, "nspss-0", "71340")
-    with tree.cap(bench) as thermal:
-        assert [cap.reason for cap in bench.controller.caps] == ["nspss-0 at 71.3 C, above 70 C"]
-        assert thermal.cap is not None
-        assert thermal.status() == ThermalStatus(0, "nspss-0", 71.34, (), capped=True)
-    assert (len(bench.controller.caps), thermal.status().capped) == (0, False)
-
-
 def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tree) -> None:
     """A device that is hot already is capped at once; what changes in between is not seen before its time."""
     with tree.cap(bench, period_us=500_000):
@@ -99,75 +56,12 @@ def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tre
         assert bench.time.alarms == 1
 
 
-@pytest.mark.parametrize(
-    ("zones", "capped"),
-    [("*", True), ("cpu-*", True), (["nsp*", "cpu-0-?"], True), ("nsp*", False), (("nspss-0",), False)],
-    ids=str,
-)
-def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, capped: bool) -> None:
-    """By the names in their type, as in file names."""
-    tree.zone(0, "cpu-0-0", "90000")
-    with tree.cap(bench, zones=zones):
-        assert bool(bench.controller.caps) is capped
-
-
 def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree) -> None:
     """The cap is at the profile given, and leaves what is below it."""
     tree.zone(0, "cpu-0-0", "90000")
     high, low = bench.controller.session("burst"), bench.controller.session("extreme_power_saver")
     with tree.cap(bench, profile="power_saver"):
         assert (high.profile.name, low.profile.name) == ("power_saver", "extreme_power_saver")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "hot", "-274000", "2147483647", "4e4", "\x00"],
-    ids=repr,
-)
-def test_a_zone_that_says_no_temperature_is_left_out(
-    bench: Bench, tree: Tree, text: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Logged once, not every period; the others still count."""
-    tree.zone(0, "cpu-0-0", text)
-    with tree.cap(bench) as thermal:
-        bench.time.advance_us(3 * PERIOD_US)
-        assert thermal.status() == ThermalStatus(3 * PERIOD_US, "nspss-0", 41.5, ("cpu-0-0",), capped=False)
-        tree.zone(1, "nspss-0", "80000")
-        bench.time.advance_us(PERIOD_US)
-        assert thermal.cap is not None
-    assert [record.levelno for record in caplog.records if record.name == "htppower.thermal"] == [logging.WARNING]
-
-
-@pytest.mark.parametrize("hot", [False, True])
-def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
-    bench: Bench, tree: Tree, hot: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """No reading proves neither cooling nor heat; status and one record say so; the next reading decides again."""
-    files = [tree.zone(number, f"cpu-{number}", "80000" if hot else "40000") for number in range(2)]
-    with tree.cap(bench) as thermal:
-        for file in files:
-            file.unlink()
-        bench.time.advance_us(5 * PERIOD_US)
-        assert thermal.status() == ThermalStatus(5 * PERIOD_US, None, None, ("cpu-0", "cpu-1"), capped=hot)
-        (record,) = (record for record in caplog.records if record.levelno == logging.ERROR)
-        assert f"balanced stays {'set' if hot else 'not set'}" in record.getMessage()
-        tree.zone(0, "cpu-0", "40000" if hot else "80000")
-        bench.time.advance_us(PERIOD_US)
-        assert thermal.status().unread == ("cpu-1",)
-        # The other was hot when it was last read.
-        assert thermal.status().capped
-        tree.zone(1, "cpu-1", "40000")
-        bench.time.advance_us(PERIOD_US)
-        assert thermal.status().capped is not hot
-
-
-def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
-    """Once for each time that it stops answering."""
-    with tree.cap(bench):
-        for text in ("x", "40000", "x"):
-            tree.zone(0, "cpu-0-0", text)
-            bench.time.advance_us(PERIOD_US)
-    assert len([record for record in caplog.records if record.name == "htppower.thermal"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -188,14 +82,6 @@ def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> N
     with pytest.raises(ValueError, match=r"below_c|period_us|no thermal zone"):
         tree.cap(bench, **options)
     assert (bench.controller.caps, bench.time.alarms) == ((), 0)
-
-
-def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
-    """A misspelt name must not be a cap that never acts."""
-    with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
-        tree.cap(bench, zones=("skin*", "gpu"))
-    with pytest.raises(ValueError, match="there are: none at all"):
-        tree.cap(bench, root=tmp_path / "absent")
 
 
 def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree) -> None:
@@ -257,28 +143,6 @@ def test_ctrl_c_anywhere_in_closing_still_closes_it(tmp_path: Path) -> None:
         if not came:
             assert nth > 10
             return
-
-
-def test_a_time_limit_of_the_host_is_no_failure_to_read_a_zone(
-    bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A handler's TimeoutError is an OSError, too; it is passed on, and the cap that nobody gets leaves nothing."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    def interrupted(_: Zone) -> float:
-        signal.raise_signal(signal.SIGALRM)
-        raise AssertionError
-
-    before = signal.signal(signal.SIGALRM, late)
-    try:
-        monkeypatch.setattr(Zone, "read_c", interrupted)
-        with pytest.raises(TimeoutError):
-            tree.cap(bench)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert (bench.controller.caps, bench.time.alarms) == ((), 0)
 
 
 def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:

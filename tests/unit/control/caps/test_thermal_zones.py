@@ -1,0 +1,122 @@
+"""The zones of a thermal cap: which of them count, which can't be read, and what is said of them."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from htppower.control.caps.thermal_cap import ThermalStatus, Zone
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench import Bench
+    from thermal_zones import Tree
+
+PERIOD_US = 1_000_000
+
+
+def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
+    """In the reason, in status, and with its temperature."""
+    tree.zone(1, "nspss-0", "71340")
+    with tree.cap(bench) as thermal:
+        assert [cap.reason for cap in bench.controller.caps] == ["nspss-0 at 71.3 C, above 70 C"]
+        assert thermal.cap is not None
+        assert thermal.status() == ThermalStatus(0, "nspss-0", 71.34, (), capped=True)
+    assert (len(bench.controller.caps), thermal.status().capped) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("zones", "capped"),
+    [("*", True), ("cpu-*", True), (["nsp*", "cpu-0-?"], True), ("nsp*", False), (("nspss-0",), False)],
+    ids=str,
+)
+def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, capped: bool) -> None:
+    """By the names in their type, as in file names."""
+    tree.zone(0, "cpu-0-0", "90000")
+    with tree.cap(bench, zones=zones):
+        assert bool(bench.controller.caps) is capped
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "hot", "-274000", "2147483647", "4e4", "\x00"],
+    ids=repr,
+)
+def test_a_zone_that_says_no_temperature_is_left_out(
+    bench: Bench, tree: Tree, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Logged once, not every period; the others still count."""
+    tree.zone(0, "cpu-0-0", text)
+    with tree.cap(bench) as thermal:
+        bench.time.advance_us(3 * PERIOD_US)
+        assert thermal.status() == ThermalStatus(3 * PERIOD_US, "nspss-0", 41.5, ("cpu-0-0",), capped=False)
+        tree.zone(1, "nspss-0", "80000")
+        bench.time.advance_us(PERIOD_US)
+        assert thermal.cap is not None
+    assert [record.levelno for record in caplog.records if record.name == "htppower.thermal"] == [logging.WARNING]
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
+    bench: Bench, tree: Tree, hot: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No reading proves neither cooling nor heat; status and one record say so; the next reading decides again."""
+    files = [tree.zone(number, f"cpu-{number}", "80000" if hot else "40000") for number in range(2)]
+    with tree.cap(bench) as thermal:
+        for file in files:
+            file.unlink()
+        bench.time.advance_us(5 * PERIOD_US)
+        assert thermal.status() == ThermalStatus(5 * PERIOD_US, None, None, ("cpu-0", "cpu-1"), capped=hot)
+        (record,) = (record for record in caplog.records if record.levelno == logging.ERROR)
+        assert f"balanced stays {'set' if hot else 'not set'}" in record.getMessage()
+        tree.zone(0, "cpu-0", "40000" if hot else "80000")
+        bench.time.advance_us(PERIOD_US)
+        assert thermal.status().unread == ("cpu-1",)
+        # The other was hot when it was last read.
+        assert thermal.status().capped
+        tree.zone(1, "cpu-1", "40000")
+        bench.time.advance_us(PERIOD_US)
+        assert thermal.status().capped is not hot
+
+
+def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
+    """Once for each time that it stops answering."""
+    with tree.cap(bench):
+        for text in ("x", "40000", "x"):
+            tree.zone(0, "cpu-0-0", text)
+            bench.time.advance_us(PERIOD_US)
+    assert len([record for record in caplog.records if record.name == "htppower.thermal"]) == 2
+
+
+def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
+    """A misspelt name must not be a cap that never acts."""
+    with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
+        tree.cap(bench, zones=("skin*", "gpu"))
+    with pytest.raises(ValueError, match="there are: none at all"):
+        tree.cap(bench, root=tmp_path / "absent")
+
+
+def test_a_time_limit_of_the_host_is_no_failure_to_read_a_zone(
+    bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler's TimeoutError is an OSError, too; it is passed on, and the cap that nobody gets leaves nothing."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    def interrupted(_: Zone) -> float:
+        signal.raise_signal(signal.SIGALRM)
+        raise AssertionError
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        monkeypatch.setattr(Zone, "read_c", interrupted)
+        with pytest.raises(TimeoutError):
+            tree.cap(bench)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert (bench.controller.caps, bench.time.alarms) == ((), 0)
