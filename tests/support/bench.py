@@ -73,6 +73,13 @@ class Bench:
             self.time.advance_us(duration_us)
 
 
+def use_sessions(controller: VoteController, times: int) -> None:
+    """Open a session, raise, lower and close, so many times: eight events each, four of them of native calls."""
+    for _ in range(times):
+        with controller.session("high_performance") as session, session.inference():
+            pass
+
+
 def core_target(call: Call) -> int:
     """Return the core target that a call votes."""
     config = call.config("DCVS_V3")

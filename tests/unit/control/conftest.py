@@ -1,4 +1,4 @@
-"""Actions that hang, no threads, and another controller on a backend."""
+"""Actions that hang, no threads, a controller in real time, and another controller on a backend."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 from hanging import Hang, start_no_thread
 from second_controller import second_on
 
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bench import Bench
-
-    from htppower import VoteController
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ def hang() -> Iterator[Callable[[], Hang]]:
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no thread be started."""
     monkeypatch.setattr(threading.Thread, "start", start_no_thread)
+
+
+@pytest.fixture
+def controller() -> Iterator[VoteController]:
+    """Yield a controller in real time; close it."""
+    with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as made:
+        yield made
 
 
 @pytest.fixture

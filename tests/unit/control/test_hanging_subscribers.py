@@ -1,0 +1,176 @@
+"""Subscribers that hang: no vote, no status and no closing waits for one, and what it is told in the end."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+import pytest
+from bench import use_sessions
+from hanging import WAIT_S
+
+import htppower.control.controller
+import htppower.control.event_bus
+from htppower import VoteController
+from htppower.backends import SimulatedHtp
+from htppower.control.event_bus import EventBus, Subscription
+from htppower.testing import VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.events import Event
+
+
+@attrs.define
+class Blocked:
+    """A subscriber that waits, in its first event, until it is let go on."""
+
+    entered: threading.Event = attrs.field(factory=threading.Event)
+    go_on: threading.Event = attrs.field(factory=threading.Event)
+    told: list[Event] = attrs.field(factory=list)
+
+    def __call__(self, event: Event) -> None:
+        """Wait, then note the event."""
+        self.entered.set()
+        self.go_on.wait(WAIT_S)
+        self.told.append(event)
+
+
+@pytest.fixture
+def blocked() -> Iterator[Blocked]:
+    """Yield a subscriber that waits; it is let go on in the end."""
+    made = Blocked()
+    yield made
+    made.go_on.set()
+
+
+def _within(work: Callable[[], object]) -> bool:
+    """Run the work on a thread, and return whether it came to its end."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(WAIT_S)
+    return not thread.is_alive()
+
+
+def test_a_subscriber_that_hangs_delays_no_vote(controller: VoteController, blocked: Blocked) -> None:
+    """While one waits, sessions open, raise, lower and close, others are told, and what it missed reaches it later."""
+    told: list[Event] = []
+    controller.subscribe(blocked)
+    controller.subscribe(told.append)
+    assert _within(lambda: use_sessions(controller, 1))
+    assert blocked.entered.wait(WAIT_S)
+    assert _within(lambda: use_sessions(controller, 20))
+    assert not controller.flush_events(0)
+    assert blocked.told == []
+    blocked.go_on.set()
+    assert controller.flush_events(WAIT_S)
+    assert blocked.told == told
+    assert len(told) == 21 * 8
+
+
+def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, blocked: Blocked) -> None:
+    """Status, subscribing and a change of profile do not wait for it either."""
+    controller.subscribe(blocked)
+    session = controller.session("burst")
+    assert blocked.entered.wait(WAIT_S)
+    assert _within(controller.status)
+    assert _within(lambda: controller.subscribe(lambda _event: None))
+    assert _within(lambda: session.use("balanced"))
+
+
+def test_beyond_a_bound_events_are_lost_and_counted(
+    controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
+    monkeypatch.setattr(htppower.control.event_bus, "MOST_PENDING", 10)
+    told: list[Event] = []
+    controller.subscribe(blocked)
+    session = controller.session("high_performance")
+    assert blocked.entered.wait(WAIT_S)
+    # One event was taken, and one waits: room is left for nine.
+    for _ in range(5):
+        with session.inference():
+            pass
+    lost = controller.status().events_lost
+    assert lost == 5 * 4 - 9
+    blocked.go_on.set()
+    assert controller.flush_events(WAIT_S)
+    assert [event.order for event in blocked.told] == list(range(1, 12))
+    controller.subscribe(told.append)
+    with session.inference():
+        pass
+    assert controller.flush_events(WAIT_S)
+    assert blocked.told[11].order == 11 + lost + 1
+    assert controller.status().events_lost == lost
+    assert "is too slow" in caplog.text
+    assert len(told) == 4
+
+
+def test_the_bound_is_as_documented() -> None:
+    """Ten thousand events wait at most."""
+    assert htppower.control.event_bus.MOST_PENDING == 10_000
+
+
+def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:
+    """It returns when the subscriber was told everything up to then; of what comes later it is told nothing."""
+    unsubscribe = controller.subscribe(blocked)
+    use_sessions(controller, 1)
+    assert blocked.entered.wait(WAIT_S)
+    ended = threading.Thread(target=unsubscribe)
+    ended.start()
+    blocked.go_on.set()
+    ended.join(WAIT_S)
+    assert [event.order for event in blocked.told] == list(range(1, 9))
+    use_sessions(controller, 1)
+    unsubscribe()
+    assert len(blocked.told) == 8
+
+
+def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """close() lowers and destroys first, waits no longer than its bound, and the rest is delivered all the same."""
+    monkeypatch.setattr(htppower.control.controller, "LONGEST_FLUSH_S", 0.01)
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, handle_sigterm=False)
+    controller.subscribe(blocked)
+    running = controller.session("burst").inference()
+    running.__enter__()
+    assert blocked.entered.wait(WAIT_S)
+    assert _within(controller.close)
+    assert simulated.power_config_ids == ()
+    assert blocked.told == []
+    (thread,) = [each for each in threading.enumerate() if each.name == "htppower-events-Blocked"]
+    blocked.go_on.set()
+    thread.join(WAIT_S)
+    assert [getattr(event, "dest", None) for event in blocked.told][-1] == "DESTROYED"
+
+
+class _Removing(tuple[Subscription, ...]):
+    """The subscriptions, among which somebody asks how many events are lost while one of them is removed."""
+
+    __slots__ = ()
+    asks: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
+
+    def __iter__(self) -> Iterator[Subscription]:
+        asks, _Removing.asks = _Removing.asks, staticmethod(lambda: None)
+        asks()
+        return super().__iter__()
+
+
+def test_events_that_were_lost_are_counted_once_while_their_subscriber_is_removed() -> None:
+    """A total that was too high for a moment would be one for good, where it is kept from falling."""
+    bus, seen = EventBus(VirtualTime()), list[int]()
+    subscription = bus.add(lambda _event: None, lambda _kind, _details: True)
+    subscription.lost = 5
+    bus._subscriptions = _Removing(bus._subscriptions)
+    other = threading.Thread(target=lambda: seen.append(bus.lost))
+
+    def asks() -> None:
+        other.start()
+        other.join(0.05)
+
+    _Removing.asks = staticmethod(asks)
+    bus.remove(subscription)
+    other.join(WAIT_S)
+    assert seen == [5]
