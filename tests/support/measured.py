@@ -7,11 +7,17 @@ import random
 from typing import TYPE_CHECKING
 
 import attrs
+import pytest
 
 from htppower.review.advice.events import Event, Kind
+from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from htppower.review.advice.measurement import Measurement
 
     Inference = Mapping[Event, float]
 
@@ -233,3 +239,17 @@ FORMS: Mapping[str, Callable[[Sequence[Inference]], str]] = {
     "qairt.json": qairt_json,
     "llama.log": llama_log,
 }
+
+
+def read(folder: Path, content: str | bytes) -> list[Measurement]:
+    """Return what a file of this content holds, written into a folder."""
+    path = folder / "measured"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_measurements(str(path))
+
+
+def told(folder: Path, content: str | bytes) -> str:
+    """Return the error of a file, without its path."""
+    with pytest.raises(UnreadableMeasurement) as caught:
+        read(folder, content)
+    return str(caught.value).replace(str(folder / "measured"), "FILE")

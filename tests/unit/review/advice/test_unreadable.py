@@ -1,0 +1,71 @@
+"""Files that no reader takes: what is said of them, and at which place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from measured import HEADER, Recipe, made, ort_csv, told
+
+from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.review.advice.readers.recognise import read_measurements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INFERENCES = made([Recipe()] * 7)
+WRONG = {
+    ort_csv(INFERENCES).replace("0,BACKEND,4,COUNT", "0,BACKEND,x4,COUNT", 1): "FILE:3:3: Number of HVX threads used",
+    ort_csv(INFERENCES).replace("US,BACKEND,ROOT,RPC", "PARSECS,BACKEND,ROOT,RPC", 1): "FILE:4:4: RPC (execute) time",
+    f"{HEADER}\n0,BACKEND,4": "FILE:2:12: has 3 columns, not 7",
+    f'{HEADER}\n0,BACKEND,4,COUNT,BACKEND,ROOT,"Num': "FILE:2:1: is no CSV",
+    f"{HEADER}\n0,BACKEND,-4,COUNT,BACKEND,ROOT,Num times yield occured": "FILE:2:3:",
+    f"{HEADER}\n0,BACKEND,nan,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
+    f"{HEADER}\n0,BACKEND,1e999,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
+    f"{HEADER}\n0,FINALIZE,4,US,BACKEND,ROOT,QNN (finalize) time": "FILE: has no row of an inference",
+    "Execute Stats (Average):\n  Backend (RPC (execute) time): lots us\n": "FILE:2:",
+    "Execute Stats (Average):\n  NetRun: 12 parsecs\n": "FILE:2:",
+    "Init Stats:\n  NetRun: 12 us\n": "FILE: has no statistics of an inference",
+    "[ROOT][RPC (execute) time] BACKEND : many US\n": "FILE:1:",
+    '{"messages": [{"method": "BACKEND_EXECUTE", "profilingEvents": 3}]}': "FILE:messages[0].profilingEvents: is a num",
+    '{"messages": [3]}': "FILE:messages[0]: is a number, not an object",
+    '{"messages": [{"method": "BACKEND_EXECUTE", "profilingEvents": [{"identifier": "RPC (execute) time", "unit": '
+    '"MICROSEC", "value": "3"}]}]}': "FILE:messages[0].profilingEvents[0].value: is a text, not a number",
+    '{"messages": []}': "FILE: has no message BACKEND_EXECUTE",
+    '{"execution_summary": {"all_inference_times": [1, null]}}': "FILE:execution_summary.all_inference_times[1]: is nu",
+    '{"execution_summary": []}': "FILE:execution_summary: is an array, not an object",
+    '{"components": [{"events": [{"type": "GenieDialog_query", "time-to-first-token": {"unit": "us"}}]}]}': (
+        "FILE:components[0].events[0].time-to-first-token: has no value"
+    ),
+    '{"components": []}': "FILE: has no query",
+    '{"traceEvents": []}': "FILE: has no track of Runtraces",
+    '{"messages": [\n  {]}': "FILE:2:4: is no JSON",
+    '{"something": "else"}': "FILE: is JSON, but not",
+    "[1, 2]": "FILE: is JSON, but not",
+    "[" * 100_000: "FILE: is nested too deeply",
+    '{"messages": 1' + "0" * 5000 + "}": "FILE: has a number that is too long",
+    "profile: burst\n": "FILE: is not the output of a profiler",
+    "": "FILE: is empty",
+    " \n": "FILE: is empty",
+}
+
+
+@pytest.mark.parametrize("content", WRONG, ids=[f"{number}" for number in range(len(WRONG))])
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, content: str) -> None:
+    """The error begins with the file and the line and column, or the path of keys, and says what is wrong."""
+    assert told(tmp_path, content).startswith(WRONG[content])
+
+
+def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
+    """The log beside ONNX Runtime's CSV is for qnn-profile-viewer; other bytes are no UTF-8."""
+    assert "qnn-profile-viewer --input_log" in told(tmp_path, b"QNN\0\x01\x02log")
+    assert told(tmp_path, ort_csv(INFERENCES).encode() + b"\n0,BACKEND,\xff\n").startswith("FILE:74:11:")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
+)
+def test_what_is_no_file_is_told(path: str, said: str) -> None:
+    """A folder, a path that leads nowhere, and one that can't be."""
+    with pytest.raises(UnreadableMeasurement, match=said):
+        read_measurements(path)
