@@ -64,6 +64,12 @@ def test_the_native_form_fills_the_struct(about: VoteOption) -> None:
     assert abi.power_config(config).option == about.option.value
 
 
+def test_rpc_options_are_process_wide() -> None:
+    """The three RPC options act on the process, and no other does."""
+    names = {option.name for option in PROCESS_WIDE}
+    assert names == {"RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME"}
+
+
 def test_what_acts_on_the_process_is_aggregated() -> None:
     """Wishes come to one value for the process-wide options, and only for these; a wish of 0 latency is none."""
     assert {about.option for about in VOTE_OPTIONS.values() if about.aggregate is not None} == PROCESS_WIDE
