@@ -205,18 +205,6 @@ def test_a_backend_that_breaks_the_protocol_fails_no_inference() -> None:
     rig.backend.assert_nothing_left()
 
 
-def test_a_retry_is_taken_back_when_nothing_is_left_to_retry() -> None:
-    """The back-off's alarm goes when the next transition has put things right, so that a later failure starts anew."""
-    rig = Rig()
-    session = rig.controller.session("high_performance")
-    rig.backend.next_raises(OSError("mine"))
-    with session.inference():
-        assert rig.time.alarms == 1
-    assert session.state is State.LOWERED
-    assert rig.time.alarms == 0
-    rig.controller.close()
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
 def test_a_time_limit_of_the_host_is_passed_on() -> None:
     """A signal handler that raises in the middle of a native call: no answer of the backend, and nothing stays up."""

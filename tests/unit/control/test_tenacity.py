@@ -210,3 +210,16 @@ def test_closing_the_controller_takes_a_retry_back() -> None:
     assert bench.time.alarms > 0
     bench.controller.close()
     assert bench.time.alarms == 0
+
+
+def test_closing_goes_on_with_settings_of_the_process_that_are_left() -> None:
+    """A controller of which polling could not be given back is not closed: closing again tries again."""
+    bench = Bench.make()
+    bench.infer(bench.controller.session("burst"))
+    bench.simulated.fail_next(TRANSPORT, times=100)
+    bench.controller.close()
+    assert bench.effective().rpc_polling_time_us == 9999
+    bench.simulated.clear_faults()
+    bench.controller.close()
+    assert bench.effective().rpc_polling_time_us == 0
+    assert bench.simulated.power_config_ids == ()

@@ -1,0 +1,150 @@
+"""What waits for the back-off: a lowering that failed, a DSP that is dead, an id that could not be destroyed."""
+
+from __future__ import annotations
+
+import itertools
+
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+from rig import Rig
+
+from htppower import State
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+
+SECOND_US = 1_000_000
+
+
+def test_a_failed_lowering_is_retried_without_an_inference(bench: Bench) -> None:
+    """A lowering that fails may have left votes up: it is tried again after 1 s, 2 s, ... until it succeeds."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(FAILED, times=3)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.UNKNOWN
+    bench.time.advance_us(SECOND_US + 2 * SECOND_US + 4 * SECOND_US)
+    assert session.state is State.LOWERED
+    assert bench.effective().core_target == SVS
+    first = bench.sets[1].time_us
+    assert [call.time_us - first for call in bench.sets[1:]] == [0, SECOND_US, 3 * SECOND_US, 7 * SECOND_US]
+
+
+def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench) -> None:
+    """1007 without end does not loop: a bounded number of calls, then the back-off."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(SYSTEM_COMMUNICATION, times=100)
+    bench.infer(session)
+    assert len(bench.sets) < 10
+    assert session.state is State.UNKNOWN
+
+
+def test_a_dead_dsp_costs_at_most_one_failed_call_a_second() -> None:
+    """1011: inferences go on without votes, and no two failed calls are less than a second apart."""
+    bench = Bench.make()
+    sessions = [bench.controller.session(name) for name in ("burst", "balanced", "power_saver")]
+    bench.simulated.restart_subsystem(fatal=True)
+    for _ in range(1000):
+        for session in sessions:
+            bench.infer(session, 10_000)
+    times = [call.time_us for call in bench.recorder.calls if call.code == SYSTEM_COMMUNICATION_FATAL]
+    assert len(times) >= 5
+    assert min(later - earlier for earlier, later in itertools.pairwise(times)) >= SECOND_US
+    bench.simulated.restart_subsystem(fatal=False)
+    bench.time.advance_us(20 * SECOND_US)
+    assert {session.state for session in sessions} <= {State.LOWERED, State.UNVOTED}
+    bench.controller.close()
+
+
+def test_an_inference_that_began_on_a_dead_dsp_is_raised_when_it_is_back(bench: Bench) -> None:
+    """A session that never voted before, and began while the DSP was left alone, is raised by the retry."""
+    first = bench.controller.session("balanced")
+    second = bench.controller.session("burst")
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.infer(first)
+    with second.inference():
+        assert second.state is State.UNVOTED
+        bench.simulated.restart_subsystem(fatal=False)
+        bench.time.advance_us(2 * SECOND_US)
+        assert second.state is State.RAISED
+        assert bench.effective().core_target == MAX_CORNER
+
+
+def test_a_dsp_that_comes_back_is_voted_for_again_within_the_back_off(bench: Bench) -> None:
+    """After 1011 a running inference gets its votes back by the retry, without waiting for the next one."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.restart_subsystem(fatal=True)
+        session.use("sustained_high_performance")
+        assert session.state is State.UNKNOWN
+        bench.simulated.restart_subsystem(fatal=False)
+        bench.time.advance_us(2 * SECOND_US)
+        assert session.state is State.RAISED
+        assert bench.effective().core_target == 128
+
+
+def test_a_session_opens_while_the_dsp_is_dead() -> None:
+    """Opening a session does not fail on a dead DSP; its id is created when the DSP is back."""
+    bench = Bench.make()
+    bench.simulated.restart_subsystem(fatal=True)
+    session = bench.controller.session("burst")
+    assert session.state is State.UNKNOWN
+    bench.infer(session)
+    bench.simulated.restart_subsystem(fatal=False)
+    bench.time.advance_us(10 * SECOND_US)
+    with session.inference():
+        assert bench.effective().core_target == MAX_CORNER
+    bench.controller.close()
+    bench.recorder.assert_nothing_left()
+
+
+def test_an_id_that_can_not_be_destroyed_is_tried_again_whoever_has_given_it_up() -> None:
+    """Also one that was replaced long after the restart, when every vote was in force again."""
+    bench = Bench.make()
+    first, later = bench.controller.session("burst"), bench.controller.session("balanced")
+    bench.simulated.restart_subsystem(forget_ids=True)
+    bench.infer(first)
+    bench.time.advance_us(10 * SECOND_US)
+    bench.simulated.fail_next(FAILED, function="destroyPowerConfigId")
+    bench.infer(later)
+    assert bench.controller.status().orphans
+    bench.time.advance_us(SECOND_US)
+    assert bench.controller.status().orphans == ()
+    bench.controller.close()
+
+
+def test_closing_on_a_dead_dsp_tries_every_step() -> None:
+    """Closing a raised session on a dead DSP tries to lower and to destroy, raises nothing, and is done."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.recorder.clear()
+    session.close()
+    assert [call.function for call in bench.recorder.calls][-1] == "destroyPowerConfigId"
+    assert "setPowerConfig" in [call.function for call in bench.recorder.calls]
+    assert session.state is State.DESTROYED
+    bench.controller.close()
+
+
+def test_a_retry_is_taken_back_when_nothing_is_left_to_retry() -> None:
+    """The back-off's alarm goes when the next transition has put things right, so that a later failure starts anew."""
+    rig = Rig()
+    session = rig.controller.session("high_performance")
+    rig.backend.next_raises(OSError("mine"))
+    with session.inference():
+        assert rig.time.alarms == 1
+    assert session.state is State.LOWERED
+    assert rig.time.alarms == 0
+    rig.controller.close()
+
+
+def test_the_back_off_sees_to_sessions_before_it_destroys_ids_that_are_left() -> None:
+    """The call that destroys one may hang; a session in use that lacks its votes does not wait for that."""
+    bench = Bench.make()
+    closed, session = bench.controller.session("burst"), bench.controller.session("burst")
+    bench.simulated.fail_next(TRANSPORT, "destroyPowerConfigId")
+    closed.close()
+    bench.simulated.fail_next(TRANSPORT)
+    with session.inference():
+        bench.recorder.clear()
+        bench.time.advance_us(SECOND_US)
+        assert [call.function for call in bench.recorder.calls[:2]] == ["setPowerConfig", "destroyPowerConfigId"]
+    bench.controller.close()
