@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -258,11 +259,12 @@ def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
     assert _said(span)["htppower.end_cause"] == "sustain expired"
 
 
-def test_without_a_provider_nothing_is_needed(bench: Bench) -> None:
-    """The global provider of a host that has set up none takes the spans, and drops them."""
+def test_without_a_provider_nothing_is_needed(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """The global provider of a host that has set up none takes the spans, and drops them: no event fails."""
     end = subscribe(bench.controller)
     bench.infer(bench.controller.session("high_performance"))
     end()
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def test_a_raise_is_linked_to_the_request_that_asked_for_it(bench: Bench, exported: Exported) -> None:
