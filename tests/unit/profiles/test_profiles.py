@@ -1,4 +1,4 @@
-"""Profiles: the shipped ones are the vendor's table, and users' own extend and override them."""
+"""Shipped profiles: they are the vendor's table, state every field, and are found by name and by path."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any
 import attrs
 import pytest
 import yaml
+from helpers import corners
+from profile_files import SHIPPED, relaxing, write
 
-from htppower import Lowering, PowerState, Profile, ProfileError, Relax, load_profile, profile_names
-from htppower.profiles.discovery import shipped_folder
+from htppower import Lowering, PowerState, ProfileError, load_profile, profile_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import power_states
-from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
+from htppower.votes.clock_votes import DcvsV3, HmxV2
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import VoteSet
-
-SHIPPED = shipped_folder()
 
 # The vendor's table ("HTP Backend Extensions", perf_profile): sleep latency, polling, corner of bus and core, power
 # state, sustain time, and, as the vendor's own voter has it, the power state in which DE-INIT ends.
@@ -60,29 +59,10 @@ VOTES_FIELDS = {
 RELAX_FIELDS = {"to", "after_init_us", "after_inference_us", "lowering", "after_deinit_to"}
 
 
-def corners(minimum: str, target: str, maximum: str) -> VoltageRange:
-    """Return a range by the names of its corners."""
-    return VoltageRange(VoltageCorner[minimum], VoltageCorner[target], VoltageCorner[maximum])
-
-
-def relaxing(profile: Profile) -> Relax:
-    """Return what a profile relaxes to, which it must name."""
-    assert profile.relax is not None
-    return profile.relax
-
-
 def shipped_tree(name: str) -> dict[str, Any]:
     """Return a shipped file as PyYAML alone reads it."""
     tree: dict[str, Any] = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"))
     return tree
-
-
-def write(folder: Path, name: str, text: str) -> Path:
-    """Write a file and return its path."""
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
 
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
@@ -237,13 +217,3 @@ def test_an_unknown_profile_is_refused_by_name_not_by_path() -> None:
     with pytest.raises(ProfileError) as caught:
         load_profile("bursts")
     assert (caught.value.rule, caught.value.path) == ("NAME-1", "bursts")
-
-
-def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
-    """What a file extends by name is looked up in the shipped folder, the named ones, and then beside the file."""
-    (tmp_path / "base.yaml").write_text("profile: base\nextends: balanced\n", encoding="utf-8")
-    (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: base\n", encoding="utf-8")
-    (tmp_path / "other.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
-    assert load_profile(tmp_path / "mine.yaml").votes == load_profile("balanced").votes
-    assert load_profile(tmp_path / "other.yaml").votes == load_profile("burst").votes

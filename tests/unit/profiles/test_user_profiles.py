@@ -1,4 +1,4 @@
-"""Profiles of users: they extend, override and relax to files of their own, and can be told from the shipped ones."""
+"""Profiles of users: they extend and override, say where each value is from, and can be told from the shipped ones."""
 
 from __future__ import annotations
 
@@ -6,42 +6,13 @@ from pathlib import Path
 
 import attrs
 import pytest
+from profile_files import SHIPPED, hvx_vote, relaxing, write
 
-from htppower import Lowering, Profile, ProfileError, Relax, load_profile, profile_names
+from htppower import ProfileError, load_profile, profile_names
 from htppower.errors import Place
-from htppower.profiles.discovery import shipped_folder
-from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
+from htppower.votes.clock_votes import HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
-
-SHIPPED = shipped_folder()
-
-
-def write(folder: Path, name: str, text: str) -> Path:
-    """Write a file, and the folders on the way, and return its path."""
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def write_state(folder: Path, name: str, sleep_latency_us: int, sleep_disable: str = "unset") -> Path:
-    """Write a power state like relaxed, with another sleep latency."""
-    text = (SHIPPED / "states" / "relaxed.yaml").read_text(encoding="utf-8")
-    text = text.replace("state: relaxed", f"state: {name}").replace("2000", str(sleep_latency_us))
-    return write(folder, f"states/{name}.yaml", text.replace("sleep_disable: unset", f"sleep_disable: {sleep_disable}"))
-
-
-def relaxing(profile: Profile) -> Relax:
-    """Return what a profile relaxes to, which it must name."""
-    assert profile.relax is not None
-    return profile.relax
-
-
-def hvx_vote(votes: VoteSet) -> DcvsV3:
-    """Return the HVX vote of a set, which it must have."""
-    assert votes.dcvs_v3 is not None
-    return votes.dcvs_v3
 
 
 def line_of(file: Path, text: str) -> int:
@@ -128,59 +99,6 @@ def test_what_is_overridden_leaves_no_origin(tmp_path: Path) -> None:
     assert {at for at in origins if at[:1] in {("votes",), ("relax",)}} == {("votes",), ("relax",)}
 
 
-def test_a_file_that_leaves_lowering_out_lowers_in_the_foreground(tmp_path: Path) -> None:
-    """A profile from before the field was there loads as it did, and the field has no place."""
-    lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
-    text = "".join(line for line in lines if "lowering" not in line)
-    profile = load_profile(write(tmp_path, "mine.yaml", text))
-    assert relaxing(profile).lowering is Lowering.FOREGROUND
-    assert ("relax", "lowering") not in profile.origins
-    assert profile.relax == load_profile("balanced").relax
-
-
-def test_lowering_is_overridden_and_inherited(tmp_path: Path) -> None:
-    """The nearest file that states it wins; one that does not inherits it, with its place."""
-    base = write(tmp_path, "base.yaml", "profile: base\nextends: balanced\nrelax: {lowering: background}\n")
-    again = write(tmp_path, "again.yaml", "profile: again\nextends: ./base.yaml\nrelax: {after_init_us: 0}\n")
-    back = write(tmp_path, "back.yaml", "profile: back\nextends: ./base.yaml\nrelax: {lowering: foreground}\n")
-    found = [load_profile(path) for path in (base, again, back)]
-    background, foreground = Lowering.BACKGROUND, Lowering.FOREGROUND
-    assert [relaxing(profile).lowering for profile in found] == [background, background, foreground]
-    place = found[1].origins["relax", "lowering"]
-    assert (Path(place.path).name, place.line, place.column) == ("base.yaml", 3, 19)
-
-
-def test_a_file_that_leaves_out_where_deinit_ends_ends_it_where_it_relaxes_to(tmp_path: Path) -> None:
-    """A profile from before the field was there loads as it did, and the field has no place."""
-    lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
-    text = "".join(line for line in lines if "after_deinit_to" not in line)
-    profile = load_profile(write(tmp_path, "mine.yaml", text))
-    assert relaxing(profile).after_deinit_to == relaxing(profile).to
-    assert ("relax", "after_deinit_to") not in profile.origins
-
-
-def test_where_deinit_ends_is_overridden_and_inherited(tmp_path: Path) -> None:
-    """It is a field of its own: a file that says only another ``to`` inherits it. A path is taken from the file."""
-    write(tmp_path, "states/low.yaml", (SHIPPED / "states" / "released.yaml").read_text(encoding="utf-8"))
-    base = write(tmp_path, "base.yaml", "profile: base\nextends: burst\nrelax: {after_deinit_to: ./states/low.yaml}\n")
-    again = write(tmp_path, "own/again.yaml", "profile: again\nextends: ../base.yaml\nrelax: {to: released}\n")
-    for path in (base, again):
-        source = relaxing(load_profile(path)).after_deinit_to.source
-        assert source is not None
-        assert source.resolve() == (tmp_path / "states" / "low.yaml").resolve()
-    assert relaxing(load_profile(again)).to == load_profile(SHIPPED / "power_saver.yaml").relax.to  # type: ignore[union-attr]
-
-
-def test_a_power_state_in_which_deinit_ends_is_checked_as_any_other(tmp_path: Path) -> None:
-    """One that is not there, or is wrong, is told where it is named."""
-    write(tmp_path, "states/low.yaml", "state: low\nsummary: Low.\nvotes: {dcvs_v3: 1}\n")
-    for name, rule in (("nowhere", "NAME-1"), ("low", "TYPE-1")):
-        path = write(tmp_path, "mine.yaml", f"profile: mine\nextends: burst\nrelax:\n  after_deinit_to: {name}\n")
-        with pytest.raises(ProfileError) as caught:
-            load_profile(path)
-        assert (rule, 4, 20) in [(problem.rule, problem.line, problem.column) for problem in caught.value.problems]
-
-
 def test_the_lineage_names_every_profile_from_the_nearest_on(tmp_path: Path) -> None:
     """A chain of three is named in its order, by the names in the files."""
     write(tmp_path, "base.yaml", "profile: loud\nextends: high_performance\n")
@@ -231,63 +149,6 @@ def test_a_shipped_profile_can_not_be_shadowed(tmp_path: Path) -> None:
     write(tmp_path, "burst.yaml", "profile: burst\nextends: low_power_saver\n")
     assert load_profile("burst", [tmp_path]) == load_profile("burst")
     assert profile_names([tmp_path]) == profile_names()
-
-
-def test_a_shipped_power_state_can_not_be_shadowed(tmp_path: Path) -> None:
-    """A state of a shipped name beside a profile does not replace the shipped one."""
-    write_state(tmp_path, "relaxed", 10)
-    file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\n")
-    assert relaxing(load_profile(file)) == relaxing(load_profile("burst"))
-
-
-@pytest.mark.parametrize("to", ["idle", "./states/idle.yaml"])
-def test_a_profile_relaxes_to_a_state_beside_it(to: str, tmp_path: Path) -> None:
-    """A user's power state is found by name in states/ beside the file, and by path from beside it."""
-    state = write_state(tmp_path, "idle", 4000)
-    text = f"profile: camera\nextends: burst\nrelax: {{to: {to}}}\n"
-    relax = relaxing(load_profile(write(tmp_path, "camera.yaml", text)))
-    assert (relax.to.name, relax.after_inference_us) == ("idle", 300_000)
-    assert hvx_vote(relax.to.votes).sleep_latency_us == 4000
-    assert relax.to.source is not None
-    assert relax.to.source.resolve() == state.resolve()
-
-
-@pytest.mark.parametrize("to", ["idle", "./states/idle.yaml"])
-def test_an_inherited_state_is_looked_up_beside_the_file_that_names_it(to: str, tmp_path: Path) -> None:
-    """A profile in another folder inherits a relax whose state lies beside the file in which it stands."""
-    write_state(tmp_path / "base", "idle", 4000)
-    write(tmp_path, "base/base.yaml", f"profile: base\nextends: burst\nrelax: {{to: {to}}}\n")
-    file = write(tmp_path, "own/camera.yaml", "profile: camera\nextends: ../base/base.yaml\n")
-    assert relaxing(load_profile(file)).to.name == "idle"
-
-
-def test_a_state_is_found_in_the_states_of_a_named_folder(tmp_path: Path) -> None:
-    """A power state is found by name in states/ of the folders given."""
-    write_state(tmp_path / "shared", "idle", 4000)
-    file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\nrelax: {to: idle}\n")
-    assert relaxing(load_profile(file, [tmp_path / "shared"])).to.name == "idle"
-    with pytest.raises(ProfileError, match="NAME-1"):
-        load_profile(file)
-
-
-def test_a_state_extends_a_state(tmp_path: Path) -> None:
-    """A user's power state extends a shipped one and overrides a field."""
-    text = "state: idle\nextends: released\nvotes: {dcvs_v3: {sleep_latency_us: 5000}}\n"
-    write(tmp_path, "states/idle.yaml", text)
-    file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\nrelax: {to: idle}\n")
-    released = relaxing(load_profile("power_saver")).to.votes
-    dcvs = attrs.evolve(hvx_vote(released), sleep_latency_us=5000)
-    assert relaxing(load_profile(file)).to.votes == attrs.evolve(released, dcvs_v3=dcvs)
-
-
-def test_a_state_that_clears_sleep_disable_lets_a_profile_set_it(tmp_path: Path) -> None:
-    """sleep_disable may be set where every power state says false."""
-    write_state(tmp_path, "awake", 2000, sleep_disable="false")
-    votes = "votes: {dcvs_v3: {sleep_disable: true}}"
-    text = f"profile: camera\nextends: burst\n{votes}\nrelax: {{to: awake, after_deinit_to: awake}}\n"
-    profile = load_profile(write(tmp_path, "camera.yaml", text))
-    assert hvx_vote(profile.votes).sleep_disable is True
-    assert hvx_vote(relaxing(profile).to.votes).sleep_disable is False
 
 
 def test_explicit_hmx_corners_are_loaded(tmp_path: Path) -> None:
@@ -351,3 +212,13 @@ def test_a_byte_order_mark_and_dos_line_ends_are_read(tmp_path: Path) -> None:
     profile = load_profile(file)
     assert (profile.votes, profile.relax) == (load_profile("burst").votes, load_profile("burst").relax)
     assert profile.origins["votes", "dcvs_v3", "core"].line == line_of(SHIPPED / "burst.yaml", "core:")
+
+
+def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
+    """What a file extends by name is looked up in the shipped folder, the named ones, and then beside the file."""
+    (tmp_path / "base.yaml").write_text("profile: base\nextends: balanced\n", encoding="utf-8")
+    (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: base\n", encoding="utf-8")
+    (tmp_path / "other.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
+    assert load_profile(tmp_path / "mine.yaml").votes == load_profile("balanced").votes
+    assert load_profile(tmp_path / "other.yaml").votes == load_profile("burst").votes
