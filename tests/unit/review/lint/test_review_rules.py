@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from linted import TODAY, found, write
 
 from htppower.profiles.discovery import shipped_folder
-from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TODAY = datetime.date(2026, 11, 21)
 STATE = """\
 state: {name}
 summary: Low.
@@ -35,24 +33,9 @@ votes:
 """
 
 
-def write(folder: Path, **files: str) -> Path:
-    """Write profile files by their names, ``states__x`` into the folder of power states; return the folder."""
-    (folder / "states").mkdir(exist_ok=True)
-    for name, text in files.items():
-        path = folder / f"{name.replace('__', '/')}.yaml"
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
 def state(name: str, core: str = "SVS", bus: str = "SVS", polling: int = 0, adaptive: str = "unset") -> str:
     """Return a power state file."""
     return STATE.format(name=name, core=core, bus=bus, polling=polling, adaptive=adaptive)
-
-
-def found(folder: Path, *paths: Path) -> list[str]:
-    """Return file, line, column and rule of every finding."""
-    report = lint(paths or [folder], TODAY)
-    return [f"{str(finding.place).removeprefix(f'{folder}/')} {finding.rule}" for finding in report.findings]
 
 
 def test_a_field_that_one_profile_states_and_another_leaves_unset(tmp_path: Path) -> None:
@@ -171,58 +154,6 @@ def test_a_file_name_that_is_not_the_profiles_name(tmp_path: Path) -> None:
     assert found(tmp_path) == ["mine.yaml:1:10 REV-6", "states/low.yaml:1:8 REV-6"]
 
 
-def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
-    """SUS-1 is told of a profile whose sustain time a timer can't keep."""
-    write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 19999}\n")
-    assert found(tmp_path) == ["mine.yaml:3:29 SUS-1"]
-    write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 20000}\n")
-    assert found(tmp_path) == []
-
-
-def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None:
-    """SUS-3 notes a profile that sustains and lowers in the background, and none that does only one of the two."""
-    for base, told in (("burst", True), ("balanced", False)):
-        write(tmp_path, mine=f"profile: mine\nextends: {base}\nrelax: {{lowering: background}}\n")
-        notes = [finding for finding in lint([tmp_path], TODAY, notes=True).findings if finding.rule == "SUS-3"]
-        assert [str(finding.place) for finding in notes] == ([f"{tmp_path}/mine.yaml:3:19"] if told else [])
-        assert all(finding.severity == "note" for finding in notes)
-    write(tmp_path, mine="profile: mine\nextends: burst\n")
-    assert "SUS-3" not in {finding.rule for finding in lint([tmp_path], TODAY, notes=True).findings}
-
-
-@pytest.mark.parametrize(
-    ("relax", "told"),
-    [
-        ("after_inference_us: {adaptive: {break_even_us: 100000}}", []),
-        ("after_inference_us: {adaptive: {cold_starts: 5 %}}", []),
-        ("after_inference_us: {adaptive: {cold_starts: 5 %, most_us: 10000001}}", ["3:68 REV-8"]),
-        ("after_inference_us: {adaptive: {break_even_us: 5000001}}", ["3:40 REV-8"]),
-        ("after_inference_us: {adaptive: {break_even_us: 100000, least_us: 5000}}", ["3:74 SUS-1"]),
-        ("after_inference_us: {adaptive: {break_even_us: 100000, most_us: 99999}}", ["3:73 SUS-6"]),
-        ("after_inference_us: {adaptive: {break_even_us: 9, most_us: 19000}}", ["3:68 SUS-1", "3:68 SUS-6"]),
-        ("then: {to: released, after_us: 3600000000}", []),
-        ("then: {to: released, after_us: 19999}", ["3:40 SUS-1"]),
-        ("to: released, then: {to: relaxed, after_us: 0}", ["3:34 SUS-7"]),
-        ("raise_ahead_us: 5000", []),
-    ],
-)
-def test_a_time_that_is_learnt_and_a_second_power_state(tmp_path: Path, relax: str, told: list[str]) -> None:
-    """Each rule stands at the number that is mended, or where the time is stated if that number is left out."""
-    write(tmp_path, mine=f"profile: mine\nextends: burst\nrelax: {{{relax}}}\n")
-    assert found(tmp_path) == [f"mine.yaml:{each}" for each in told]
-
-
-def test_what_keeps_votes_up_after_init_is_a_timer_too(tmp_path: Path) -> None:
-    """SUS-1 and REV-8 look at both times: too short for a timer, and longer than anybody means."""
-    relax = "profile: mine\nextends: burst\nrelax:\n  after_init_us: {}\n  after_inference_us: {}\n"
-    write(tmp_path, mine=relax.format(5, 10_000_001))
-    assert found(tmp_path) == ["mine.yaml:4:18 SUS-1", "mine.yaml:5:23 REV-8"]
-    write(
-        tmp_path, mine="profile: mine\nextends: burst\nrelax:\n  after_init_us: 20000\n  after_inference_us: 10000000\n"
-    )
-    assert found(tmp_path) == []
-
-
 def test_a_name_that_leads_elsewhere(tmp_path: Path) -> None:
     """REV-7: a file of a shipped name, or of the name of one beside it, is never found by that name."""
     write(tmp_path, burst="profile: burst\nextends: balanced\n", mine="profile: mine\nextends: burst\n")
@@ -271,46 +202,3 @@ def test_a_refused_profile_is_no_measure_for_others(tmp_path: Path) -> None:
     wrong = "profile: wrong\nextends: burst\nvotes: {hmx_timeout_us: 500, rpc_polling_time_us: 10000}\n"
     write(tmp_path, mine="profile: mine\nextends: burst\n", wrong=wrong)
     assert [line for line in found(tmp_path) if line.startswith("mine")] == []
-
-
-def test_nothing_is_said_of_a_lineage_that_can_not_be_read(tmp_path: Path) -> None:
-    """A profile whose base is missing may extend one of those that poll: only the base is told."""
-    base, mine = tmp_path / "base.yaml", tmp_path / "mine.yaml"
-    mine.write_text("profile: mine\nextends: base\nvotes: {rpc_polling_time_us: 500}\n", encoding="utf-8")
-    assert [finding.rule for finding in lint([tmp_path], TODAY).findings] == ["NAME-1"]
-    base.write_text("profile: base\nextends: burst\nsummary: Faster.\n", encoding="utf-8")
-    assert [finding.rule for finding in lint([tmp_path], TODAY).findings] == []
-    base.write_text("profile: base\nextends: balanced\nsummary: Slower.\n", encoding="utf-8")
-    assert "RPC-6" in [finding.rule for finding in lint([tmp_path], TODAY).findings]
-
-
-def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path: Path) -> None:
-    """What is inherited from a file that is not linted is told at ``extends``; from one that is, in that one, once."""
-    write(tmp_path, base="profile: base\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
-    write(tmp_path, mine="profile: mine\nextends: base\n")
-    assert found(tmp_path, tmp_path / "mine.yaml") == ["mine.yaml:2:10 REV-2", "mine.yaml:2:10 RPC-6"]
-    assert found(tmp_path) == ["base.yaml:3:30 REV-2", "base.yaml:3:30 RPC-6"]
-
-
-def test_a_copy_of_the_shipped_folder_is_linted_by_itself(tmp_path: Path) -> None:
-    """In a folder with a profile for every shipped name the names in it mean the files in it."""
-    for name in SHIPPED_PROFILES:
-        text = (shipped_folder() / f"{name}.yaml").read_text(encoding="utf-8")
-        write(tmp_path, **{name: text})
-    for name in (path.stem for path in (shipped_folder() / "states").glob("*.yaml")):
-        text = (shipped_folder() / "states" / f"{name}.yaml").read_text(encoding="utf-8")
-        write(tmp_path, **{f"states__{name}": text})
-    assert found(tmp_path) == []
-    relaxed = tmp_path / "states" / "relaxed.yaml"
-    relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("max: SVS}", "max: SVS2}"), encoding="utf-8")
-    assert [line.split()[1] for line in found(tmp_path, tmp_path / "balanced.yaml")] == ["DCVS-2", "DCVS-2"]
-
-
-def test_hidden_files_and_other_files_are_left_alone(tmp_path: Path) -> None:
-    """A folder's YAML files are linted, those below too; hidden ones and other files are not."""
-    (tmp_path / ".git").mkdir()
-    for name in (".git/a.yaml", ".hidden.yaml", "notes.txt"):
-        (tmp_path / name).write_text("x: [", encoding="utf-8")
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "a.yml").write_text("x: [", encoding="utf-8")
-    assert [line.split(":")[0] for line in found(tmp_path)] == ["below/a.yml"]
