@@ -1,0 +1,84 @@
+"""``session.use()``: when another profile takes effect, and profiles without votes."""
+
+from __future__ import annotations
+
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
+
+from htppower import State
+
+
+def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench) -> None:
+    """use() while raised revises the votes, and the inference's end follows the new profile."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use("balanced")
+        assert session.profile.name == "balanced"
+        assert core_target(bench.sets[-1]) == 112
+    assert session.state is State.LOWERED
+
+
+def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
+    """use() inside a sustain window lowers at once, to the new profile's power state, in one call."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    session.use("power_saver")
+    assert session.state is State.LOWERED
+    assert core_target(bench.sets[-1]) == 32
+    assert len(bench.sets) == 2
+    assert bench.time.alarms == 0
+
+
+def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -> None:
+    """use() while lowered makes no call; the next raise casts the new profile."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    session.use("low_balanced")
+    assert len(bench.sets) == 2
+    bench.infer(session)
+    assert core_target(bench.sets[2]) == 96
+
+
+def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
+    """A host that names its profile for every request does not lose its sustain window."""
+    session = bench.controller.session("burst")
+    for _ in range(5):
+        session.use("burst")
+        bench.infer(session)
+    assert len(bench.sets) == 1
+
+
+def test_a_profile_that_can_not_be_loaded_changes_nothing(bench: Bench) -> None:
+    """use() of a wrong name raises, and the session keeps its profile and its votes."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        with pytest.raises(ValueError, match="burst"):
+            session.use("brust")
+        assert session.profile.name == "burst"
+        assert bench.effective().core_target == MAX_CORNER
+
+
+def test_system_settings_makes_no_call_at_all(bench: Bench) -> None:
+    """A session of system_settings has no id, no vote and no call."""
+    session = bench.controller.session("system_settings")
+    with session.init():
+        pass
+    bench.infer(session)
+    with session.deinit():
+        pass
+    session.close()
+    assert bench.recorder.calls == ()
+
+
+def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
+    """use("system_settings") gives back polling and destroys the id at once; use of another profile votes again."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use("system_settings")
+        assert session.state is State.UNVOTED
+        assert bench.simulated.power_config_ids == ()
+        assert bench.effective().rpc_polling_time_us == 0
+        session.use("balanced")
+        assert session.state is State.RAISED
+        assert bench.effective().core_target == 112
