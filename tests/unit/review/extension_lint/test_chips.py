@@ -1,0 +1,112 @@
+"""What lint says of the chips, the cores and the memory that an extension file is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from extension_mutations import CHAT_APP
+from imported import DONE, START, item
+from linted_extensions import linted, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
+    """More digits than a number has are no architecture of ours, which is told, and no error of ours."""
+    data = {"devices": [{"dsp_arch": f"v{'9' * 5000}", "cores": [{"perf_profile": "llm_decode_burst"}]}]}
+    assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", data))] == ["EXT-42"]
+
+
+@pytest.mark.parametrize(("prepared", "rules"), [("raw", ["EXT-39"]), ("memhandle", [])])
+def test_how_a_context_was_prepared_is_read_of_its_json(
+    command: Command, tmp_path: Path, prepared: str, rules: list[str]
+) -> None:
+    """The memory of the tensors in the JSON of a context is held against mem_type."""
+    memory = {"raw": "QNN_TENSORMEMTYPE_RAW", "memhandle": "QNN_TENSORMEMTYPE_MEMHANDLE"}[prepared]
+    context = {"info": {"graphs": [{"info": {"graphInputs": [{"info": {"name": "x", "memType": memory}}]}}]}}
+    about = written(tmp_path / "context.json", context)
+    file = written(tmp_path / "htp.json", CHAT_APP)
+    assert [each["rule"] for each in linted(command, file, "--prepared", str(about))] == rules
+
+
+@pytest.mark.parametrize(
+    ("arch", "core", "said"),
+    [
+        ("v81", {"perf_profile": "burst", "ddr_perf_mode": True}, []),
+        ("v81", {"perf_profile": "burst", "ddr_perf_mode": False}, []),
+        ("v79", {"perf_profile": "burst", "ddr_perf_mode": True}, ["v79, which has no such mode"]),
+        ("v81", {"perf_profile": "high_performance", "ddr_perf_mode": True}, ["and the bus is at TURBO:"]),
+        (
+            "v81",
+            {"perf_profile": "balanced", "ddr_perf_mode": True},
+            ["and the bus is at NOM_PLUS and polling is off:"],
+        ),
+        ("v81", {"perf_profile": "burst", "rpc_polling_time": 0, "ddr_perf_mode": True}, ["and polling is off:"]),
+        ("v81", {"perf_profile": "system_settings", "ddr_perf_mode": True}, ["no bus corner is voted and polling"]),
+        (
+            "v81",
+            {
+                "perf_profile": "custom",
+                "ddr_perf_mode": True,
+                "custom": [item([*START, *DONE, "deinit_done"], "TURBO")],
+            },
+            ["and the bus is at TURBO and polling is off:"],
+        ),
+        ("v73", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, ["hmxControl on v73"]),
+        ("v73", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 1}}, []),
+        ("v75", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, []),
+        ("v89", {"perf_profile": "burst", "hmxControl": {"hmxPickDefault": 0}}, ["hmxControl on v89"]),
+        (
+            "v69",
+            {
+                "perf_profile": "custom",
+                "custom": [
+                    {
+                        **item([*START, *DONE, "deinit_done"], "SVS"),
+                        "cengControl": dict.fromkeys(
+                            ("cengVoltageCornerMin", "cengVoltageCornerTarget", "cengVoltageCornerMax"),
+                            "DCVS_VOLTAGE_VCORNER_SVS",
+                        ),
+                    }
+                ],
+            },
+            ["cengControl on v69"],
+        ),
+    ],
+)
+def test_what_the_chip_lacks_is_told(
+    command: Command, tmp_path: Path, arch: str, core: dict[str, Any], said: list[str]
+) -> None:
+    """By the table of the platform's votes, and of the DDR mode by the bus and polling that it needs."""
+    file = written(tmp_path / "htp.json", {"devices": [{"dsp_arch": arch, "cores": [core]}]})
+    found = [each["message"] for each in linted(command, file) if each["rule"] == "EXT-30"]
+    assert len(found) == len(said)
+    assert all(words in message for words, message in zip(said, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("device", "core", "rules"),
+    [
+        ({"soc_model": 999}, {}, ["EXT-42"]),
+        ({"soc_id": 999}, {}, ["EXT-42", "EXT-51"]),
+        ({"soc_model": 0}, {}, []),
+        ({"my_soc_model": 999}, {}, ["EXT-24", "EXT-42"]),
+        ({"dsp_arch": "v90"}, {}, ["EXT-42"]),
+        ({"core_id": [0, 1, 7]}, {}, ["EXT-53", "EXT-43"]),
+        ({"device_id": 9}, {"core_id": 3}, ["EXT-43", "EXT-53"]),
+        ({}, {"core_id": 4294967295}, ["EXT-43"]),
+        ({}, {"my_core_id": 7}, ["EXT-24", "EXT-43"]),
+    ],
+)
+def test_chips_and_cores_that_nobody_has_are_told(
+    command: Command, tmp_path: Path, device: dict[str, Any], core: dict[str, Any], rules: list[str]
+) -> None:
+    """As warnings, since the parser takes them; a core that some chips have is a note. 0 is every chip's."""
+    data = {"devices": [{**device, "cores": [{"perf_profile": "burst", **core}]}]}
+    found = linted(command, written(tmp_path / "htp.json", data), "--notes")
+    assert sorted(each["rule"] for each in found) == sorted(rules)
+    assert all(each["severity"] in ("warning", "note") for each in found)
