@@ -1,24 +1,17 @@
-"""The simulation: its scheduler finds what is planted, replays exactly, and a short run of it breaks nothing."""
+"""The scheduler of the simulation: it finds what is planted, replays exactly, and says what it has found."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("greenlet")
 
-from simulation.breaks import MUTATIONS
 from simulation.choices import Random, Replayed, every_order
-from simulation.complete import Record
 from simulation.locks import Condition, Lock, SimpleQueue
-from simulation.mutations import caught
 from simulation.scheduler import Scheduler
 from simulation.tasks import Violation
 
@@ -27,13 +20,13 @@ if TYPE_CHECKING:
 
 # It plants tasks, and returns what looks at them in the end.
 Plant = Callable[[Scheduler], Callable[[], None]]
-RUN = Path(__file__).parents[1] / "simulation" / "run.py"
+
 SEEDS = range(200)
 
 
-def _run(plant: Plant, choices: Choices, *, traced: bool = False) -> Scheduler:
+def _run(plant: Plant, choices: Choices) -> Scheduler:
     """Run what is planted; what that returns is looked at in the end."""
-    scheduler = Scheduler(choices, traced=traced)
+    scheduler = Scheduler(choices)
     check = plant(scheduler)
     scheduler.run()
     if scheduler.failure is None:
@@ -255,61 +248,3 @@ def test_locks_out_of_order_are_found() -> None:
     failure = _run(plant, Replayed(())).failure
     assert failure is not None
     assert str(failure) == "locks are taken in their order: takes takes outer under inner"
-
-
-def _simulate(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, str(RUN), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=os.environ | {"PYTHONHASHSEED": "0"},
-    )
-    # What is wrong with the arguments alone is told on stderr.
-    assert done.stdout or done.returncode == 2, done.stderr
-    return done.returncode, done.stdout or done.stderr
-
-
-def test_a_short_run_breaks_nothing() -> None:
-    """Runs at random, with calls that fail and hang, restarts and interrupts."""
-    code, output = _simulate("--seed", "0", "--seconds", "2")
-    assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
-
-
-def test_a_seed_is_replayed_step_by_step() -> None:
-    """A run with a point before every statement does not depend on those before it: run twice, it is the same."""
-    code, output = _simulate("--seed", "5")
-    assert (code, "NOT THE SAME" in output) == (0, False), output
-
-
-def test_a_filter_that_leaves_nothing_is_refused() -> None:
-    """What names no small case proves nothing, and says so."""
-    code, output = _simulate("--exhaustive", "--case", "no such case")
-    assert (code, "no small case has 'no such case' in its name" in output) == (2, True), output
-
-
-def test_small_cases_in_every_order_break_nothing() -> None:
-    """Two threads on one session, each order with at most one preemption."""
-    case = ("--case", "two inferences of one session, balanced")
-    code, output = _simulate("--exhaustive", "--preemptions", "1", "--seconds", "2", *case)
-    assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
-
-
-def test_cases_that_are_recorded_as_complete_are_left_out(tmp_path: Path) -> None:
-    """A second run goes on where the first has ended; with more preemptions, or other code, nothing is left out."""
-    path = tmp_path / "complete"
-    assert not Record(path, 1).complete
-    Record(path, 1).add("a case", 12)
-    with path.open("a", encoding="utf-8") as file:
-        file.write('{"code": "of another tree", "preemptions": 2, "orders": 9, "case": "another"}\n{"code": "brok')
-    assert Record(path, 0).complete == Record(path, 1).complete == {"a case"}
-    assert not Record(path, 2).complete
-
-
-def test_a_break_of_the_core_is_found() -> None:
-    """A session that is settled without its turn fails the simulation."""
-    (mutation,) = (each for each in MUTATIONS if each.name == "a session is settled without its turn")
-    found = caught(mutation)
-    assert found.rule is not None
-    assert found.rule.startswith("one call at a time on an id")
