@@ -89,7 +89,6 @@ PARTS: dict[str, Callable[[], str]] = {
     ),
     "walk-explain": functools.partial(_walk, "explain", "profiles/burst.yaml", "after_inference_us"),
     "walk-test": functools.partial(_walk, "test", "profiles", first=10, last=2),
-    "walk-dry-run": functools.partial(_walk, "profile", "profiles/burst.yaml", "--dry-run", last=3),
     "explain-core": functools.partial(_walk, "explain", "burst", "core"),
     "lint-example": lambda: _console("lint .", _run_in(_files({"mine.yaml": _WRONG}), "lint", ".").splitlines()),
 }
