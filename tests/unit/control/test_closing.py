@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -13,16 +13,7 @@ from learning import relaxing
 from prometheus_client import CollectorRegistry, generate_latest
 from ranked_locks import OVER_CALLS, RankedLock
 
-from htppower import (
-    CloseTimedOut,
-    HtpPowerError,
-    Session,
-    SessionClosed,
-    State,
-    VoteController,
-    VoteRejected,
-    load_profile,
-)
+from htppower import CloseTimedOut, HtpPowerError, SessionClosed, State, VoteController, VoteRejected, load_profile
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.votes.native_codes import FAILED
 
@@ -32,6 +23,7 @@ if TYPE_CHECKING:
     from bench import Bench
     from hanging import Hang
 
+    from htppower import Session
     from htppower.control.locks import Rank
 
 # Long enough for nothing: what hangs does so until it is let go.
@@ -65,11 +57,11 @@ class Host:
         self.threads[-1].start()
 
 
-@pytest.fixture
-def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+@contextlib.contextmanager
+def hosting(**options: Any) -> Iterator[Host]:
     """Yield a host; let every call go and close it, and assert that nothing stays behind."""
     backend = HangingHtp()
-    made = Host(backend, VoteController(backend, handle_sigterm=False, **getattr(request, "param", {})))
+    made = Host(backend, VoteController(backend, handle_sigterm=False, **options))
     yield made
     backend.let_go()
     for thread in made.threads:
@@ -80,10 +72,17 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     assert backend.effective().rpc_polling_time_us == 0
 
 
-def give_up(closed: Session | VoteController) -> CloseTimedOut:
+@pytest.fixture
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    """Yield a host with the options that a test asks for."""
+    with hosting(**getattr(request, "param", {})) as made:
+        yield made
+
+
+def give_up(closed: Session | VoteController, timeout_s: float = SHORT_S) -> CloseTimedOut:
     """Return what closing gives up with."""
     with pytest.raises(CloseTimedOut) as caught:
-        closed.close(timeout_s=SHORT_S)
+        closed.close(timeout_s=timeout_s)
     return caught.value
 
 
@@ -194,15 +193,19 @@ def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -
     assert host.controller._ended
 
 
-@pytest.mark.parametrize("host", [{"on_error": "raise"}], indirect=True)
-def test_the_first_failure_of_the_others_is_the_cause(host: Host) -> None:
-    """What failed is not lost where another session hangs."""
-    failing, hanging = (host.controller.session("balanced") for _ in range(2))
-    host.hanging_raise(hanging)
-    host.backend.fail_next(FAILED, "destroyPowerConfigId")
-    error = give_up(host.controller)
-    until(lambda: failing.state is State.DESTROYED)
-    assert error.__cause__ is None or isinstance(error.__cause__, VoteRejected)
+def test_the_first_failure_of_the_others_is_the_cause() -> None:
+    """What failed is not lost where another session hangs; a machine that is busy is given more time for it."""
+    cause: BaseException | None = None
+    for timeout_s in (SHORT_S, 1, 10):
+        with hosting(on_error="raise") as host:
+            failing, hanging = (host.controller.session("balanced") for _ in range(2))
+            host.hanging_raise(hanging)
+            host.backend.fail_next(FAILED, "destroyPowerConfigId")
+            cause = give_up(host.controller, timeout_s).__cause__
+            until(lambda failing=failing: failing.state is State.DESTROYED)  # type: ignore[misc]
+        if cause is not None:
+            break
+    assert isinstance(cause, VoteRejected)
 
 
 def test_within_the_time_closing_ends_as_without(host: Host) -> None:
