@@ -9,33 +9,21 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
+from spans import Exported, said, times_us
 
 from htppower import VoteRejected, load_profile
-from htppower.events import Event, HoldBegan
-from htppower.subscribers.opentelemetry import _Spans, subscribe
+from htppower.subscribers.opentelemetry import subscribe
 from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from bench import Bench
     from opentelemetry.trace import SpanContext
-
-
-@attrs.define
-class Exported:
-    """What was exported, by the names of the spans."""
-
-    exporter: InMemorySpanExporter
-    end: Callable[[], None]
-
-    def spans(self, name: str) -> list[ReadableSpan]:
-        """Return the finished spans of that name."""
-        return [span for span in self.exporter.get_finished_spans() if span.name == name]
 
 
 @pytest.fixture
@@ -47,16 +35,6 @@ def exported(bench: Bench) -> Iterator[Exported]:
     made = Exported(exporter, subscribe(bench.controller, provider))
     yield made
     made.end()
-
-
-def _times_us(span: ReadableSpan, start_ns: int) -> tuple[int, int]:
-    assert span.start_time is not None
-    assert span.end_time is not None
-    return (span.start_time - start_ns) // 1000, (span.end_time - start_ns) // 1000
-
-
-def _said(span: ReadableSpan) -> dict[str, object]:
-    return dict(span.attributes or {})
 
 
 def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
@@ -73,8 +51,8 @@ def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
     (create,) = exported.spans("createPowerConfigId")
     assert create.start_time is not None
     assert create.parent is None
-    assert _times_us(span, create.start_time) == (1_000_000, 1_303_000)
-    assert _said(span) == {
+    assert times_us(span, create.start_time) == (1_000_000, 1_303_000)
+    assert said(span) == {
         "htppower.session": 1,
         "htppower.owner": "camera",
         "htppower.profile": "burst",
@@ -88,8 +66,8 @@ def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
     assert span.status.status_code is StatusCode.UNSET
     raising, lowering = exported.spans("setPowerConfig")
     assert [child.parent for child in (raising, lowering)] == [span.context, span.context]
-    assert _times_us(raising, create.start_time) == (1_000_000, 1_000_500)
-    assert _times_us(lowering, create.start_time) == (1_302_500, 1_303_000)
+    assert times_us(raising, create.start_time) == (1_000_000, 1_000_500)
+    assert times_us(lowering, create.start_time) == (1_302_500, 1_303_000)
 
 
 def test_times_are_of_the_wall_clock(bench: Bench, exported: Exported) -> None:
@@ -107,7 +85,7 @@ def test_a_failed_raise_has_no_span_but_its_call(bench: Bench, exported: Exporte
     bench.infer(session)
     failed = exported.spans("setPowerConfig")[0]
     assert failed.status.status_code is StatusCode.ERROR
-    assert _said(failed)["htppower.code"] == FAILED
+    assert said(failed)["htppower.code"] == FAILED
     assert failed.parent is None
     assert exported.spans("htppower raised") == []
 
@@ -147,10 +125,10 @@ def test_sessions_that_overlap_have_spans_of_their_own(bench: Bench, exported: E
     first, second = bench.controller.session("high_performance"), bench.controller.session("high_performance")
     with first.inference(), second.inference():
         pass
-    spans = {_said(span)["htppower.session"]: span.context for span in exported.spans("htppower raised")}
+    spans = {said(span)["htppower.session"]: span.context for span in exported.spans("htppower raised")}
     assert len(spans) == 2
     for child in exported.spans("setPowerConfig"):
-        assert child.parent == spans[_said(child)["htppower.session"]]
+        assert child.parent == spans[said(child)["htppower.session"]]
 
 
 def test_ending_the_subscription_ends_open_spans(bench: Bench, exported: Exported) -> None:
@@ -160,7 +138,7 @@ def test_ending_the_subscription_ends_open_spans(bench: Bench, exported: Exporte
         exported.end()
         (span,) = exported.spans("htppower raised")
         assert span.start_time is not None
-        assert _times_us(span, span.start_time) == (0, 1000)
+        assert times_us(span, span.start_time) == (0, 1000)
     exported.end()
     assert len(exported.spans("htppower raised")) == 1
 
@@ -190,73 +168,8 @@ def test_saves_before_and_after_a_change_of_the_profile_add_up(bench: Bench, exp
     saved = bench.controller.status().sessions[0].calls_saved
     session.close()
     (span,) = exported.spans("htppower raised")
-    assert _said(span)["htppower.calls_saved"] == saved
-    assert _said(span)["htppower.inferences_saved"] == saved // 2
-
-
-class _Lossy:
-    """A controller whose subscriber is not told of some events."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.losing = False
-        self.status = bench.controller.status
-        self._subscribe = bench.controller.subscribe
-
-    def subscribe(self, subscriber: Callable[[Event], object], *, in_context: bool) -> Callable[[], None]:
-        """Subscribe it to what is told while nothing is lost."""
-
-        def tell(event: Event) -> None:
-            if not self.losing:
-                subscriber(event)
-
-        return self._subscribe(tell)
-
-
-@pytest.mark.parametrize("close", [True, False])
-def test_a_span_whose_end_was_lost_ends(bench: Bench, *, close: bool) -> None:
-    """After a gap, the span of votes that are not up any more ends when that was found; others go on."""
-    exporter, provider, lossy = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), _Lossy(bench)
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    end = subscribe(lossy, provider)  # type: ignore[arg-type]
-    exported = Exported(exporter, end)
-    first, second = bench.controller.session("burst"), bench.controller.session("burst")
-    with second.inference():
-        bench.infer(first)
-        bench.time.advance_us(1000)
-        lossy.losing = True
-        if close:
-            first.close()
-        else:
-            bench.time.advance_us(300_000)
-        lossy.losing = False
-        found_us = bench.time.now_us
-        bench.controller.cap("burst", reason="first after the gap").lift()
-        assert exported.spans("htppower raised") == []
-        bench.time.advance_us(1000)
-        bench.controller.cap("burst", reason="later").lift()
-        (span,) = exported.spans("htppower raised")
-        assert _said(span)["htppower.session"] == 1
-        assert _times_us(span, span.start_time or 0) == (0, found_us)
-    end()
-    assert len(exported.spans("htppower raised")) == 2
-
-
-def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
-    """An end that still waits to be told when a gap is seen ends the span itself, with its time and cause."""
-    exporter, provider, events = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), list[Event]()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    bench.controller.subscribe(events.append)
-    spans = _Spans(provider.get_tracer("x"), 0, bench.controller.status)
-    session = bench.controller.session("burst")
-    bench.infer(session)
-    session.hold("burst", reason="lost").release()
-    bench.time.advance_us(300_000)
-    session.close()
-    for event in events:
-        if not isinstance(event, HoldBegan):
-            spans(event)
-    (span,) = Exported(exporter, lambda: None).spans("htppower raised")
-    assert _said(span)["htppower.end_cause"] == "sustain expired"
+    assert said(span)["htppower.calls_saved"] == saved
+    assert said(span)["htppower.inferences_saved"] == saved // 2
 
 
 def test_without_a_provider_nothing_is_needed(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
