@@ -1,0 +1,166 @@
+"""The time after which relaxed votes relax further: how it is learnt, and what leaves it as it was."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from bench import Bench
+from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
+
+from htppower.control.gate import Gate
+from htppower.control.learning.raise_ahead import RaiseAhead
+from htppower.events import Cause, Event, SustainLearned, Transition, Trigger
+from htppower.profiles.sustain import Adaptive
+from htppower.sustain.learner import make_learner
+
+if TYPE_CHECKING:
+    from htppower import Profile
+    from htppower.control.tokens import Token
+
+LEAD_US = 5_000
+
+
+def raising_ahead(profile: Profile) -> Profile:
+    """Return a profile that relaxes, but raises ahead of a predicted begin."""
+    assert profile.relax is not None
+    return attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=LEAD_US))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_times_are_learnt_apart(seed: int) -> None:
+    """Each has a policy of its own: the second's gaps begin where the votes were relaxed."""
+    rng, bench = random.Random(seed), Bench.make()
+    first, second = Adaptive(break_even_us=50_000), Adaptive(break_even_us=1_000_000)
+    session = bench.controller.session(in_two_steps(second, first))
+    outer, inner = make_learner(first), make_learner(second)
+    bench.infer(session)
+    for _ in range(300):
+        gap_us = int(rng.expovariate(1 / rng.choice((10_000, 300_000, 4_000_000))))
+        bench.events.clear()
+        bench.time.advance_us(gap_us)
+        rest_us = gap_us - outer.time_out_us
+        # With a time-out of 0 the votes came down as the inference ended.
+        expected = [Trigger.LOWER] * (rest_us >= 0 and outer.time_out_us > 0)
+        expected += [Trigger.LOWER_FURTHER] * (rest_us >= inner.time_out_us > 0)
+        assert [each for each in triggers(bench) if each is not Trigger.RAISE] == expected
+        if rest_us >= 0:
+            inner.learn(rest_us)
+        outer.learn(gap_us)
+        bench.infer(session)
+
+
+def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
+    """By the status, and by an event for each change, as that of the sustain time; it outlives a hold."""
+    told = list[Event]()
+    bench.controller.subscribe(told.append, kinds=[SustainLearned])
+    session = bench.controller.session(in_two_steps(Adaptive(break_even_us=1_000_000)))
+    for _ in range(6):
+        bench.infer(session)
+        bench.time.advance_us(SUSTAIN_US + 5_000_000)
+    bench.infer(session)
+    before = bench.controller.status().sessions[0].learnt_further
+    assert before is not None
+    assert (before.gaps, before.cold_starts, before.time_out_us) == (6, 6, 0)
+    with session.hold("burst", reason="a photo"):
+        assert bench.controller.status().sessions[0].learnt_further is None
+    with session.hold(in_two_steps(), reason="a photo"):
+        assert bench.controller.status().sessions[0].learnt_further is None
+    assert bench.controller.status().sessions[0].learnt_further == before
+    bench.controller.flush_events()
+    changes = [(event.before_us, event.after_us, event.further) for event in told if isinstance(event, SustainLearned)]
+    assert (changes[0][0], changes[-1][1]) == (1_000_000, 0)
+    assert all(further for _, _, further in changes)
+
+
+def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
+    """A raise ends the time in the power states, whatever it is made for."""
+    session = bench.controller.session(raising_ahead(in_two_steps(Adaptive(break_even_us=1_000_000), 0)))
+    session.expect(every_us=100_000)
+    for _ in range(20):
+        bench.infer(session, 10_000)
+        bench.time.advance_us(90_000)
+    learnt = bench.controller.status().sessions[0].learnt_further
+    assert learnt is not None
+    assert (learnt.gaps, learnt.raised_us, learnt.cold_starts) == (20, 20 * 85_000, 0)
+
+
+def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
+    """When its time is over nothing is raised: relaxed votes relax further when they would have, and for no hint."""
+    session = bench.controller.session(raising_ahead(in_two_steps()))
+    bench.infer(session)
+    session.expect(in_us=SUSTAIN_US + 1_000_000)
+    bench.time.advance_us(SUSTAIN_US)
+    lowered_us = bench.time.now_us
+    bench.events.clear()
+    bench.time.sleep(1 + LEAD_US / 1_000_000)
+    bench.time.advance_us(10 * AFTER_US)
+    (moved,) = (event for event in bench.events if isinstance(event, Transition))
+    assert (moved.trigger, moved.cause) == (Trigger.LOWER_FURTHER, Cause.SUSTAIN_EXPIRED)
+    assert moved.time_us == lowered_us + AFTER_US
+
+
+def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes that stay relaxed, since the thread that was to raise them is too slow, relax further when they would."""
+    bench = Bench.make()
+    session = bench.controller.session(raising_ahead(in_two_steps()))
+    bench.infer(session)
+    session.expect(in_us=SUSTAIN_US + 1_000_000)
+    raise_now = RaiseAhead.raise_now
+
+    def slow(ahead: RaiseAhead) -> bool:
+        raises = raise_now(ahead)
+        bench.time.sleep(3 * LEAD_US / 1_000_000)
+        return raises
+
+    monkeypatch.setattr(RaiseAhead, "raise_now", slow)
+    bench.time.advance_us(SUSTAIN_US + AFTER_US - 1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+
+
+def test_an_inference_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes that stay relaxed, since Ctrl-C comes before the raise that it waits for, relax further when they would."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps(Adaptive(break_even_us=AFTER_US)))
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US + 1_000_000)
+    learn = Gate.learn
+
+    def interrupted(gate: Gate, token: Token) -> None:
+        patched.undo()
+        learn(gate, token)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bench.infer(session)
+    bench.time.advance_us(AFTER_US - 1_000_000 - 1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+    bench.infer(session)
+    learnt = bench.controller.status().sessions[0].learnt_further
+    assert learnt is not None
+    assert learnt.gaps == 1
+
+
+def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
+    """A session whose plan changes, but not its profile, relaxes further when it would have."""
+    profile = in_two_steps()
+    profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000))
+    session, other = (bench.controller.session(profile) for _ in range(2))
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    bench.events.clear()
+    bench.simulated.fail_next(13002)
+    bench.simulated.fail_next(13002, nth=5)
+    with other.inference():
+        bench.time.advance_us(AFTER_US)
+        assert session.degradations
+        assert session.degradations == other.degradations
+    assert triggers(bench).count(Trigger.LOWER_FURTHER) == 1
