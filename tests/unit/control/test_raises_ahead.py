@@ -81,7 +81,7 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
 
 
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
-    """As in the shipped profiles."""
+    """Each inference waits for its votes, as under the shipped profiles, whatever hint there is."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0))
     session.expect(every_us=PERIOD_US)

@@ -91,7 +91,7 @@ def test_a_restart_in_the_second_power_state() -> None:
 
 
 def test_closing_ends_both() -> None:
-    """No alarm of a closed session rings."""
+    """A session that is closed between the two has no alarm left, and relaxes no further."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)

@@ -40,7 +40,7 @@ def test_custom_items_are_votes_and_two_power_states() -> None:
 
 
 def test_the_old_custom_object_is_start_and_done() -> None:
-    """Done is also what DE-INIT ends in."""
+    """What it starts with are the votes; what is done is the power state, also that in which DE-INIT ends."""
     corners = {name: {"start": corner, "done": "DCVS_VOLTAGE_VCORNER_SVS2"} for name, corner in clocks("TURBO").items()}
     mode = "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_ADJUST_UP_DOWN"
     old = {"dcvsControl": {**corners, "sustainVote": True, "powerMode": mode, "sleep_disable": True}}

@@ -85,13 +85,13 @@ def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> N
 
 
 def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree) -> None:
-    """And not when the device is hot."""
+    """ProfileError comes as the cap is made, and not when the device is hot."""
     with pytest.raises(ProfileError):
         tree.cap(bench, profile="balancd")
 
 
 def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
-    """Also twice."""
+    """Closed once or twice, its cap is lifted, no alarm is left, and heat sets none again."""
     tree.zone(0, "cpu-0-0", "90000")
     session = bench.controller.session("burst")
     thermal = tree.cap(bench)

@@ -45,14 +45,14 @@ def test_the_next_look_is_when_the_next_votes_are_due(dues_us: tuple[int, ...], 
 
 @pytest.mark.parametrize("heartbeat_us", [-1, -HEARTBEAT_US])
 def test_a_negative_interval_is_refused(heartbeat_us: int) -> None:
-    """The message says what may be given."""
+    """ValueError names the number, and says what may be given."""
     with pytest.raises(ValueError, match=f"heartbeat_us is {heartbeat_us}: 0 for no heartbeat, or more"):
         VoteController("simulated", heartbeat_us=heartbeat_us)
 
 
 @pytest.mark.parametrize("heartbeat_us", [1.0, "10", None, True])
 def test_an_interval_that_is_no_whole_number_is_refused(heartbeat_us: Any) -> None:
-    """The message says what may be given."""
+    """TypeError says that it is a whole number of microseconds."""
     with pytest.raises(TypeError, match="a whole number of microseconds"):
         VoteController("simulated", heartbeat_us=heartbeat_us)
 
@@ -76,7 +76,7 @@ def test_what_is_in_force_is_cast_again_every_ten_seconds() -> None:
 
 
 def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
-    """0 switches it off."""
+    """With 0 an inference that lasts makes one call, and no alarm is armed."""
     bench = Bench.make(heartbeat_us=0)
     with bench.controller.session("burst").inference():
         bench.time.advance_us(10 * HEARTBEAT_US)

@@ -111,7 +111,7 @@ def test_whatever_the_device_takes_is_found(seed: int) -> None:
 
 
 def test_a_rail_that_gives_the_power_of_the_moment_is_read_while_idle() -> None:
-    """Raised, relaxed and released."""
+    """What the device draws while raised, relaxed and released is found; no other power is."""
     device = Device()
     found = device.calibrate(meter=device.power(), infers=False).found
     assert {name: found[name].value for name in found if name.endswith("_w")} == pytest.approx(

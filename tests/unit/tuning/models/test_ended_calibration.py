@@ -72,7 +72,7 @@ def test_a_call_that_fails_ends_it_with_the_code() -> None:
 
 @pytest.mark.parametrize("profile", ["system_settings"])
 def test_a_profile_without_votes_can_not_be_measured(profile: str) -> None:
-    """It is said before anything is voted."""
+    """CalibrationFailed says what to do instead, before any call is made."""
     device = Device()
     with pytest.raises(CalibrationFailed, match="measure with one that does"):
         device.calibrate(attrs.evolve(QUICK, profile=profile))
