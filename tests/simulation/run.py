@@ -28,12 +28,14 @@ if __name__ == "__main__":
     # The controller of this checkout, whatever is installed.
     sys.path[:1] = [str(Path(__file__).resolve().parents[up]) for up in (2, 1)]
 
+import attrs
 from simulation import binding
 
 # Before anything imports the controller: it is to import the stand-ins, and its statements are to be points.
 binding.bind(points=not {"--exhaustive", "--sequences"} & set(sys.argv))
 
-from simulation.choices import Random, Replayed  # noqa: E402 - see above
+from simulation.backend import Fault  # noqa: E402 - see above
+from simulation.choices import Random, Replayed  # noqa: E402
 from simulation.complete import Record  # noqa: E402
 from simulation.exhaustive import cases, explore  # noqa: E402
 from simulation.program import Learning, draw  # noqa: E402
@@ -61,6 +63,8 @@ def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[
     choices: Choices = Replayed(())
     if given.sequences:
         program = sequence(seed, _things(given))
+        if given.failing_call:
+            program = attrs.evolve(program, faults={given.failing_call: Fault(13006, applied=1)})
     else:
         program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
         choices = Random(f"choices {seed}")
@@ -213,6 +217,9 @@ def main() -> int:
         type=_above(int),
         default=None,
         help="every sequence of up to so many things, numbered by --seed",
+    )
+    parser.add_argument(
+        "--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none unless told"
     )
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
