@@ -62,6 +62,7 @@ class ProcessSettings:
 
     def _share(self, shared: SharedBackend) -> None:
         self._shared = shared
+        self._left = False
         self.number = shared.join(self)
         self.turn, self._lock, self._ledger = shared.turn, shared.lock, shared.ledger
 
@@ -130,7 +131,10 @@ class ProcessSettings:
             return tuple(sorted(itertools.chain.from_iterable(asking)))
 
     def difference(self) -> VoteSet:
-        """Return what must be sent, on any id, so that the settings that are wanted are in force: see ``Ledger``."""
+        """Return what must be sent, on any id, so that the settings that are wanted are in force: see ``Ledger``.
+
+        That is nothing once this controller has left.
+        """
         if self._found is not None:
             now, changes, missing, difference = self._found
             if now is self._ledger.now and changes == self._shared.changes and missing == len(self._missing):
@@ -140,6 +144,9 @@ class ProcessSettings:
             difference = self._ledger.difference(_aggregated(self._asked_by_all()))
             if absent:
                 difference = difference.without(*absent) or NOTHING
+            if self._left:
+                # What is in force by now is the others'.
+                difference = NOTHING
             self._found = (now, changes, len(absent), difference)
             return difference
 
@@ -199,6 +206,7 @@ class ProcessSettings:
             is_left = self in self._shared.members and bool(self.difference())
             if is_left and not self.others:
                 return False
+            self._left = True
             self._shared.leave(self)
             return True
 

@@ -84,6 +84,25 @@ def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench,
     assert theirs.state is State.DESTROYED
 
 
+def test_closing_again_takes_back_nothing_of_the_other(bench: Bench) -> None:
+    """A close that is interrupted in its end is made again, as at exit: what is in force by then is the other's."""
+    other = second_on(bench)
+    with other.session("burst").inference():
+        pass
+
+    def interrupt() -> None:
+        unfollow()
+        raise KeyboardInterrupt
+
+    unfollow = other._companions.add(interrupt, interrupt)
+    with bench.controller.session("burst").inference():
+        with pytest.raises(KeyboardInterrupt):
+            other.close()
+        made = len(bench.recorder.calls)
+        other.close()
+        assert (other._ended, polling_us(bench), len(bench.recorder.calls)) == (True, 9999, made)
+
+
 def test_who_is_left_alone_while_it_closes_sees_to_the_settings(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another may be closed, and leave settings that it could not take back, while the last one closes."""
     other = second_on(bench)
