@@ -25,6 +25,7 @@ from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
+from htppower.backends.forks import call_in_forked_children
 from htppower.control.locks import Rank, make_lock
 from htppower.control.time.thread_pool import ThreadPool
 from htppower.control.time.whole_scheduler import Scheduler
@@ -112,14 +113,26 @@ class SystemTime(MonotonicClock):
         self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self._run)
         self.call_soon = self._worker.post_unlocked
         self._zone = _MonotonicZone(self)
+        self._numbers = itertools.count()
+        self._closed = False
+        self._begin()
+        call_in_forked_children(SystemTime._forked, self)
+
+    def _begin(self) -> None:
+        """Have no alarm."""
         self._lock = make_lock(Rank.TIME)
         # What lies ahead, a heap by deadline; how many of it were taken back; and when the job wakes, with its id.
         self._alarms: list[Alarm] = []
         self._cancelled = 0
         self._wake: tuple[int, str] | None = None
         self._scheduler: Scheduler | None = None
-        self._numbers = itertools.count()
-        self._closed = False
+
+    def _forked(self) -> None:
+        """In a forked child: the threads are the parent's, with the alarms. What is spawned has threads there, too."""
+        self._pool.disown()
+        self._waiting.disown()
+        self._worker.disown()
+        self._begin()
 
     def now_ns(self) -> int:
         """Return the monotonic time."""

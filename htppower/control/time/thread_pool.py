@@ -32,6 +32,9 @@ class ThreadPool:
     def __init__(self, name: str, logger: logging.Logger = _LOGGER) -> None:
         self._name = name
         self._logger = logger
+        self._begin()
+
+    def _begin(self) -> None:
         self._actions: deque[Callable[[], object]] = deque()
         # Taken by itself: an exception from outside may come within the condition's own ``with``, once it is taken.
         self._lock = make_lock(Rank.WORKER)
@@ -93,6 +96,10 @@ class ThreadPool:
         with self._lock:
             self._closed = True
             self._changed.notify_all()
+
+    def disown(self) -> None:
+        """In a forked child: the threads are the parent's, and so is what they were to run. It has others."""
+        self._begin()
 
     def _work(self) -> None:
         taken: list[Callable[[], object]] = []

@@ -1,0 +1,76 @@
+"""A forked child that goes on with sessions of its parent's: none of their threads is there, and no vote is cast."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hanging import until
+
+from htppower import VoteController
+
+if TYPE_CHECKING:
+    from htppower import Session
+    from htppower.control.tickets import Ticket
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),
+    # Pythons from 3.12 on warn where threads run.
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
+]
+# Far longer than the child takes, and far shorter than it is told to wait.
+HANGS_S, WAITS_S = 20, 60
+
+
+def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
+    """It counts on no thread that was free at the fork, and waits for no lock that one of them held."""
+    with VoteController("simulated", handle_sigterm=False) as controller:
+        session, other = controller.session("high_performance"), controller.session("burst")
+        asyncio.run(_infer(session))
+        waiting, alarms = controller._time._waiting, controller._time._lock  # type: ignore[attr-defined]
+        until(lambda: bool(waiting._idle))
+        ticket = other.begin(timeout_us=60_000_000)
+        with alarms, waiting._lock:
+            told = _in_a_child(session, ticket)
+        ticket.end()
+    assert told == b"inferred, ended, closed"
+
+
+async def _infer(session: Session) -> None:
+    async with session.ainference():
+        pass
+
+
+def _in_a_child(session: Session, ticket: Ticket) -> bytes:
+    """Return what a child has done in time."""
+    done: list[str] = []
+
+    def use() -> None:
+        asyncio.run(_infer(session))
+        done.append("inferred")
+        ticket.end()
+        done.append("ended")
+        began_s = time.monotonic()
+        session.close(timeout_s=WAITS_S)
+        done.append("closed" if time.monotonic() - began_s < HANGS_S else "waited")
+
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            # The lock is its parent's: another thread does not get it.
+            thread = threading.Thread(target=use, daemon=True)
+            thread.start()
+            thread.join(HANGS_S)
+        finally:
+            os.write(write, ", ".join(done).encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return told
