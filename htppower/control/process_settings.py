@@ -191,6 +191,16 @@ class ProcessSettings:
             self._ledger.refused(option)
             self._shared.changes += 1
 
+    def is_lacked(self, option: Option) -> bool:
+        """Return whether an option that was refused is one that was never taken, and that nobody asks for any more.
+
+        It is not in force then, and need not be taken back.
+        """
+        if option in self.now.accepted:
+            return False
+        self.refused(option)
+        return option not in self.difference().options
+
     def forget(self) -> None:
         """Know no longer which settings are in force: after a restart, whoever wants any votes them again."""
         with self._lock:

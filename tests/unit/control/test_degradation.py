@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import attrs
 import pytest
 from bench import MAX_CORNER, Bench, explicit_hmx, options, voting
 
@@ -13,6 +16,9 @@ from htppower.backends import SimulatedHtp
 from htppower.events import Degraded
 from htppower.votes.corners import ExpandedCorner
 from htppower.votes.native_codes import UNSUPPORTED, UNSUPPORTED_CONFIG
+
+if TYPE_CHECKING:
+    from htppower.backends import Description
 
 
 def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
@@ -145,3 +151,25 @@ def test_a_default_hmx_vote_that_is_refused_is_no_loss(code: int) -> None:
         assert session.degradations == ()
         assert "HMX_V2" not in [option for call in bench.sets[3:] for option in options(call)]
     bench.controller.close()
+
+
+class _SaysLittle(SimulatedHtp):
+    def describe(self) -> Description:
+        return attrs.evolve(super().describe(), platform=None)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_was_never_taken_is_not_taken_back_for_ever(*, strict: bool) -> None:
+    """Settings that a platform turns out to lack when they are to be taken back are not in force: nothing is left."""
+    bench = Bench.make(_SaysLittle(arch=75, platform="qnx"), strict=strict)
+    session = bench.controller.session(voting(rpc_polling_time_us=9999, adaptive_polling_time_us=500))
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.infer(session)
+    session.close()
+    bench.simulated.restart_subsystem()
+    bench.time.advance_us(60_000_000)
+    made = len(bench.recorder.calls)
+    bench.time.advance_us(60_000_000)
+    assert (len(bench.recorder.calls), bench.time.alarms) == (made, 0)
+    bench.controller.close()
+    assert bench.controller._ended
