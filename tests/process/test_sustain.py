@@ -55,6 +55,16 @@ def test_an_alarm_rings_at_its_deadline_never_early(real_time: SystemTime) -> No
     assert 0 <= late_us < WIDE_US
 
 
+def test_an_alarm_beyond_the_calendar_is_armed_and_keeps_no_other_from_ringing(
+    real_time: SystemTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A host may mean "never" by the largest number that it knows; datetime ends with the year 9999."""
+    real_time.call_at(2**63 - 1, lambda: None)
+    assert 0 <= _ring(real_time, 50_000, lambda: None) < WIDE_US
+    assert 0 <= _ring(real_time, 50_000, lambda: None) < WIDE_US
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: int) -> None:
     """The wall clock steps an hour either way inside a sustain window: the vote is lowered on time all the same."""

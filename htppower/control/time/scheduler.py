@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)
+# What lies beyond the calendar of datetime wakes at its end. No clock gets there.
+_LATEST_US = (datetime.datetime.max - _EPOCH) // datetime.timedelta(microseconds=1)  # noqa: DTZ901 - as the epoch
 # So many alarms that were taken back are kept before they are looked for.
 MOST_CANCELLED = 64
 _LOGGER = logging.getLogger("htppower.sustain")
@@ -215,7 +217,7 @@ class SystemTime(MonotonicClock):
         """See to it that a job wakes for the earliest alarm. The lock is held."""
         if not self._alarms:
             return
-        deadline_us, before = self._alarms[0].deadline_us, self._wake
+        deadline_us, before = min(self._alarms[0].deadline_us, _LATEST_US), self._wake
         if before is not None and self.now_us < before[0] <= deadline_us:
             return
         if self._scheduler is None:
