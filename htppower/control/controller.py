@@ -113,7 +113,7 @@ class VoteController(Closing):
         )
         self._settings, self._recovery, self._events = parts.settings, parts.recovery, parts.events
         self._reconciler, self._claims = parts.reconciler, parts.claims
-        self._opener, self._closer = parts.opener, parts.closer
+        self._opener, self._closer, self._calls = parts.opener, parts.closer, parts.calls
         # Made once: a bound method for each session would weigh 64 bytes.
         self._ring = self._reconciler.alarm_rang
         self._companions = Companions()
@@ -372,7 +372,8 @@ class VoteController(Closing):
         self._events.close()
         if self._own_time:
             self._time.close()
-        if self._own_backend:
+        # Where a call is under way, as of a session that opens meanwhile, the backend is freed with its last reference.
+        if self._own_backend and not self._calls.under_way:
             self._backend.close()
         self._ended = True
         self._process_exit.end()

@@ -62,7 +62,7 @@ class Parts:
         self.settings = settings = ProcessSettings(planner.missing, shared)
         self.recovery = recovery = Recovery(registry, settings, time, self._retry)
         others = OtherControllers(registry, settings, recovery, time, self._settle_queued)
-        calls = NativeCalls(
+        self.calls = calls = NativeCalls(
             backend,
             registry,
             events,

@@ -13,6 +13,7 @@ from hanging import WAIT_S, Hang, HangingHtp, until
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control import controller as named
 from htppower.control.gate import Gate
 from htppower.control.phases import Phases
 from htppower.control.stepper import Stepper
@@ -71,6 +72,22 @@ def test_a_session_that_opens_while_the_controller_closes_is_given_back() -> Non
         controller.session("burst")
     assert backend.power_config_ids == ()
     assert controller.status().sessions == ()
+
+
+def test_a_backend_is_not_freed_in_the_middle_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session opens as its controller is closed: the library could crash in the create, or the destroy after it."""
+    backend = Meanwhile()
+    closed: list[bool] = []
+    monkeypatch.setattr(backend, "close", lambda: closed.append(True))
+    monkeypatch.setattr(named, "named_backend", lambda name: backend)
+    controller = VoteController("simulated", time=VirtualTime(), handle_sigterm=False)
+    backend.then["create"] = on_a_thread(controller.close)
+    with pytest.raises(SessionClosed, match="the controller is closed"):
+        controller.session("burst")
+    assert (controller._ended, closed, backend.power_config_ids) == (True, [], ())
+    with VoteController("simulated", time=VirtualTime(), handle_sigterm=False) as other:
+        other.session("burst")
+    assert closed == [True]
 
 
 def test_a_session_that_opens_as_the_dsp_comes_back_is_voted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
