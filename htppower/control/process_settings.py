@@ -74,8 +74,9 @@ class ProcessSettings:
 
     @property
     def peers(self) -> list[Peer]:
-        """The other controllers that share the settings."""
-        return [other.peer for other in self.others if other.peer is not None]
+        """The other controllers that share the settings, also once this one has left: it may still meet something."""
+        others = (member for member in self._shared.members if member is not self)
+        return [other.peer for other in others if other.peer is not None]
 
     @property
     def now(self) -> InForce:

@@ -10,7 +10,7 @@ from bench import MAX_CORNER, Bench, voting
 from hanging import HangingHtp
 from second_controller import polling_us, second_on, settings_sent
 
-from htppower import State, VoteController
+from htppower import SessionClosed, State, VoteController
 from htppower.testing import VirtualTime
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
@@ -101,6 +101,28 @@ def test_closing_again_takes_back_nothing_of_the_other(bench: Bench) -> None:
         made = len(bench.recorder.calls)
         other.close()
         assert (other._ended, polling_us(bench), len(bench.recorder.calls)) == (True, 9999, made)
+
+
+def test_a_lost_link_that_a_closed_controller_meets_is_told_to_the_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last session opens as it is closed: the create is the only call to be told of a restart."""
+    other = second_on(bench)
+    create = bench.simulated.native_create
+
+    def close_meanwhile(device_id: int, core_id: int) -> tuple[int, int]:
+        monkeypatch.undo()
+        other.close()
+        bench.simulated.restart_subsystem()
+        return create(device_id, core_id)
+
+    mine = bench.controller.session("burst")
+    with mine.inference():
+        monkeypatch.setattr(bench.simulated, "native_create", close_meanwhile)
+        with pytest.raises(SessionClosed):
+            other.session("burst")
+        bench.time.advance_us(0)
+        assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
 
 
 def test_who_is_left_alone_while_it_closes_sees_to_the_settings(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
