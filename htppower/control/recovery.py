@@ -61,7 +61,7 @@ class Recovery:
         self.restart_epoch = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
-        # The epoch in which the sessions that lost their votes were left to the back-off.
+        # The epoch in which the sessions that lost their votes were left to the back-off; 0, before any loss, for none.
         self._put_off = 0
         self._delay_us = FIRST_RETRY_US
         self._dead_until_us = 0
@@ -169,7 +169,8 @@ class Recovery:
             if self._alarm.armed and not self.waiting and not self._is_left():
                 self._recovered()
             if self._restarts and not self._lost():
-                self._restarts = 0
+                # Nor is anyone left to the back-off by them: who tried again and was put off would try without end.
+                self._restarts = self._put_off = 0
             self.calm = not (self._lacking or self._queue or self._restarts or self._alarm.armed or self._dead_until_us)
 
     def take_queue(self) -> dict[SessionRecord, Cause]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gates
 import pytest
-from bench import Bench
+from bench import MAX_CORNER, Bench
 from hanging import WAIT_S, Hang, HangingHtp, until
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
@@ -16,18 +16,23 @@ from htppower.backends import SimulatedHtp
 from htppower.control import controller as named
 from htppower.control.gate import Gate
 from htppower.control.phases import Phases
+from htppower.control.recovery import MOST_RESTARTS
 from htppower.control.stepper import Stepper
 from htppower.control.time.thread_pool import ThreadPool
 from htppower.events import CallsSaved
 from htppower.testing import VirtualTime
-from htppower.votes.native_codes import FAILED
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.session_record import SessionRecord
+    from htppower.events import Cause
     from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
+# More often a session is not settled in a few microseconds, unless for ever.
+MANY = 30
 
 
 class Meanwhile(SimulatedHtp):
@@ -115,6 +120,34 @@ def test_a_session_that_opens_as_the_dsp_comes_back_is_voted_at_once(monkeypatch
         session = bench.controller.session("burst")
     assert session.state is State.LOWERED
     bench.controller.close()
+
+
+def test_a_session_is_not_left_to_the_back_off_once_the_others_are_voted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many restarts have put it off; the last of the others is voted just as it looks whether it may try again."""
+    bench = Bench.make()
+    idle, busy = (bench.controller.session("burst") for _ in range(2))
+    recovery = bench.controller._recovery
+    puts_off, take_in = recovery.puts_off, Stepper._take_in_losses
+    asked: list[Cause] = []
+    tokens: list[object] = []
+
+    def count(cause: Cause) -> bool:
+        asked.append(cause)
+        assert len(asked) < MANY
+        return puts_off(cause)
+
+    def meanwhile(stepper: Stepper, session: SessionRecord, cause: Cause) -> None:
+        take_in(stepper, session, cause)
+        if session is idle._record and recovery.gives_up and not tokens:
+            # An inference begins, and waits for the turn of its session.
+            tokens.append(session.gate.token())
+            on_a_thread(lambda: bench.infer(busy))()
+
+    monkeypatch.setattr(recovery, "puts_off", count)
+    monkeypatch.setattr(Stepper, "_take_in_losses", meanwhile)
+    bench.simulated.fail_next(SYSTEM_COMMUNICATION, times=MOST_RESTARTS + 1)
+    bench.infer(busy)
+    assert (len(tokens), idle.state, bench.effective().core_target) == (1, State.RAISED, MAX_CORNER)
 
 
 @pytest.mark.parametrize("phase", ["init", "inference", "deinit"])
