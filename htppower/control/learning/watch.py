@@ -83,6 +83,9 @@ class Watch:
         ``make`` returns what it is learnt with, where the session has not used such a profile before.
         """
         self._sum_up()
+        if self.ahead is not None and self._learner is None and not self.ahead.lead_us:
+            # Of the begins until now only those were taken in that waited: the rest lie between them.
+            self.ahead.prediction.forget_begins()
         if raise_ahead_us:
             self.predict()
         if self.ahead is not None:

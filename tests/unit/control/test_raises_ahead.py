@@ -80,6 +80,19 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
     assert session.state is State.LOWERED
 
 
+def test_begins_that_were_taken_in_only_in_part_are_no_row() -> None:
+    """With a profile that raises nothing ahead, those within the window are not: others only seem to be even."""
+    bench = Bench.make()
+    ahead = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(ahead)
+    session.use("burst")
+    for _ in range(2):
+        bench.infer(session)
+        bench.time.advance_us(500)
+    session.use(ahead)
+    assert waits(bench, session, 20) == 9
+
+
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
     """Each inference waits for its votes, as under the shipped profiles, whatever hint there is."""
     bench = Bench.make()
