@@ -155,7 +155,9 @@ class Gate:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
             self.sustain.forget_gap()
-            return self.tokens.prepare(phase)
+            token = self.tokens.prepare(phase)
+            token.begun_ns = self.time.now_ns()
+            return token
 
     def drop(self, token: Token) -> None:
         """Take back the token of an inference that does not begin. It is not used again.
@@ -185,6 +187,8 @@ class Gate:
         """End INIT or DE-INIT."""
         with self.lock:
             self._end_preparation(phase)
+            if self.sustain.watch is not None:
+                self.sustain.watch.prepared(token.begun_ns)
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:

@@ -48,6 +48,8 @@ class Watch:
         "_idle_ns",
         "_learner",
         "_learners",
+        "_prepared_from_ns",
+        "_prepared_to_ns",
         "_time",
         "_within_ns",
         "ahead",
@@ -71,6 +73,8 @@ class Watch:
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
         self._hot_ns = 0
+        # The INIT and DE-INIT phases since the last gap, from the first begin of one to the last end.
+        self._prepared_from_ns, self._prepared_to_ns = _LATE, 0
         self.record: Record | None = None
         self.label: tuple[Any, Plan] | None = None
         self.follow(sustain, raise_ahead_us, profile, make)
@@ -161,6 +165,11 @@ class Watch:
             for _ in range(inferences):
                 self.record(self.label, NOT_TIMED, now_ns, False)
 
+    def prepared(self, since_ns: int) -> None:
+        """Take in that an INIT or DE-INIT has ended: inferences that began within it are no begins."""
+        self._prepared_from_ns = min(since_ns, self._prepared_from_ns)
+        self._prepared_to_ns = self._time.now_ns()
+
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
         self._begin(begun_ns)
@@ -185,15 +194,16 @@ class Watch:
         ahead = self.ahead
         if self._learner is None and (ahead is None or not ahead.lead_us):
             return False
-        if begun_ns == NOT_TIMED:
+        if begun_ns == NOT_TIMED or self._prepared_from_ns <= begun_ns <= self._prepared_to_ns:
             if last:
+                self._prepared_from_ns = _LATE
                 self.forget_gap()
             return False
         self._begin(begun_ns)
         if not last:
             return False
         self._end_gap(waited=False)
-        self._first_ns, self._idle_ns = _LATE, ended_ns
+        self._first_ns, self._idle_ns, self._prepared_from_ns = _LATE, ended_ns, _LATE
         self._set_hot()
         return True
 

@@ -101,6 +101,23 @@ def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
     assert waits(bench, session, 50) == 50
 
 
+def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() -> None:
+    """Nothing is counted from it, also where INIT is over by then."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    init, inference = session.init(), session.inference()
+    with init:
+        bench.time.advance_us(500)
+        inference.__enter__()
+    session.expect(every_us=PERIOD_US)
+    bench.time.advance_us(500)
+    inference.__exit__(None, None, None)
+    bench.events.clear()
+    bench.time.advance_us(10 * PERIOD_US)
+    assert transitions(bench) == []
+    assert waits(bench, session, 3) == 1
+
+
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
     """They are raised the lead before it and, where nothing comes, lowered the lead after it; the causes say why."""
     bench = Bench.make()
