@@ -162,7 +162,7 @@ class SustainTimer:
                 return
             self.further = Further()
         after_us = None if plan.then is None else plan.then_after_us
-        self.further.follow(after_us, plan.profile.name, self._made_for(plan, further=True))
+        self.further.follow(after_us, plan.profile, self._made_for(plan, further=True))
 
     def _made_for(self, plan: Plan, *, further: bool = False) -> Callable[[Adaptive], Learner]:
         if self._recall is None:
@@ -207,7 +207,7 @@ class SustainTimer:
                 # A hint had chosen another, for that gap alone.
                 self.us, self.covered = learnt_us, False
         if self.further is not None:
-            self.further.forget()
+            self.further.forget_gap()
 
     def end(self) -> None:
         """End a pending sustain."""

@@ -10,6 +10,7 @@ from htppower.profiles.sustain import Adaptive
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.profiles.profile import Profile
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
@@ -30,10 +31,23 @@ class Further:
         told_us: the time that was told last.
     """
 
-    __slots__ = ("_after_us", "_gap_from_us", "_lowered_us", "learner", "learners", "reached", "told_us")
+    __slots__ = (
+        "_after_us",
+        "_gap_from_us",
+        "_lowered_by",
+        "_lowered_us",
+        "_profile",
+        "learner",
+        "learners",
+        "reached",
+        "told_us",
+    )
 
     def __init__(self) -> None:
         self._after_us: int | None = None
+        # The profile in use, and the one whose power state the votes are relaxed to.
+        self._profile: Profile | None = None
+        self._lowered_by: Profile | None = None
         self._lowered_us = _NOT_LOWERED
         # Since when the gap lasts that is to be learnt from.
         self._gap_from_us = _NOT_LOWERED
@@ -42,14 +56,16 @@ class Further:
         self.reached = False
         self.told_us: int | None = None
 
-    def follow(self, sustain: Sustain | None, profile: str, make: Callable[[Adaptive], Learner]) -> None:
+    def follow(self, sustain: Sustain | None, profile: Profile, make: Callable[[Adaptive], Learner]) -> None:
         """Relax further so long after the first power state from now on, or, with None, not at all.
 
-        ``make`` returns what it is learnt with, where the session has not used such a profile before.
+        Votes that another profile has relaxed stay as they are until that one is used again. ``make`` returns what it
+        is learnt with, where the session has not used such a profile before.
         """
+        self._profile = profile
         self.learner = self._after_us = None
         if isinstance(sustain, Adaptive):
-            self.learner = self.learners.find(profile, sustain, make)
+            self.learner = self.learners.find(profile.name, sustain, make)
         else:
             self._after_us = sustain
         self.told_us = self.learnt_us
@@ -63,13 +79,14 @@ class Further:
     def due_us(self) -> int | None:
         """When the votes are to relax further; None where they have, or are not relaxed, or stay as they are."""
         after_us = self._after_us if self.learner is None else self.learner.time_out_us
-        if self.reached or after_us is None or self._lowered_us == _NOT_LOWERED:
+        if self.reached or after_us is None or self._lowered_us == _NOT_LOWERED or self._lowered_by != self._profile:
             return None
         return self._lowered_us + after_us
 
     def lowered(self, now_us: int) -> None:
         """Take in that the votes are relaxed."""
         self._lowered_us = self._gap_from_us = now_us
+        self._lowered_by = self._profile
         self.reached = False
 
     def raises(self, now_us: int, *, waited: bool) -> None:
@@ -81,6 +98,10 @@ class Further:
         gap_from_us, self._gap_from_us = self._gap_from_us, _NOT_LOWERED
         if self.learner is not None and gap_from_us != _NOT_LOWERED:
             self.learner.learn(max(0, now_us - gap_from_us), waited=waited)
+
+    def forget_gap(self) -> None:
+        """Learn nothing from how long the votes have been relaxed; they relax further in time nevertheless."""
+        self._gap_from_us = _NOT_LOWERED
 
     def forget(self) -> None:
         """Take in that the votes are not relaxed any more, or not by an inference that ended."""

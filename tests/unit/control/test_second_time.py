@@ -12,13 +12,14 @@ from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
 
 from htppower.control.gate import Gate
 from htppower.control.learning.raise_ahead import RaiseAhead
-from htppower.events import Cause, Event, SustainLearned, Transition, Trigger
+from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from htppower import Profile
     from htppower.control.tokens import Token
+    from htppower.events import Phase
 
 LEAD_US = 5_000
 
@@ -147,6 +148,64 @@ def test_an_inference_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch:
     learnt = bench.controller.status().sessions[0].learnt_further
     assert learnt is not None
     assert learnt.gaps == 1
+
+
+def test_an_init_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes that stay relaxed, since Ctrl-C comes before the raise of an INIT, relax further when they would."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US + 1_000_000)
+    prepare = Gate.prepare
+
+    def interrupted(gate: Gate, phase: Phase) -> None:
+        patched.undo()
+        prepare(gate, phase)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Gate, "prepare", interrupted)
+        with pytest.raises(KeyboardInterrupt), session.init():
+            pass
+    bench.time.advance_us(AFTER_US - 1_000_000 - 1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+
+
+@pytest.mark.parametrize("held_us", [1, AFTER_US, 3 * AFTER_US])
+def test_another_profile_while_they_are_relaxed_leaves_the_time_as_it_was(held_us: int) -> None:
+    """Relaxed votes relax further when they would have, or as soon as the profile that relaxed them is used again."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US + AFTER_US // 2)
+    other = in_two_steps(AFTER_US // 10)
+    with session.hold(attrs.evolve(other, name="other"), reason="a preview"):
+        bench.time.advance_us(held_us)
+        assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+    left_us = max(0, AFTER_US // 2 - held_us)
+    if left_us:
+        bench.time.advance_us(left_us - 1)
+        assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
+        bench.time.advance_us(1)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+    with session.hold("balanced", reason="a preview"):
+        bench.time.advance_us(1)
+    bench.time.advance_us(10 * AFTER_US)
+    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
+
+
+def test_votes_that_another_profile_has_relaxed_do_not_relax_further() -> None:
+    """Those that were relaxed under a hold without a second power state stay until the next raise."""
+    bench = Bench.make()
+    session = bench.controller.session(in_two_steps())
+    with session.hold("balanced", reason="a preview"):
+        bench.infer(session)
+        bench.time.advance_us(1_000_000)
+    assert session.state is State.LOWERED
+    bench.time.advance_us(10 * AFTER_US)
+    assert Trigger.LOWER_FURTHER not in triggers(bench)
 
 
 def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
