@@ -98,7 +98,8 @@ class SustainTimer:
         """When the votes of an idle session come down."""
         deadline_us = self.ended_ns // 1000 + self.us
         ahead = None if self.watch is None else self.watch.ahead
-        return deadline_us if ahead is None else max(deadline_us, ahead.until_us)
+        # Where nothing is raised ahead, NO_DEADLINE is what it is.
+        return deadline_us if ahead is None or not ahead.until_us else max(deadline_us, ahead.until_us)
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
@@ -211,8 +212,9 @@ class SustainTimer:
 
     def end(self) -> None:
         """End a pending sustain."""
-        self.deadline_us = NO_DEADLINE
+        # First: it may take back a hint, by which the deadline moves.
         self.forget_gap()
+        self.deadline_us = NO_DEADLINE
         self.disarm()
 
     def arm(self, gate: Rung, cause: Cause) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
+from htppower.control.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition
 
 PERIOD_US = 33_333
@@ -191,3 +192,23 @@ def test_a_hint_that_is_none() -> None:
     assert watch is not None
     assert watch.ahead is not None
     assert not watch.ahead.prediction.hinted
+
+
+def test_another_profile_ends_a_sustain_that_a_hint_had_chosen(bench: Bench) -> None:
+    """The votes come down at once, in the first moments of a clock, too: no time that was learnt is put on top."""
+    session = bench.controller.session(learning(break_even_us=100_000))
+    bench.infer(session)
+    session.expect(in_us=10_000)
+    session.use("balanced")
+    assert session.state is State.LOWERED
+
+
+@pytest.mark.parametrize("in_us", [10_000, 90_000])
+def test_no_lowering_is_late_for_a_sustain_that_was_ended(bench: Bench, in_us: int) -> None:
+    """Another profile leaves no deadline, which a lowering would be told to be late for, whatever a hint had chosen."""
+    session = bench.controller.session(learning(break_even_us=100_000))
+    bench.infer(session)
+    session.expect(in_us=in_us)
+    gate = session._record.gate
+    gate.follow(gate.plan, ends_sustain=True)
+    assert gate.sustain.deadline_us == NO_DEADLINE
