@@ -54,7 +54,8 @@ class AsyncInference:
         try:
             await _AwaitedAction(wait, unheard=self._end).run_on(gate.time)
         except GeneratorExit:
-            self.end_soon()
+            if (taken := self.take()) is not None:
+                self._phases.drop_inference_soon(taken)
             raise
         except BaseException as error:
             gate.time.call_soon(self._phases.look_again)
@@ -94,7 +95,9 @@ class AsyncInference:
                 # As in a plain inference.
                 token = None
                 clear_frames(interrupt)
-            phases.look_again()
+            # The collector, which closes a coroutine that waits here, may come where this thread must take no lock.
+            if not isinstance(interrupt, GeneratorExit):
+                phases.look_again()
             raise
 
     def end_soon(self) -> None:

@@ -67,6 +67,19 @@ class Phases:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
         self.gate.time.call_soon(functools.partial(self._end_held, [token]))
 
+    def _drop_held(self, held: list[Token]) -> None:
+        """Take back the token of an inference that does not begin; as ``_end_held``."""
+        if held:
+            self._reconciler.watched(functools.partial(self._drop_inference, held.pop()), self._session)
+
+    def _drop_inference(self, token: Token) -> None:
+        self.gate.drop(token)
+        self.lower(quiet=True)
+
+    def drop_inference_soon(self, token: Token) -> None:
+        """Take back the token of an inference that does not begin, on another thread, as ``end_inference_soon``."""
+        self.gate.time.call_soon(functools.partial(self._drop_held, [token]))
+
     def expect(self, in_us: int | None, every_us: int | None) -> None:
         """Take a hint of when inferences begin."""
         if self._reconciler.watched(functools.partial(self.gate.expect, in_us, every_us), self._session):

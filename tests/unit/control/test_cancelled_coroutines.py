@@ -189,6 +189,45 @@ def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
     assert gate.sets == 2
 
 
+def test_a_coroutine_that_is_closed_before_its_raise_has_begun_nothing(gate: Gate) -> None:
+    """No call is made, none was saved, and no sustain begins: as where it is cancelled."""
+    session = gate.controller.session("burst")
+    busy = threading.Event()
+    gate.post(lambda: busy.wait(LONG_S))
+    waiting = infer_forever(session)
+
+    async def step() -> None:
+        waiting.send(None)
+        waiting.close()
+
+    asyncio.run(step())
+    busy.set()
+    gate.drain()
+    assert (session.in_flight, session.state, gate.sets) == (0, State.UNVOTED, 0)
+    assert (gate.controller.status().sessions[0].calls_saved, gate.time.alarms) == (0, 0)
+
+
+def test_a_coroutine_that_is_closed_during_the_lowering_posts_nothing(gate: Gate) -> None:
+    """The collector closes it anywhere, also where its thread is about to start another: no lock is taken there."""
+    session = gate.controller.session("balanced")
+
+    async def step() -> Coroutine[Any, Any, None]:
+        inference = session.ainference()
+        await inference.__aenter__()
+        gate.backend.shut()
+        leaving = inference.__aexit__(None, None, None)
+        leaving.send(None)
+        return leaving
+
+    leaving = asyncio.run(step())
+    assert gate.backend.reached.wait(LONG_S)
+    posts = gate.posts
+    leaving.close()
+    assert gate.posts == posts
+    gate.backend.opened.set()
+    gate.assert_down(session)
+
+
 def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where both the thread and the coroutine find that nobody goes on, the inference ends once."""
     session = gate.controller.session("balanced")
