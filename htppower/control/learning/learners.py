@@ -21,11 +21,17 @@ class Learners:
 
     def find(self, profile: str, sustain: Adaptive, make: Callable[[Adaptive], Learner]) -> Learner:
         """Return the one of a profile; ``make`` returns a new one where the session has not used that before."""
-        known = self._kept.get((profile, sustain))
+        key = profile, sustain
+        known = self._kept.get(key)
         if known is None:
-            known = self._kept[profile, sustain] = make(sustain)
+            known = make(sustain)
+        # In one step: what was learnt is not lost where an exception such as Ctrl-C comes.
+        self._kept = {**{other: each for other, each in self._kept.items() if other != key}, key: known}
         return known
 
     def states(self) -> list[tuple[str, Adaptive, dict[str, int | list[int]]]]:
-        """Return the profiles, how their time is learnt, and what is known of it."""
+        """Return the profiles, how their time is learnt, and what is known of it; the one that was used last is last.
+
+        Of a profile that was changed, such as in its file, there are several.
+        """
         return [(profile, sustain, learner.state()) for (profile, sustain), learner in self._kept.items()]

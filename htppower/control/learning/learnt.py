@@ -101,8 +101,10 @@ class Learnt:
             known_further = [] if further is None else further.learners.states()
         made = [Entry(owner, profile, False, sustain, state) for profile, sustain, state in known]
         made += [Entry(owner, profile, True, sustain, state) for profile, sustain, state in known_further]
+        # Of a profile that was changed counts what was learnt with the form that was used last.
+        latest = {each.key: each for each in made}
         with self._lock:
-            self._add(made)
+            self._add(latest.values())
 
     def _add(self, made: Iterable[Entry]) -> None:
         self._entries = _with(self._entries, [each for each in made if self._counts(each)])

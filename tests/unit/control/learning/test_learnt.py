@@ -90,6 +90,21 @@ def test_others_begin_anew(path: Path) -> None:
     assert [each["owner"] for each in entries(path)] == ["camera"]
 
 
+def test_of_a_profile_that_was_changed_counts_the_form_in_use(path: Path) -> None:
+    """What was learnt with the form before does not come back, also where nothing more is learnt, until that does."""
+    bench = Bench.make(learnt=path)
+    session = bench.controller.session(learning(), owner="camera")
+    learn(bench, session, 5)
+    session.use(learning(Adaptive(break_even_us=50_000)))
+    learn(bench, session, 40)
+    for _ in range(2):
+        bench.controller._registry.learnt.flush()  # type: ignore[union-attr]
+        assert [each["state"]["savings"][0] for each in entries(path)] == [40]
+    session.use(learning())
+    bench.controller.close()
+    assert [each["sustain"]["break_even_us"] for each in entries(path)] == [100_000]
+
+
 @pytest.mark.parametrize(
     ("profile", "reason"),
     [
