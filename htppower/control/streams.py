@@ -68,7 +68,9 @@ def vote_on_async_stream(
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
-    """Return whether a function is of a kind, or an object that is called as one."""
+    """Return whether a function is of a kind, or an object that is called as one, with or without arguments set."""
+    while isinstance(function, (functools.partial, staticmethod)):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
     return kind(function) or kind(type(function).__call__)
 
 

@@ -66,6 +66,8 @@ def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
         (run, [True, False, False]),
         (functools.partial(run), [True, False, False]),
         (Callable_(), [True, False, False]),
+        (functools.partial(functools.partial(Callable_())), [True, False, False]),
+        (staticmethod(run), [True, False, False]),
         (model.generate, [False, True, False]),
         (model.agenerate, [False, False, True]),
         (len, [False, False, False]),
