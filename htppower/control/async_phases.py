@@ -108,6 +108,11 @@ class AsyncInference:
         if (token := self.take()) is not None:
             self._phases.end_inference_soon(token)
 
+    @property
+    def running(self) -> bool:
+        """Whether it has begun, or waits for its votes, and has not ended."""
+        return bool(self._held)
+
     def _end(self) -> None:
         if (token := self.take()) is not None:
             self._phases.end_inference(token)

@@ -156,17 +156,16 @@ class IdleTimeout:
         timeout_us: for how long the reader may ask for nothing.
     """
 
-    __slots__ = ("_armed", "_ended", "_inference", "_phases", "_since_us", "_timeout_us")
+    __slots__ = ("_armed", "_inference", "_phases", "_since_us", "_timeout_us")
 
     def __init__(self, phases: Phases, inference: Inference | AsyncInference, timeout_us: int) -> None:
         self._phases = phases
         self._inference = inference
         self._timeout_us = timeout_us
-        # All protected by the lock of the gate: since when the reader has asked for nothing, whether an alarm is armed,
-        # and whether the inference was ended.
+        # Both protected by the lock of the gate: since when the reader has asked for nothing, and whether an alarm is
+        # armed.
         self._since_us: int | None = None
         self._armed = False
-        self._ended = False
 
     def token_given(self) -> None:
         """Take in that the reader has a token, and has not asked for the next."""
@@ -180,8 +179,7 @@ class IdleTimeout:
         """Take in that the reader asks for the next token; return whether the inference is to be begun again."""
         with self._phases.gate.lock:
             self._since_us = None
-            ended, self._ended = self._ended, False
-            return ended
+            return not self._inference.running
 
     def _arm(self, at_us: int) -> None:
         # At the very end of a process no thread can be started; the session is closed there.
@@ -199,9 +197,9 @@ class IdleTimeout:
             if gate.time.now_us < due_us:
                 self._arm(due_us)
                 return
-            self._since_us = None
-            self._ended = True
             token = self._inference.take()
+            # Last: where an exception such as Ctrl-C comes before, the alarm rings again.
+            self._since_us = None
         if token is not None:
             self._phases.end_inference(token)
 

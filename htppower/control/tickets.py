@@ -75,11 +75,12 @@ class Ticket:
             self.end()
 
     def _expire(self) -> None:
+        # First: once it has ended, nothing here is run again.
+        _hide(self._session, self._reference)
         with self._session.gate.lock:
             token = self._inference.take()
         if token is None:
             return
-        _hide(self._session, self._reference)
         age_us = self._session.gate.time.now_us - self.since_us
         _LOGGER.warning("%r: a ticket was not ended within its timeout, and is now, after %d us", self._session, age_us)
         self._phases.end_inference(token)

@@ -1,4 +1,4 @@
-"""Operations of decorated functions, token streams and coroutines."""
+"""Operations of decorated functions, token streams, tickets and coroutines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from interrupts.operations import Action, in_window, operation
+from interrupts.operations import SECOND_US, Action, in_window, operation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
     from interrupts.world import World
+
+IDLE_US = 50_000
 
 
 @operation("a decorated function")
@@ -60,6 +62,37 @@ def _stream_dropped(world: World) -> Action:
         world.time.advance_us(1)
 
     return act
+
+
+@operation("a stream whose reader goes away")
+def _stream_idle(world: World) -> Action:
+    stream = world.session("high_performance").stream(iter(range(3)), idle_timeout_us=IDLE_US)
+    next(stream)
+    # The host keeps it.
+    world.finally_.append(stream.close)
+    return lambda: world.time.advance_us(2 * IDLE_US)
+
+
+@operation("a stream whose reader comes back")
+def _stream_read_again(world: World) -> Action:
+    stream = world.session("high_performance").stream(iter(range(3)), idle_timeout_us=IDLE_US)
+    next(stream)
+    world.time.advance_us(2 * IDLE_US)
+    world.finally_.append(stream.close)
+    return lambda: next(stream)
+
+
+@operation("a ticket and its end")
+def _ticket(world: World) -> Action:
+    session = world.session("high_performance")
+    return lambda: session.begin(timeout_us=SECOND_US).end()
+
+
+@operation("a ticket whose timeout is over")
+def _ticket_expires(world: World) -> Action:
+    ticket = world.session("high_performance").begin(timeout_us=SECOND_US)
+    world.finally_.append(ticket.end)
+    return lambda: world.time.advance_us(2 * SECOND_US)
 
 
 def _run(world: World, coroutine: Callable[[], Coroutine[Any, Any, object]]) -> Action:

@@ -179,7 +179,10 @@ class World:
             yield f"{when}, {alarms} alarms are armed that nobody needs"
         for core in range(2):
             yield from self._clocks(core, when)
-        shown = {each.number: each.in_flight for each in self.controller.status().sessions}
+        sessions = self.controller.status().sessions
+        if any(len(each.tickets) > each.in_flight for each in sessions):
+            yield f"{when}, the status shows a ticket that has ended"
+        shown = {each.number: each.in_flight for each in sessions}
         if shown != {number: self.running.get(number, 0) for number in registry.sessions}:
             yield f"{when}, the status shows {shown} in flight"
 
