@@ -47,6 +47,7 @@ class AsyncInference:
             token = gate.token()
         if gate.sustain.watch is not None:
             token.begun_ns = gate.time.now_ns()
+            token.within = gate.tokens.preparing
         self._held.append(token)
         if gate.open:
             return

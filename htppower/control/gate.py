@@ -155,9 +155,7 @@ class Gate:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
             self.sustain.forget_gap()
-            token = self.tokens.prepare(phase)
-            token.begun_ns = self.time.now_ns()
-            return token
+            return self.tokens.prepare(phase)
 
     def drop(self, token: Token) -> None:
         """Take back the token of an inference that does not begin. It is not used again.
@@ -172,7 +170,7 @@ class Gate:
         """Learn from the gap that an inference has ended which waits for a call."""
         with self.lock:
             tokens, sustain = self.tokens, self.sustain
-            if sustain.watch is not None and not tokens.preparing and tokens.is_first(token):
+            if sustain.watch is not None and tokens.is_first(token):
                 sustain.watch.waits(token.begun_ns)
             if sustain.further is not None:
                 sustain.further.raises(self.time.now_us, waited=True)
@@ -187,8 +185,6 @@ class Gate:
         """End INIT or DE-INIT."""
         with self.lock:
             self._end_preparation(phase)
-            if self.sustain.watch is not None:
-                self.sustain.watch.prepared(token.begun_ns)
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
@@ -302,7 +298,7 @@ class Gate:
             sustain.end_inference()
         if sustain.watch is not None:
             ended_ns = sustain.ended_ns if last else self.time.now_ns()
-            if sustain.watch.end(token.begun_ns, ended_ns, waited, last and not tokens.preparing):
+            if sustain.watch.end(token, ended_ns, waited, last and not tokens.preparing):
                 sustain.begin_gap(self.expects)
         tokens.idle.append(token)
 

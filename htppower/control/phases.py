@@ -138,6 +138,7 @@ class Inference:
             self._token = token
             if gate.sustain.watch is not None:
                 token.begun_ns = gate.time.now_ns()
+                token.within = gate.tokens.preparing
             if gate.open:
                 return
             self._phases.wait_for_votes(token)
@@ -186,7 +187,7 @@ class Inference:
                     watch = sustain.watch
                     if watch is not None:
                         ended_ns = sustain.ended_ns if last else gate.time.now_ns()
-                        if watch.end(token.begun_ns, ended_ns, waited, last and not gate.tokens.preparing):
+                        if watch.end(token, ended_ns, waited, last and not gate.tokens.preparing):
                             sustain.begin_gap(gate.expects)
                     idle.append(token)
                     if not last or sustain.covered:

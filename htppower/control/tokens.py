@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import types
 import weakref
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.time.base import Time
     from htppower.events import Phase
+
+# Phases of INIT and DE-INIT that run, with their tokens.
+Preparing: TypeAlias = "tuple[tuple[Phase, weakref.ref[Token]], ...]"
 
 # When an inference began of which nobody has noted that; no clock of ours shows it.
 NOT_TIMED = -1
@@ -29,9 +32,10 @@ class Token:
             may give the token back nevertheless.
         waited: whether the inference that holds it has waited for a call when it began.
         begun_ns: when that was, where begins are timed, or NOT_TIMED.
+        within: where they are, the INIT and DE-INIT phases within which it began.
     """
 
-    __slots__ = ("__weakref__", "begun_ns", "home", "waited", "watch")
+    __slots__ = ("__weakref__", "begun_ns", "home", "waited", "watch", "within")
 
     watch: weakref.ref[Token]
 
@@ -39,6 +43,7 @@ class Token:
         self.home = home
         self.waited = False
         self.begun_ns = NOT_TIMED
+        self.within: Preparing = ()
 
 
 class Tokens:
@@ -63,7 +68,7 @@ class Tokens:
         self._count = count
         self.idle: list[Token] = []
         self.made = 0
-        self.preparing: tuple[tuple[Phase, weakref.ref[Token]], ...] = ()
+        self.preparing: Preparing = ()
         # What has a token that is gone counted, made with the first one; and the references that watch for that.
         self._count_soon: Callable[[weakref.ref[Token]], object] | None = None
         self._watched: tuple[weakref.ref[Token], ...] = ()
@@ -83,10 +88,10 @@ class Tokens:
         return (token for token in self._live() if id(token) not in idle)
 
     def is_first(self, token: Token) -> bool:
-        """Return whether no inference that runs is known to have begun before this one, which is timed."""
+        """Return whether this one, of an inference that is timed, began a session that was idle, as far as is known."""
         begun_ns = token.begun_ns
         before = (NOT_TIMED < other.begun_ns < begun_ns for other in self.running())
-        return begun_ns != NOT_TIMED and not any(before)
+        return begun_ns != NOT_TIMED and not token.within and not any(before)
 
     def make(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""

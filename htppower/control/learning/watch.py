@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.control.plans import Plan
     from htppower.control.time.base import Time
+    from htppower.control.tokens import Token
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
@@ -48,8 +49,6 @@ class Watch:
         "_idle_ns",
         "_learner",
         "_learners",
-        "_prepared_from_ns",
-        "_prepared_to_ns",
         "_time",
         "_within_ns",
         "ahead",
@@ -73,8 +72,6 @@ class Watch:
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
         self._hot_ns = 0
-        # The INIT and DE-INIT phases since the last gap, from the first begin of one to the last end.
-        self._prepared_from_ns, self._prepared_to_ns = _LATE, 0
         self.record: Record | None = None
         self.label: tuple[Any, Plan] | None = None
         self.follow(sustain, raise_ahead_us, profile, make)
@@ -165,21 +162,17 @@ class Watch:
             for _ in range(inferences):
                 self.record(self.label, NOT_TIMED, now_ns, False)
 
-    def prepared(self, since_ns: int) -> None:
-        """Take in that an INIT or DE-INIT has ended: inferences that began within it are no begins."""
-        self._prepared_from_ns = min(since_ns, self._prepared_from_ns)
-        self._prepared_to_ns = self._time.now_ns()
-
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
         self._begin(begun_ns)
         self._end_gap(waited=True)
 
-    def end(self, begun_ns: int, ended_ns: int, waited: bool, last: bool) -> bool:
-        """Take in that an inference has ended; return whether to choose a time-out.
+    def end(self, token: Token, ended_ns: int, waited: bool, last: bool) -> bool:
+        """Take in that the inference of a token has ended; return whether to choose a time-out.
 
         ``last``: whether the session is idle now.
         """
+        begun_ns, token.begun_ns = token.begun_ns, NOT_TIMED
         if self.record is not None and begun_ns != NOT_TIMED:
             self.record(self.label, begun_ns, ended_ns, waited)
         # First the hot path: without a learner no gap is so short.
@@ -194,16 +187,17 @@ class Watch:
         ahead = self.ahead
         if self._learner is None and (ahead is None or not ahead.lead_us):
             return False
-        if begun_ns == NOT_TIMED or self._prepared_from_ns <= begun_ns <= self._prepared_to_ns:
+        if begun_ns == NOT_TIMED:
             if last:
-                self._prepared_from_ns = _LATE
                 self.forget_gap()
             return False
-        self._begin(begun_ns)
+        if not token.within:
+            self._begin(begun_ns)
         if not last:
             return False
-        self._end_gap(waited=False)
-        self._first_ns, self._idle_ns, self._prepared_from_ns = _LATE, ended_ns, _LATE
+        if self._first_ns != _LATE:
+            self._end_gap(waited=False)
+        self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
         return True
 
