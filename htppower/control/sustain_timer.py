@@ -274,7 +274,7 @@ class SustainTimer:
     def disown(self) -> None:
         """In a forked child: arm no alarm, and note nothing."""
         # The timer itself stands for an alarm that never rings, so that none is armed again.
-        self.alarm, self.alarm_us, self.covered = self, 0, True
+        self.alarm, self.alarm_us, self.covered = self, NO_DEADLINE, True
         self.watch = self.further = None
 
 

@@ -238,10 +238,12 @@ def test_where_no_alarm_can_be_armed_votes_are_due_now(
 
 
 def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:
-    """The ids are the parent's: phases cost nothing there, and no alarm is armed."""
+    """The ids are the parent's: phases cost nothing there, and no alarm is armed, also where a sustain was ended."""
     lock = host.gate.lock
+    host.gate.sustain.end()
     host.gate.disown()
     assert host.gate.lock is not lock
     assert host.gate.open
+    host.gate.expect(10_000, None)
     assert not host.gate.end(host.begin())
     assert host.time.alarms == 0
