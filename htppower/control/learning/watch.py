@@ -44,6 +44,7 @@ class Watch:
     """
 
     __slots__ = (
+        "_counts",
         "_first_ns",
         "_hot_ns",
         "_idle_ns",
@@ -69,6 +70,8 @@ class Watch:
         self.ahead: RaiseAhead | None = None
         self._learners = Learners()
         self._learner: Learner | None = None
+        # Whether the first begin since the session was idle ends a gap: one within INIT or DE-INIT does not.
+        self._counts = True
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
         self._hot_ns = 0
@@ -164,7 +167,7 @@ class Watch:
 
     def waits(self, begun_ns: int) -> None:
         """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
-        self._begin(begun_ns)
+        self._begin(begun_ns, counts=True)
         self._end_gap(waited=True)
 
     def end(self, token: Token, ended_ns: int, waited: bool, last: bool) -> bool:
@@ -191,18 +194,18 @@ class Watch:
             if last:
                 self.forget_gap()
             return False
-        if not token.within:
-            self._begin(begun_ns)
+        self._begin(begun_ns, counts=not token.within)
         if not last:
             return False
-        if self._first_ns != _LATE:
+        if self._counts:
             self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
         return True
 
-    def _begin(self, begun_ns: int) -> None:
-        self._first_ns = min(begun_ns, self._first_ns)
+    def _begin(self, begun_ns: int, *, counts: bool) -> None:
+        if begun_ns < self._first_ns or (counts and begun_ns == self._first_ns):
+            self._first_ns, self._counts = begun_ns, counts
         self._hot_ns = 0
 
     def _end_gap(self, *, waited: bool) -> None:
