@@ -89,7 +89,7 @@ class Loop:
         client.unsettled += 1
         client.ended = None
         client.asked += 1
-        client.costs.may_end_gap()
+        ends = client.costs.may_end_gap()
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
@@ -99,6 +99,8 @@ class Loop:
             client.costs.gap_open = True
             client.endings.append(lambda: phases.end_done(client, "infer"))
             return
+        finally:
+            client.costs.has_begun(ends)
         client.unsettled -= 1
         client.inferences += 1
         self._specification.begun(client)

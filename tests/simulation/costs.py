@@ -27,6 +27,7 @@ class Costs:
         began: under which profile an inference has begun for certain that runs still, and ``asked`` then.
         whole: whether the last inference that ended ran under one profile from end to end.
         gap_open: whether a gap may have begun that the next inference ends.
+        ends: how many inferences have ended.
     """
 
     known: bool = True
@@ -41,20 +42,27 @@ class Costs:
     began: tuple[str, int] | None = None
     whole: bool = False
     gap_open: bool = False
+    ends: int = 0
 
     def ended(self, idle_us: int) -> None:
         """Take in that an inference ends."""
         self.ended_us, self.first_call_us, self.down = idle_us, None, False
         self.gap_open = True
+        self.ends += 1
 
     def call_begins(self, idle_us: int) -> None:
         """Take in that votes may be coming down."""
         if self.first_call_us is None:
             self.first_call_us = idle_us
 
-    def may_end_gap(self) -> None:
-        """Take in that an inference may begin."""
+    def may_end_gap(self) -> int | None:
+        """Take in that an inference may begin; return what ``has_begun`` is to be told, where that is to be."""
         self.gaps += self.gap_open
+        return None if self.gap_open else self.ends
+
+    def has_begun(self, ends: int | None) -> None:
+        """Take in that it has begun, or has not: an inference that ended meanwhile may have begun a gap before it."""
+        self.gaps += ends is not None and ends < self.ends
 
     def learns(self, name: str, asked: int) -> None:
         """Take in that an inference has ended of a session that uses this profile for certain."""

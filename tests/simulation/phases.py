@@ -67,9 +67,9 @@ class Phases:
         asked_us, asked, alone, ended = self._scheduler.now_us, client.asked, self.is_alone(client), client.ended
         client.unsettled += 1
         client.ended = None
-        if not preparing:
-            client.costs.may_end_gap()
+        ends = None if preparing else client.costs.may_end_gap()
         error = self._public.call("begin", client, enter, interrupt)
+        client.costs.has_begun(ends)
         client.unsettled -= 1
         if error is not None:
             client.may_until_us = max(client.may_until_us, self._scheduler.now_us)
