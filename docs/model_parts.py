@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from docs.tables import made_table
-from htppower.profiles.field_limits import wanted_of
+from htppower.profiles.field_limits import declared
 from htppower.review.explain.texts.model_texts import MODEL_TEXTS
 from htppower.rules.model_rules import MODEL_RULES
 from htppower.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
@@ -21,15 +19,15 @@ if TYPE_CHECKING:
 def _fields() -> str:
     """Return the fields of a model: what each is, and its limits."""
     rows = []
-    for field in attrs.fields(DeviceModel):
-        least, most = LIMITS_OF_VALUES.get(field.name, ("", ""))
-        limits = f"{least} to {most}" if field.name in LIMITS_OF_VALUES else ""
-        rows.append((f"`{field.name}`", wanted_of(DeviceModel, field).says.rstrip("."), limits))
+    for name, (_, wants) in declared(DeviceModel).items():
+        least, most = LIMITS_OF_VALUES.get(name, ("", ""))
+        limits = f"{least} to {most}" if name in LIMITS_OF_VALUES else ""
+        rows.append((f"`{name}`", wants.says.rstrip("."), limits))
     return made_table(("Field", "What it is", "Limits"), rows)
 
 
 def _quantity() -> str:
-    rows = [(f"`{field.name}`", wanted_of(Quantity, field).says.rstrip(".")) for field in attrs.fields(Quantity)]
+    rows = [(f"`{name}`", wants.says.rstrip(".")) for name, (_, wants) in declared(Quantity).items()]
     return made_table(("Field of a value", "What it is"), rows)
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from docs.tables import made_table
 from htppower.profiles.discovery import Folders
-from htppower.profiles.field_limits import wanted_of
+from htppower.profiles.field_limits import declared
 from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.file_format import ProfileFields
 from htppower.profiles.loading import examine_power_state, load_profile
@@ -93,11 +91,11 @@ def _fields_of(kind: type[Any]) -> str:
     """Return the fields of a class of a file, with what each does and its range."""
     rows = []
     said = said_of_fields(kind)
-    for field in attrs.fields(kind):
-        ruled = LIMITS.get((kind, field.name))
-        low_high = (ruled.low, ruled.high) if ruled else wanted_of(kind, field).limits
+    for name, (_, wants) in declared(kind).items():
+        ruled = LIMITS.get((kind, name))
+        low_high = (ruled.low, ruled.high) if ruled else wants.limits
         span = f"{low_high[0]} to {low_high[1]}{f' ({ruled.rule})' if ruled and ruled.rule else ''}" if low_high else ""
-        rows.append((f"`{field.name}`", said[field.name].rstrip("."), span))
+        rows.append((f"`{name}`", said[name].rstrip("."), span))
     return made_table(("Field", "What", "Range"), rows)
 
 

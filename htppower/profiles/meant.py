@@ -6,9 +6,7 @@ import enum
 import re
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from htppower.profiles.field_limits import choices, fields_of
+from htppower.profiles.field_limits import choices, fields_of, has_fields
 from htppower.profiles.file_format import ProfileFields, StateFields
 from htppower.profiles.typed_fields import WHAT
 from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
@@ -51,7 +49,7 @@ def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
         return (str,)
     kinds: tuple[Any, ...] = (_FILES[file],) if file in _FILES else ()
     for key in at:
-        holders = [fields_of(kind) for kind in kinds if attrs.has(kind)]
+        holders = [fields_of(kind) for kind in kinds if has_fields(kind)]
         found = next((fields[key][0] for fields in holders if key in fields), None)
         kinds = () if found is None else choices(found)
     return kinds
@@ -62,7 +60,7 @@ def _named(kinds: tuple[Any, ...]) -> str:
     for kind in kinds:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return WHAT[kind]
-        target = fields_of(kind).get("target") if attrs.has(kind) else None
+        target = fields_of(kind).get("target") if has_fields(kind) else None
         if target is not None:
             return WHAT[target[0]]
     return "its fields"

@@ -1,10 +1,6 @@
-"""What stands below ``relax`` in the file of a profile, as attrs classes, and the values that are made of it."""
+"""What stands below ``relax`` in the file of a profile, as classes, and the values that are made of it."""
 
-from typing import ClassVar
-
-import attrs
-
-from htppower.profiles.field_limits import wanted
+from htppower.profiles.field_limits import FileFields, field
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
 from htppower.profiles.shares import is_share, share_ppm
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain
@@ -13,49 +9,39 @@ from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain
 
 _LOWERINGS = tuple(word.value for word in Lowering)
 _TIME = (0, LONGEST_SUSTAIN_US)
-_LEAST = wanted("the shortest time that may be chosen, in us; left out, it is 0.", limits=_TIME, optional=True)
+_LEAST = field(
+    "the shortest time that may be chosen, in us; left out, it is 0.", limits=_TIME, optional=True, default=0
+)
 
 
-@attrs.frozen(repr=False, eq=False, slots=False)
-class BreakEvenFields:
+class BreakEvenFields(FileFields):
     """What stands below ``adaptive`` where a break-even time says what a short time and a long one cost."""
 
-    SAYS: ClassVar[str] = "A time that is chosen to cost least, by a break-even time."
+    SAYS = "A time that is chosen to cost least, by a break-even time."
 
-    break_even_us: int = attrs.field(
-        metadata=wanted(
-            "the break-even time: how long votes that are up and idle cost as much as a raise and a lowering, in us.",
-            limits=(1, LONGEST_SUSTAIN_US),
-        )
+    break_even_us: int = field(
+        "the break-even time: how long votes that are up and idle cost as much as a raise and a lowering, in us.",
+        limits=(1, LONGEST_SUSTAIN_US),
     )
-    least_us: int = attrs.field(default=0, metadata=_LEAST)
-    most_us: int | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "the longest time that may be chosen, in us; left out, it is twice the break-even time.",
-            limits=_TIME,
-            optional=True,
-        ),
+    least_us: int = _LEAST
+    most_us: int | None = field(
+        "the longest time that may be chosen, in us; left out, it is twice the break-even time.",
+        limits=_TIME,
+        optional=True,
     )
 
 
-@attrs.frozen(repr=False, eq=False, slots=False)
-class ColdStartsFields:
+class ColdStartsFields(FileFields):
     """What stands below ``adaptive`` where a share of inferences may wait for a raise."""
 
-    SAYS: ClassVar[str] = "The shortest time that keeps to a share of cold starts."
+    SAYS = "The shortest time that keeps to a share of cold starts."
 
-    cold_starts: str = attrs.field(
-        metadata=wanted(
-            "the share of the inferences after a gap that may wait for a raise, such as 5 %.", is_share=True
-        )
+    cold_starts: str = field(
+        "the share of the inferences after a gap that may wait for a raise, such as 5 %.", is_share=True
     )
-    least_us: int = attrs.field(default=0, metadata=_LEAST)
-    most_us: int | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "the longest time that may be chosen, in us; left out, it is 10 s.", limits=_TIME, optional=True
-        ),
+    least_us: int = _LEAST
+    most_us: int | None = field(
+        "the longest time that may be chosen, in us; left out, it is 10 s.", limits=_TIME, optional=True
     )
 
 
@@ -63,75 +49,58 @@ class ColdStartsFields:
 LearntFields = BreakEvenFields | ColdStartsFields
 
 
-@attrs.frozen(repr=False, eq=False, slots=False)
-class AdaptiveFields:
+class AdaptiveFields(FileFields):
     """A time that is learnt, in the place of a number."""
 
-    SAYS: ClassVar[str] = "A time that each session learns from the gaps between its inferences."
+    SAYS = "A time that each session learns from the gaps between its inferences."
 
-    adaptive: LearntFields = attrs.field(
-        metadata=wanted("how the time is learnt: by break_even_us, or by cold_starts.")
-    )
+    adaptive: LearntFields = field("how the time is learnt: by break_even_us, or by cold_starts.")
 
 
 SustainFields = int | AdaptiveFields
 
 
-@attrs.frozen(repr=False, eq=False, slots=False)
-class ThenFields:
+class ThenFields(FileFields):
     """What stands below ``then``."""
 
-    SAYS: ClassVar[str] = "What a profile that has relaxed relaxes to further."
+    SAYS = "What a profile that has relaxed relaxes to further."
 
-    to: str = attrs.field(metadata=wanted("a power state, by the name of its file in a folder states, or by path."))
-    after_us: SustainFields = attrs.field(
-        metadata=wanted("how long after it has relaxed, in us, or how that is learnt; 0 does it at once.", limits=_TIME)
+    to: str = field("a power state, by the name of its file in a folder states, or by path.")
+    after_us: SustainFields = field(
+        "how long after it has relaxed, in us, or how that is learnt; 0 does it at once.", limits=_TIME
     )
 
 
-@attrs.frozen(repr=False, eq=False, slots=False)
-class RelaxFields:
+class RelaxFields(FileFields):
     """What stands below ``relax`` in a profile."""
 
-    SAYS: ClassVar[str] = "What a profile relaxes to, and after how long."
+    SAYS = "What a profile relaxes to, and after how long."
 
-    to: str = attrs.field(metadata=wanted("a power state, by the name of its file in a folder states, or by path."))
-    after_init_us: int = attrs.field(
-        metadata=wanted("how long the votes stay up after INIT, in us; 0 lowers at once.", limits=_TIME)
+    to: str = field("a power state, by the name of its file in a folder states, or by path.")
+    after_init_us: int = field("how long the votes stay up after INIT, in us; 0 lowers at once.", limits=_TIME)
+    after_inference_us: SustainFields = field(
+        "the sustain time: how long they stay up after the last inference, in us, or how that is learnt; 0 lowers "
+        "at once.",
+        limits=_TIME,
     )
-    after_inference_us: SustainFields = attrs.field(
-        metadata=wanted(
-            "the sustain time: how long they stay up after the last inference, in us, or how that is learnt; 0 lowers "
-            "at once.",
-            limits=_TIME,
-        )
-    )
-    lowering: str = attrs.field(
+    lowering: str = field(
+        "where the sustain time is 0, foreground lowers the votes before the inference returns, background soon "
+        "after, off the caller's thread; left out, it is foreground.",
+        words=_LOWERINGS,
+        optional=True,
         default=Lowering.FOREGROUND.value,
-        metadata=wanted(
-            "where the sustain time is 0, foreground lowers the votes before the inference returns, background soon "
-            "after, off the caller's thread; left out, it is foreground.",
-            words=_LOWERINGS,
-            optional=True,
-        ),
     )
-    after_deinit_to: str = attrs.field(
-        default="",
-        metadata=wanted("the power state in which DE-INIT ends, as in to; left out, it is that of to.", optional=True),
+    after_deinit_to: str = field(
+        "the power state in which DE-INIT ends, as in to; left out, it is that of to.", optional=True, default=""
     )
-    then: ThenFields | None = attrs.field(
-        default=None,
-        metadata=wanted(
-            "what it relaxes to further, once it has relaxed; left out, nothing.", optional=True, may_be_unset=True
-        ),
+    then: ThenFields | None = field(
+        "what it relaxes to further, once it has relaxed; left out, nothing.", optional=True, may_be_unset=True
     )
-    raise_ahead_us: int = attrs.field(
+    raise_ahead_us: int = field(
+        "how long before a predicted inference the votes are raised for it, in us; 0, or left out: never.",
+        limits=(0, LONGEST_RAISE_AHEAD_US),
+        optional=True,
         default=0,
-        metadata=wanted(
-            "how long before a predicted inference the votes are raised for it, in us; 0, or left out: never.",
-            limits=(0, LONGEST_RAISE_AHEAD_US),
-            optional=True,
-        ),
     )
 
 

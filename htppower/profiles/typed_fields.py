@@ -52,7 +52,7 @@ _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "tru
 def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
     """Read a value as what its field's type says, and as what the field wants besides; the name is for messages.
 
-    The type is int, float, str, bool, an enumeration, an attrs class, a list (``tuple[X, ...]``), or a union: of
+    The type is int, float, str, bool, an enumeration, a class with fields, a list (``tuple[X, ...]``), or a union: of
     classes, told by their first fields, and of one of int, str and bool with those.
 
     Raises:
@@ -226,7 +226,7 @@ def _one_of(value: Any, kind: Any) -> Any:
 
 
 def read_fields(value: Any, kind: Any, *, without: str = "", also: Iterable[str] = ()) -> Any:
-    """Read a mapping into an attrs class, every field stated that may not be left out, and none unknown.
+    """Read a mapping into a class, every field stated that may not be left out, and none unknown.
 
     No file states the field ``without``; the keys in ``also`` are known besides.
 

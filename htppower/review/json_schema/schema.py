@@ -1,4 +1,4 @@
-"""JSON Schemas (draft-07) of the files that people write, made from the attrs classes by which they are read.
+"""JSON Schemas (draft-07) of the files that people write, made from the classes by which they are read.
 
 An editor completes and checks a file by them. They can't see what only reading tells: what YAML itself means, what a
 file extends, whether a name exists, the order of corners.
@@ -9,9 +9,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-import attrs
-
-from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, stated_type, wanted_of
+from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, declared, stated_type
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
 from htppower.profiles.shares import SHARE_PATTERN
@@ -112,7 +110,7 @@ class _Maker:
             return {"anyOf": [self.reference(VoteSet, Mode.STATED), {"const": UNSET}]}
         whole = self.reference(kind, mode)
         if hasattr(kind, "at"):
-            return {"anyOf": [self._value(attrs.fields_dict(kind)["target"].type, mode), whole]}
+            return {"anyOf": [self._value(declared(kind)["target"][0], mode), whole]}
         about = BY_CLASS.get(kind)
         return whole if about is None or about.default is None else {"anyOf": [whole, {"const": "default"}]}
 
@@ -121,16 +119,15 @@ class _Maker:
         said = said_of_fields(kind)
         properties: dict[str, Schema] = {}
         required = []
-        for field in attrs.fields(kind):
-            if field.name == "pick_default":
+        for name, (of, wants) in declared(kind).items():
+            if name == "pick_default":
                 continue  # written as the word default
-            wants = wanted_of(kind, field)
-            value = _limited(self._value(stated_type(field, wants), mode), wants, LIMITS.get((kind, field.name)))
-            if field.type is Quantity:
-                value = _of_quantity(value, *LIMITS_OF_VALUES[field.name])
-            properties[field.name] = _described(said[field.name], value)
+            value = _limited(self._value(stated_type(of, wants), mode), wants, LIMITS.get((kind, name)))
+            if of is Quantity:
+                value = _of_quantity(value, *LIMITS_OF_VALUES[name])
+            properties[name] = _described(said[name], value)
             if not wants.optional:
-                required.append(field.name)
+                required.append(name)
         is_partial = kind in BY_CLASS and BY_CLASS[kind].partial
         if kind in EXTENDING and mode is Mode.EXTENDING:
             first = required[0]
@@ -219,6 +216,5 @@ def said_of_fields(kind: type[Any]) -> dict[str, str]:
         return {name: about.does for name, about in BY_FIELD.items()}
     of_struct = {field.name: field.does for field in BY_CLASS[kind].fields} if kind in BY_CLASS else {}
     return {
-        field.name: of_struct.get(field.name) or OF_LIMITS.get(field.name) or wanted_of(kind, field).says
-        for field in attrs.fields(kind)
+        name: of_struct.get(name) or OF_LIMITS.get(name) or wants.says for name, (_, wants) in declared(kind).items()
     }
