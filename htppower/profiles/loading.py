@@ -13,7 +13,7 @@ from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
-from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
+from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Relax, Then
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.relax_format import RelaxFields, sustain_of
 from htppower.profiles.yaml_words import UNREADABLE
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
+    from htppower.profiles.provenance import Provenance
 
 _Value = TypeVar("_Value")
 
@@ -191,7 +192,11 @@ def examine_profile(
 def _provenance(fields: ProfileFields | None) -> Provenance | None:
     """Return where the values of a record are from; what can't be read of it, which is reported besides, is empty."""
     said = None if fields is None else fields.provenance
-    return None if said is None else Provenance(said.how or "", said.of or "", said.source or "")
+    if said is None:
+        return None
+    from htppower.profiles.provenance import Provenance  # noqa: PLC0415 - only for a record
+
+    return Provenance(said.how or "", said.of or "", said.source or "")
 
 
 def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -> Relax:

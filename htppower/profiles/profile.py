@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from htppower.errors import Finding, KeyPath, Place
+    from htppower.profiles.provenance import Provenance
     from htppower.profiles.sustain import Sustain
     from htppower.rules.platforms import Platform
 
@@ -109,27 +110,6 @@ class Relax:
     def lowers_in_background(self) -> bool:
         """Whether an inference may return before its votes are lowered, which they are at once, and not by a timer."""
         return self.lowering is Lowering.BACKGROUND and shortest_us(self.after_inference_us) == 0
-
-
-@attrs.frozen
-class Provenance:
-    """Where the values of a profile are from that records what another runtime votes.
-
-    Attributes:
-        how: ``measured`` (what its library logged) or ``read`` (what its public source says).
-        of: what was measured or read, with its version.
-        source: where that was found.
-    """
-
-    how: str
-    of: str
-    source: str
-
-    __repr__ = field_repr
-
-    def __str__(self) -> str:
-        """Return how, of what and where, as one line."""
-        return f"{self.how}: {self.of}; {self.source}"
 
 
 @attrs.frozen(cache_hash=True)

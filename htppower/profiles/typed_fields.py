@@ -114,7 +114,8 @@ def _unset_or(value: Any, kind: Any) -> Any:
         return None
     if value is None:
         raise Refused([Finding("TYPE-1", (), "no value is stated", f"write {UNSET} for no vote")])
-    return read(value, without_none(kind))
+    stated = without_none(kind)
+    return _reader_of(stated)(value, stated)
 
 
 def _clock(value: Any, kind: Any) -> Any:
