@@ -10,7 +10,7 @@ import click
 
 from htppower.cli.completion import values as completion
 from htppower.cli.help import DEVICE, WHAT, Command, option
-from htppower.cli.options import folders_option, output_options
+from htppower.cli.options import GivenPath, folders_option, output_options
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.advice.formats import NAMES, render
 from htppower.review.advice.readers.recognise import read_measurements
@@ -27,7 +27,7 @@ _STDIN = "-"
 
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=GivenPath(), metavar="FILE...")
 @output_options(NAMES)
 @option(
     "--profile",

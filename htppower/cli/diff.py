@@ -13,6 +13,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import (
     OF_A_WORKLOAD,
+    GivenPath,
     folders_option,
     output_options,
     refuse_given,
@@ -42,7 +43,7 @@ _PAIR = 2
 @click.argument(
     "paths",
     nargs=-1,
-    type=click.Path(),
+    type=GivenPath(),
     metavar="OLD NEW | --against REF [PATH...]",
     shell_complete=completion.profiles,
 )

@@ -13,7 +13,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import standard_input
-from htppower.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
+from htppower.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
 from htppower.errors import printable
@@ -35,7 +35,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
 @output_options(NAMES)
 @option("--strict", is_flag=True, group=WHAT, help="Let warnings count, too.")
 @option("--fix", is_flag=True, group=WHAT, help="Mend what has one right mend in the files, before they are linted.")

@@ -13,7 +13,7 @@ import click
 from htppower._version import __version__
 from htppower.cli.commands import COMMANDS, SECTIONS
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
-from htppower.cli.help import WIDEST, Context, write_commands, write_example
+from htppower.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
 from htppower.cli.terminal import echo
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.review.layout import terminal_width, wrapped
@@ -33,6 +33,9 @@ class _Commands(click.Group):
     """Imports commands by name, and turns every error into a message and an exit code."""
 
     context_class = Context
+
+    def get_help_option(self, _ctx: click.Context) -> click.Option:
+        return HELP
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -165,6 +168,13 @@ def _explain(error: HtpPowerError, where: str) -> str:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="htppower")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    help="Show the version and exit.",
+    callback=show(lambda _ctx: f"htppower, version {__version__}"),
+)
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""

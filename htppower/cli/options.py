@@ -17,6 +17,8 @@ from htppower.review.durations import duration, parse_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from click.shell_completion import CompletionItem
+
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.cli.help import Decorator
     from htppower.review.dry_run.report import Workload
@@ -27,8 +29,46 @@ DEFAULT_SOC = "SM8650"
 # As in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
-FOLDER = click.Path(exists=True, file_okay=False)
 _LONGEST_US = 3_600_000_000
+
+
+class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A path that can be read, or that is not there, as ``click.Path`` takes it.
+
+    That one is made only where it may refuse a path: it looks for a translation of its name, which takes 1 ms.
+    """
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        return value if self.is_taken(value) else self.of_click().convert(value, param, ctx)
+
+    def is_taken(self, path: str) -> bool:
+        """Return whether click's own type takes a path."""
+        return os.access(path, os.R_OK) or not os.path.exists(path)  # noqa: PTH110 - raises on no name
+
+    def of_click(self) -> click.Path:
+        """Return click's own type."""
+        return click.Path()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete paths."""
+        return self.of_click().shell_complete(ctx, param, incomplete)
+
+
+class Folder(GivenPath):
+    """A folder that is there."""
+
+    name = "directory"
+
+    def is_taken(self, path: str) -> bool:
+        """Return whether click's own type takes a path."""
+        return os.path.isdir(path) and os.access(path, os.R_OK)  # noqa: PTH112 - raises on no name
+
+    def of_click(self) -> click.Path:
+        """Return click's own type."""
+        return click.Path(exists=True, file_okay=False)
 
 
 class FolderToWrite(click.Path):
@@ -170,12 +210,12 @@ def output_options(names: Sequence[str]) -> Decorator:
 def library_option() -> Decorator:
     """Return ``--library``, the vendor's library to use in the place of the one that would be found."""
     meaning = "Use this library of the vendor's, and look for none."
-    return option("--library", type=click.Path(), metavar="FILE", group=DEVICE, help=meaning)
+    return option("--library", type=GivenPath(), metavar="FILE", group=DEVICE, help=meaning)
 
 
 def folders_option(meaning: str) -> Decorator:
     """Return ``--profiles`` as the parameter ``folders``."""
-    return option("--profiles", "folders", multiple=True, type=FOLDER, metavar="DIR", group=WHAT, help=meaning)
+    return option("--profiles", "folders", multiple=True, type=Folder(), metavar="DIR", group=WHAT, help=meaning)
 
 
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:

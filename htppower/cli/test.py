@@ -8,14 +8,14 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
-from htppower.cli.options import folders_option, format_option
+from htppower.cli.options import GivenPath, folders_option, format_option
 from htppower.cli.outputs import print_document
 from htppower.cli.terminal import echo, is_terminal
 from htppower.review.layout import terminal_width, wrapped
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=GivenPath())
 @option("-k", "pattern", metavar="TEXT", group=WHAT, help="Run only the cases whose name, or their test's, holds this.")
 @option("-v", "--verbose", is_flag=True, group=OUTPUT, help="Show every case that ran, in text.")
 @option("--coverage", "covers", is_flag=True, group=WHAT, help="Say which fields of which profiles no test looks at.")

@@ -9,7 +9,7 @@ import click
 
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import WHAT, Command, option
-from htppower.cli.options import output_options
+from htppower.cli.options import GivenPath, output_options
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.traces.formats import NAMES, render
 
@@ -23,7 +23,7 @@ UNITS = ("s", "ms", "us", "ns")
 
 
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
-@click.argument("file", type=click.Path(), metavar="FILE")
+@click.argument("file", type=GivenPath(), metavar="FILE")
 @option(
     "--from",
     "kind",

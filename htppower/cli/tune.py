@@ -11,7 +11,15 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import Duration, FolderToWrite, WholeNumber, folders_option, output_options, refuse_given
+from htppower.cli.options import (
+    Duration,
+    FolderToWrite,
+    GivenPath,
+    WholeNumber,
+    folders_option,
+    output_options,
+    refuse_given,
+)
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
@@ -28,7 +36,7 @@ _MOST = 100_000
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
-@click.argument("file", type=click.Path(), metavar="TRACE", required=False)
+@click.argument("file", type=GivenPath(), metavar="TRACE", required=False)
 @option(
     "--limit",
     "limits",
