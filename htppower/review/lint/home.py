@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
+from htppower.profiles.names import LISTED_FIRST
 from htppower.review.lint.review_rules import Shelf
 from htppower.review.name_lookup import folders_of
 
@@ -37,6 +38,7 @@ class Home:
         self.folders = folders_of(folder, named)._replace(within=within)
         self.known = known
         self._examined: dict[str, Examined[Profile]] = {}
+        self._shelves: dict[tuple[str, ...], Shelf] = {}
         self._shipped_folder = shipped_folder()
         # Where another folder stands in for the shipped one, the names in shipped files mean other files.
         self._shipped = shipped if self.folders.paths[0] == self._shipped_folder else {}
@@ -48,10 +50,20 @@ class Home:
         real = os.path.realpath(path)
         return self._examined.get(real) or self._examined.setdefault(real, self._examine(path))
 
-    @functools.cached_property
-    def shelf(self) -> Shelf:
-        """The profiles here and the shipped ones, but for those that are refused."""
-        return Shelf.of(each.value for each in self.profiles if each.readable and not each.problems)
+    def shelf(self, table: tuple[str, ...]) -> Shelf:
+        """Return the profiles here and the shipped ones that are of a table, but for those that are refused.
+
+        A shipped file has the name of its profile, and is not read where that is in another table.
+        """
+        if table not in self._shelves:
+            others = set(LISTED_FIRST).difference(table)
+            real = os.path.realpath(self._shipped_folder)
+            # The user may spell the shipped folder in another way.
+            shipped = {folder for folder in self.folders.paths if os.path.realpath(folder) == real}
+            files = (file for file in self._files() if file.stem not in others or file.parent not in shipped)
+            sound = (each.value for each in map(self.profile, files) if each.readable and not each.problems)
+            self._shelves[table] = Shelf.of(table, sound)
+        return self._shelves[table]
 
     @functools.cached_property
     def used_states(self) -> frozenset[str]:

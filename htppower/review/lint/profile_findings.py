@@ -23,6 +23,7 @@ from htppower.review.lint.review_rules import (
     no_way_down,
     polling_left_on,
     stays_up,
+    table_of,
     unstated,
 )
 from htppower.review.lint.suppressions import Found
@@ -133,7 +134,8 @@ class ProfileFindings:
                 *(() if runtime_of(source.path) else hidden(source, home.first_of_name)),
             )
         if examined.readable and not recorded:
-            findings += (*unstated(profile, home.shelf), *costs_more(profile, home.shelf), *no_way_down(profile))
+            shelf = home.shelf(table_of(profile))
+            findings += (*unstated(profile, shelf), *costs_more(profile, shelf), *no_way_down(profile))
         yield from (self._advice(examined.file, finding) for finding in findings)
         for at, state in examined.states.items():
             if self._real(state.file.path) in self._sources:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # Thirty times the vendor's: above that the time between inferences is no reason.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
-_TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
 _HMX = ("votes", "hmx_v2")
 # To vote that one is off costs a call that most platforms refuse, and it is taken back where it was on.
 _SWITCHES = frozenset(("votes", about.field) for about in VOTE_OPTIONS.values() if about.taken_back is False)
@@ -44,37 +43,38 @@ class Shelf(NamedTuple):
     The vendor has two tables of profiles, and a profile is seen beside those of the table that it extends.
 
     Attributes:
-        stated: for every field that some profile states, the name of the first that does, by the table.
-        tables: the profiles of each table, from highest performance to lowest.
+        table: the names in the table.
+        stated: for every field that some profile of the table states, the name of the first that does.
+        profiles: those that are in the table, from highest performance to lowest.
     """
 
-    stated: Mapping[tuple[str, ...], Mapping[KeyPath, str]]
-    tables: Mapping[tuple[str, ...], tuple[Profile, ...]]
+    table: tuple[str, ...]
+    stated: Mapping[KeyPath, str]
+    profiles: tuple[Profile, ...]
 
     @classmethod
-    def of(cls, profiles: Iterable[Profile]) -> Shelf:
-        """Return the shelf of these profiles; of two with one name the first counts."""
-        stated: dict[tuple[str, ...], dict[KeyPath, str]] = {table: {} for table in _TABLES}
+    def of(cls, table: tuple[str, ...], profiles: Iterable[Profile]) -> Shelf:
+        """Return what is of a table among these profiles; of two with one name the first counts."""
+        stated: dict[KeyPath, str] = {}
         named: dict[str, Profile] = {}
         for profile in profiles:
             named.setdefault(profile.name, profile)
-            for at, value in profile_fields(profile):
+            for at, value in profile_fields(profile) if table_of(profile) == table else ():
                 # A mapping is stated by what is stated in it.
                 for length in range(2, len(at) + 1) if value is not None else ():
-                    stated[_table(profile)].setdefault(at[:length], profile.name)
-        return cls(stated, {table: tuple(named[name] for name in table if name in named) for table in _TABLES})
+                    stated.setdefault(at[:length], profile.name)
+        return cls(table, stated, tuple(named[name] for name in table if name in named))
 
     def above(self, profile: Profile) -> tuple[Profile, ...]:
         """Return the profiles that stand above in the table, nearest first; none for one that is not in it.
 
         A profile that extends one of the table stands where that one does.
         """
-        table = _table(profile)
-        place = next((table.index(name) for name in profile.lineage if name in table), 0)
-        return tuple(other for other in reversed(self.tables[table]) if table.index(other.name) < place)
+        place = next((self.table.index(name) for name in profile.lineage if name in self.table), 0)
+        return tuple(other for other in reversed(self.profiles) if self.table.index(other.name) < place)
 
 
-def _table(profile: Profile) -> tuple[str, ...]:
+def table_of(profile: Profile) -> tuple[str, ...]:
     """Return the names of the vendor's table that a profile belongs to: the first for one that extends neither."""
     return LLM_DECODE_PROFILES if set(profile.lineage) & set(LLM_DECODE_PROFILES) else SHIPPED_PROFILES
 
@@ -83,7 +83,7 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-1; a profile without votes states nothing on purpose, nor need a switch be stated that is off."""
     if not profile.votes:
         return
-    stated = shelf.stated[_table(profile)]
+    stated = shelf.stated
     for at, value in profile_fields(profile):
         if value is None and at in stated and at not in _SWITCHES and _written(profile.votes, at) == at:
             message = f"{profile.name} leaves {at[-1]} unset, which {stated[at]} states"

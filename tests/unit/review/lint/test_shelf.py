@@ -1,0 +1,72 @@
+"""The profiles beside which lint sees a profile: those of its table of the vendor's, and no more are read."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower import load_profile
+from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.loading import examine_profile
+from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.review.lint.review_rules import table_of
+from htppower.review.lint.run import lint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from htppower.profiles.discovery import Folders
+    from htppower.profiles.loading import Known
+
+TODAY = datetime.date(2026, 11, 1)
+TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that lint examines, by name."""
+    names = []
+
+    def noting(path: Path, folders: Folders, known: Known) -> object:
+        names.append(path.stem)
+        return examine_profile(path, folders, known)
+
+    monkeypatch.setattr("htppower.review.lint.home.examine_profile", noting)
+    return names
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_shipped_profile_is_of_the_table_with_its_name(table: tuple[str, ...]) -> None:
+    """So that a shipped file need not be read to know its table."""
+    for name in table:
+        profile = load_profile(name)
+        assert profile.name == name
+        assert table_of(profile) == table
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("spelt", ["as it is", "from here"])
+def test_of_the_shipped_profiles_only_those_of_the_table_are_read(
+    read: list[str], table: tuple[str, ...], spelt: str
+) -> None:
+    """However the user spells the folder; each is read once."""
+    file = shipped_folder() / f"{table[1]}.yaml"
+    lint([file if spelt == "as it is" else os.path.relpath(file)], TODAY)
+    assert sorted(read) == sorted(table)
+
+
+def test_of_a_folder_of_ones_own_every_profile_is_read(read: list[str], tmp_path: Path) -> None:
+    """A file there may hold any profile, whatever its name, and be seen beside the one that is linted."""
+    for name in ("balanced", "llm_decode_power_saver"):
+        shutil.copy(shipped_folder() / f"{name}.yaml", tmp_path)
+    other = tmp_path / "llm_decode_power_saver.yaml"
+    other.write_text(other.read_text().replace("profile: llm_decode_power_saver", "profile: mine"))
+    other.write_text(other.read_text().replace("  hmx_timeout_us: unset", "  hmx_timeout_us: 1000"))
+    report = lint([tmp_path / "balanced.yaml"], TODAY)
+    assert sorted(read) == sorted([*SHIPPED_PROFILES, "balanced", "llm_decode_power_saver"])
+    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    assert told == ["balanced leaves hmx_timeout_us unset, which mine states"]
