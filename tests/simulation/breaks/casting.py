@@ -59,7 +59,6 @@ CASTING = (
         ),
         Drawn.ALL,
         seed=1_020,
-        rare=True,
     ),
     Mutation(
         "an id that is refused is not replaced",
@@ -86,7 +85,6 @@ CASTING = (
         "if True:",
         Drawn.RESTARTS,
         seed=2_001_250,
-        rare=True,
     ),
     Mutation(
         "a wish is not taken out where none takes its place",

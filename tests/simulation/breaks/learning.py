@@ -91,9 +91,16 @@ LEARNING = (
     Mutation(
         "an inference that waits beside another is taken for a begin of an idle session",
         "tokens.py",
-        "return begun_ns != NOT_TIMED and not any(before)",
-        "return begun_ns != NOT_TIMED or any(before)",
+        "return begun_ns != NOT_TIMED and not token.within and not any(before)",
+        "return begun_ns != NOT_TIMED and not token.within",
         Drawn.LEARNING_SEQUENCES,
+    ),
+    Mutation(
+        "an inference that began within INIT is a begin",
+        "learning/watch.py",
+        "self._begin(begun_ns, counts=not token.within)",
+        "self._begin(begun_ns, counts=True)",
+        Drawn.LEARNING,
     ),
     Mutation(
         "no alarm is armed for the second power state",

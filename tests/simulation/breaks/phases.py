@@ -84,6 +84,7 @@ PHASES = (
             "            self._token = token\n"
             "            if gate.sustain.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
+            "                token.within = gate.tokens.preparing\n"
             "            if gate.open:\n"
             "                return\n"
         ),
@@ -102,6 +103,7 @@ PHASES = (
             "            self._token = token\n"
             "            if gate.sustain.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
+            "                token.within = gate.tokens.preparing\n"
             "            if was_open:\n"
             "                return\n"
         ),
