@@ -14,8 +14,9 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.device_option import device_option
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import Duration, WholeNumber, library_option
+from htppower.cli.options import library_option
 from htppower.cli.outputs import write_files
+from htppower.cli.parameter_types import Duration, WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 

@@ -11,18 +11,9 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import WHAT, Command, option
-from htppower.cli.options import (
-    OF_A_WORKLOAD,
-    GivenPath,
-    folders_option,
-    output_options,
-    refuse_given,
-    refuse_soc_with_arch,
-    simulated_htp,
-    workload,
-    workload_options,
-)
+from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.errors import Finding, ProfileError
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect

@@ -19,7 +19,6 @@ from htppower.review.durations import duration
 from htppower.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name
 from htppower.review.explain.subjects import alike, subjects_of
-from htppower.review.explain.texts.rule_text import MINE
 from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.name_lookup import find_either
@@ -155,6 +154,8 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
 
 def _files(label: str, files: Mapping[str, str], width: int) -> Iterator[str]:
     """Yield files, each with its name where there are more than one or it has another name than usual."""
+    from htppower.review.explain.texts.rule_text import MINE  # noqa: PLC0415 - fields have no files to show
+
     names = len(files) > 1 or MINE not in files
     lines = [line for name, text in files.items() for line in _file(name if names else "", text)]
     margin = " " * (LABEL + 2)

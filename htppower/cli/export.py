@@ -10,8 +10,9 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
-from htppower.cli.options import WholeNumber, folders_option
+from htppower.cli.options import folders_option
 from htppower.cli.outputs import write_files
+from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, Severity, printable, shortened
 from htppower.extensions.extension_file import read_extension_file

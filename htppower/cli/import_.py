@@ -11,8 +11,8 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import STANDARD_INPUT, standard_input
-from htppower.cli.options import WholeNumber
 from htppower.cli.outputs import as_written, write_files
+from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file

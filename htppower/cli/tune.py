@@ -11,16 +11,9 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import (
-    Duration,
-    FolderToWrite,
-    GivenPath,
-    WholeNumber,
-    folders_option,
-    output_options,
-    refuse_given,
-)
+from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
 from htppower.cli.terminal import echo
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.review.tuning.formats import NAMES, render

@@ -13,8 +13,9 @@ import click
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import FLEET, WHAT, option
-from htppower.cli.options import WholeNumber, refuse_given
+from htppower.cli.options import refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo, is_terminal
 from htppower.profiles.loading import load_profile
 from htppower.profiles.yaml_text import profile_name

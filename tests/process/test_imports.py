@@ -27,8 +27,14 @@ OTHERS = (
     *("htppower.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
 )
-# What only a file of that kind, a platform that is named, or a native form needs.
-NOT_NAMED = ("htppower.extensions", "htppower.rules.platforms", "htppower.rules.socs", "htppower.tuning", "textwrap")
+# What only the options of a dry run need; and those whose values are completed or written to files.
+OF_A_DRY_RUN = ("htppower.cli.parameter_types", "htppower.cli.workload")
+OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.cli.completion", "htppower.cli.outputs")
+# What only a file of that kind, a record, a platform that is named, or a native form needs.
+NOT_NAMED = (
+    *("htppower.extensions", "htppower.profiles.provenance", "htppower.rules.platforms", "htppower.rules.socs"),
+    *("htppower.tuning", "textwrap"),
+)
 
 
 def imported_by(*arguments: str, besides: str = "attrs, click, yaml", **environment: str) -> list[str]:
@@ -52,17 +58,23 @@ def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "nor"),
     [
-        (("list",), (*NOT_NAMED, "htppower.review.explain", "htppower.review.lint", "htppower.votes.native")),
+        (
+            ("list",),
+            (*NOT_NAMED, *OF_OTHER_OPTIONS, "htppower.review.explain", "htppower.review.lint", "htppower.votes.native"),
+        ),
         (
             ("lint", str(shipped_folder() / "burst.yaml")),
-            (*NOT_NAMED, "htppower.review.explain", "htppower.votes.native"),
+            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.review.explain", "htppower.votes.native"),
         ),
         # Its device models are read, too.
         (
             ("lint", str(shipped_folder())),
             ("htppower.extensions", "htppower.review.explain", "htppower.tuning.cost", "htppower.tuning.traces"),
         ),
-        (("explain", "burst", "core"), NOT_NAMED),
+        (
+            ("explain", "burst", "core"),
+            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.cli.outputs", "htppower.review.explain.texts"),
+        ),
         (("show", "burst"), (*NOT_NAMED, "htppower.review.explain", "htppower.review.lint")),
         (("diff", "burst", "balanced"), ("htppower.extensions", "htppower.review.diff.revision")),
     ],

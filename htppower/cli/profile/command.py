@@ -9,22 +9,12 @@ import click
 
 from htppower.cli.completion import values as completion
 from htppower.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
-from htppower.cli.options import (
-    OF_A_WORKLOAD,
-    Duration,
-    WholeNumber,
-    folders_option,
-    format_option,
-    library_option,
-    refuse_given,
-    refuse_soc_with_arch,
-    simulated_htp,
-    workload,
-    workload_options,
-)
+from htppower.cli.options import folders_option, format_option, library_option, refuse_given, refuse_soc_with_arch
 from htppower.cli.outputs import FormAndFile, print_document, write_outputs
+from htppower.cli.parameter_types import Duration, WholeNumber
 from htppower.cli.sdk import of_sdk, sdk_option
 from htppower.cli.terminal import echo
+from htppower.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.errors import BackendUnavailable, printable
 from htppower.review.dry_run.formats import NAMES, render
 

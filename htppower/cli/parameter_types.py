@@ -1,0 +1,75 @@
+"""What some parameters are read as: whole numbers, times, and folders in which files are written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from htppower.review.durations import duration, parse_duration
+
+_LONGEST_US = 3_600_000_000
+
+
+class FolderToWrite(click.Path):
+    """A folder that is there, in which files are written."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, file_okay=False, path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the folder."""
+        if not os.path.lexists(value):
+            self.fail(f"the folder {os.fspath(value)!r} is missing: make that first", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A whole number from the least to the most."""
+
+    name = "N"
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is no whole number", param, ctx)
+        if not self._least <= number <= self._most:
+            self.fail(f"{number} is not in the range {self._least} to {self._most}", param, ctx)
+        return number
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A time such as ``5ms``, in us.
+
+    Args:
+        bare: the unit of a number without one.
+        least_us, most_us: the range.
+    """
+
+    name = "TIME"
+
+    def __init__(self, bare: str, least_us: int = 0, most_us: int = _LONGEST_US) -> None:
+        self._bare = bare
+        self._least_us = least_us
+        self._most_us = most_us
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the time in us."""
+        try:
+            time_us = parse_duration(str(value), self._bare)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if not self._least_us <= time_us <= self._most_us:
+            self.fail(
+                f"{value!r} is not in the range {duration(self._least_us)} to {duration(self._most_us)}", param, ctx
+            )
+        return time_us
