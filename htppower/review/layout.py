@@ -79,6 +79,9 @@ def padded(text: str, width: int) -> str:
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Return the lines of a text, broken between words where that is possible; all but the first are indented."""
+    whole = printable(text)
+    if shown_width(whole) <= width and not whole.startswith(" "):
+        return [whole.rstrip()]
     said = text.lstrip(" ")
     lead = " " * min(len(text) - len(said), width // 2)
     return flowed(said.split(" "), width, lead, f"{lead}{indent}", " ")

@@ -40,12 +40,27 @@ def styled(text: str, *styles: str | None) -> str:
 
 def plain(text: str) -> str:
     """Return a finished text without its styles; of what is not printable, only tabs and ends of lines stay."""
+    unmarked = text
+    for mark in _SEQUENCES:
+        unmarked = unmarked.replace(mark, "")
+    if _is_plain(unmarked):
+        return unmarked
     return re.sub(_UNUSUAL, lambda found: "" if found[0] in _SEQUENCES else printable(found[0]), text)
 
 
 def coloured(text: str) -> str:
     """Return a finished text with the sequences of its styles, made safe as by ``plain``."""
+    unmarked, marked = text, text
+    for mark, sequence in _SEQUENCES.items():
+        unmarked, marked = unmarked.replace(mark, ""), marked.replace(mark, sequence)
+    if _is_plain(unmarked):
+        return marked
     return re.sub(_UNUSUAL, lambda found: _SEQUENCES.get(found[0]) or printable(found[0]), text)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text without styles needs no escapes, as most do: a pattern takes long to compile."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def width(text: str) -> int:

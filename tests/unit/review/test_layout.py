@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from htppower.review.layout import (
@@ -31,6 +31,15 @@ def test_wrapping_keeps_the_width_and_every_letter(text: str, width: int, indent
     lines = wrapped(text, width, " " * indent)
     assert all(shown_width(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+@given(st.text("ab\n \u6f22", max_size=12), st.integers(1, 16))
+@example("   a", 4)
+def test_a_text_is_wrapped_as_its_words_flow(text: str, width: int) -> None:
+    """Also one that fits, and one that begins or ends with spaces, of which half the width is kept at most."""
+    words = text.lstrip(" ")
+    lead = " " * min(len(text) - len(words), width // 2)
+    assert wrapped(text, width) == flowed(words.split(" "), width, lead, lead, " ")
 
 
 @given(st.lists(TEXTS, max_size=6), WIDTHS)
