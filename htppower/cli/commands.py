@@ -1,8 +1,8 @@
 """The commands, in the sections in which help shows them: the module of each, and what it does."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
+
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 
 class Entry(NamedTuple):

@@ -12,7 +12,6 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.inputs import standard_input
 from htppower.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
@@ -113,7 +112,7 @@ def command(
     _refuse_no_uri(help_uri)
     io_memory = None if prepared is None else _prepared(prepared)
     files = _files((path for path in paths if path != str(STDIN)), folders)
-    texts = {STDIN: standard_input()} if str(STDIN) in paths else {}
+    texts = _standard_input() if str(STDIN) in paths else {}
 
     def run(instead: Mapping[Path, bytes]) -> LintReport:
         return lint(
@@ -137,6 +136,13 @@ def command(
         print_document(text, form)
     if any(map(report.counts, report.findings)):
         click.get_current_context().exit(REFUSED)
+
+
+def _standard_input() -> dict[Path, bytes]:
+    """Return what stands in the place of a file in the current folder."""
+    from htppower.cli.inputs import standard_input  # noqa: PLC0415 - only where it is linted
+
+    return {STDIN: standard_input()}
 
 
 def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """``htppower list``: the profiles, a line each."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -22,6 +20,8 @@ from htppower.review.sustain_words import sustain_in_short
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
+
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 FORMAT_VERSION = 1
 _HEADINGS = ("name", "corner", "sleep", "polling", "sustain", "relaxes to", "summary")
@@ -73,7 +73,7 @@ def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: b
         raise kind(problem for error in errors for problem in error.problems)
 
 
-def _print_groups(profiles: tuple[Profile, ...]) -> None:
+def _print_groups(profiles: tuple["Profile", ...]) -> None:
     """Print the records, a table a runtime, with where its values are from in place of each summary."""
     width = terminal_width()
     groups: dict[str, list[Profile]] = {}
@@ -88,7 +88,7 @@ def _print_groups(profiles: tuple[Profile, ...]) -> None:
     echo("\n\n".join(tables))
 
 
-def _told(record: Profile) -> Line:
+def _told(record: "Profile") -> Line:
     """Return a record in one line; what is never lowered is held."""
     line = _line(record)
     return line._replace(relaxes_to="held") if is_held(record) else line
@@ -122,7 +122,7 @@ def _row(line: Line) -> tuple[str, ...]:
     return tuple(map(printable, told))
 
 
-def _line(profile: Profile) -> Line:
+def _line(profile: "Profile") -> Line:
     hvx = profile.votes.hvx
     sustain = None if profile.relax is None else profile.relax.after_inference_us
     core = None if hvx is None else hvx.core

@@ -1,13 +1,12 @@
 """Selects the files for a command: finds them in folders and below, and leaves out what is not reviewed."""
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
@@ -15,8 +14,7 @@ from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.regular_file import NotRegular
 from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 
 class Source(NamedTuple):

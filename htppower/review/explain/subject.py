@@ -1,11 +1,9 @@
 """One thing that is explained besides a profile."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 
 class Subject(NamedTuple):

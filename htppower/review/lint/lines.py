@@ -1,12 +1,11 @@
 """The lines of a file, and the comments in it that are for htppower; YAML itself keeps no comments."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import itertools
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -16,8 +15,9 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.strict_yaml import MOST_VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path as FilePath
+
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 # What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
 _COMMENT = r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$"
@@ -39,7 +39,7 @@ class Lines(NamedTuple):
         comments: line and column of the comments in it that are for htppower.
     """
 
-    path: FilePath
+    path: "FilePath"
     lines: tuple[str, ...]
     comments: tuple[tuple[int, int], ...]
 
@@ -59,7 +59,7 @@ class Lines(NamedTuple):
         return text[start : start + _LONGEST_EXCERPT], column - start
 
 
-def read_lines(path: FilePath, given: bytes | None = None) -> Lines:
+def read_lines(path: "FilePath", given: bytes | None = None) -> Lines:
     """Return the lines of a file, or of what is ``given`` in its place."""
     data = given or b""
     with contextlib.suppress(OSError, ValueError):

@@ -6,10 +6,9 @@ On a line of its own a suppression is for the whole file; behind a value, for th
 error: the file would be refused when it is used, whatever its comments say.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, Severity
@@ -18,9 +17,9 @@ from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import comment_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from htppower.review.lint.lines import Lines
+
+# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
 _WORDS = r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"
 _FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
@@ -88,7 +87,7 @@ class Suppressed(NamedTuple):
     suppression: Suppression
 
 
-def read_suppressions(files: Iterable[Lines]) -> tuple[list[Suppression], list[Found]]:
+def read_suppressions(files: "Iterable[Lines]") -> tuple[list[Suppression], list[Found]]:
     """Return the suppressions of files, and what is wrong with those that are not well-formed."""
     suppressions, findings = [], []
     for file in files:
