@@ -15,6 +15,7 @@ class Drawn(enum.Enum):
     ALL = ("--learning", "never")
     SEQUENCES = ("--sequences", "4")
     LEARNING = ("--learning", "always", "--no-interrupts", "--no-restarts")
+    ANYTHING = ()
     LEARNING_SEQUENCES = ("--learning", "always", "--sequences", "4")
 
 
