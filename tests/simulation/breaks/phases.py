@@ -48,6 +48,7 @@ PHASES = (
         "gate.py",
         "        with self.lock:\n            return self.tokens.make()",
         "        if True:\n            return self.tokens.make()",
+        seed=489,
     ),
     Mutation(
         "INIT and DE-INIT do not count as use",

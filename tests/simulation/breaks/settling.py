@@ -71,6 +71,7 @@ SETTLING = (
         "reconciler.py",
         "        self._settle_if_asked(session)\n        return error",
         "        self.after_turn()\n        return error",
+        seed=182,
     ),
     Mutation(
         "a session in use is not revised when its profile changes",
