@@ -59,6 +59,7 @@ CASTING = (
         ),
         Drawn.ALL,
         seed=1_020,
+        rare=True,
     ),
     Mutation(
         "an id that is refused is not replaced",
