@@ -51,12 +51,18 @@ class CapSwitch:
         self.time = controller._time
         self.lock = whole_lock()
         self.closed = False
-        self.cap: Cap | None = None
+        self._set: Cap | None = None
         self._controller = controller
         self._ended = ended
         self._worker = self.time.worker(thread)
         self._unfollow = controller._companions.add(self.close, self._disown)
         self.time.start()
+
+    @property
+    def cap(self) -> Cap | None:
+        """The cap, where it is set. The host may have lifted it by a handle of ``VoteController.caps``."""
+        cap = self._set
+        return cap if cap is not None and cap.active else None
 
     def post(self, action: Callable[[], object]) -> None:
         """Run an action soon, on the switch's thread."""
@@ -68,7 +74,7 @@ class CapSwitch:
             if self.closed or self.cap is not None:
                 return
             try:
-                self.cap = self._controller.cap(self.profile, reason=reason)
+                self._set = self._controller.cap(self.profile, reason=reason)
             except SessionClosed:
                 # The controller is being closed, and closes this next.
                 return
@@ -78,10 +84,10 @@ class CapSwitch:
     def lift(self) -> None:
         """Lift the cap, if it is set."""
         with self.lock:
-            if self.cap is not None:
+            if self._set is not None:
                 # Kept until it is lifted, which an exception such as Ctrl-C may come before.
-                self.cap.lift()
-                self.cap = None
+                self._set.lift()
+                self._set = None
 
     def close(self) -> None:
         """Lift the cap, and set none again. Closing twice is fine."""
@@ -104,4 +110,4 @@ class CapSwitch:
     def _disown(self) -> None:
         self.lock = whole_lock()
         self.closed = True
-        self.cap = None
+        self._set = None

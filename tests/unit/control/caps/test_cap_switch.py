@@ -47,3 +47,18 @@ def test_a_time_limit_of_the_host_is_passed_on_as_companions_close() -> None:
     ends()
     companions.close()
     assert told == [1]
+
+
+def test_a_cap_that_its_host_has_lifted_is_set_again() -> None:
+    """The handles of ``VoteController.caps`` lift any cap; what set this one knows, and asks again."""
+    rig = Rig()
+    switch = CapSwitch(rig.controller, "balanced", "a test", lambda: None)
+    switch.set("a test")
+    for cap in rig.controller.caps:
+        cap.lift()
+    assert switch.cap is None
+    switch.set("asked again")
+    assert [each.reason for each in rig.controller.caps] == ["asked again"]
+    switch.close()
+    assert rig.controller.caps == ()
+    rig.controller.close()
