@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from private_bus import PrivateBus, missing, wait_until
@@ -88,6 +88,46 @@ def test_a_bus_that_is_not_there_is_logged_once(
     watcher.close()
     assert set(told) == {None}
     assert [record.name for record in caplog.records] == ["htppower.power_profiles"]
+
+
+class _Deaf:
+    """A bus that tells what it is asked, and takes no rule by which it would tell of changes."""
+
+    def __init__(self, *_: object) -> None:
+        self.disconnect = self.add_message_handler = lambda *_: None
+
+    async def connect(self) -> _Deaf:
+        """Connect."""
+        return self
+
+    async def wait_for_disconnect(self) -> None:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+
+    async def call(self, message: Any) -> Any:
+        """Answer."""
+        refused = message.member == "AddMatch"
+        kind = system_bus.MessageType.ERROR if refused else system_bus.MessageType.METHOD_RETURN
+        name = "org.freedesktop.DBus.Error.LimitsExceeded" if refused else None
+        body = ["too many rules"] if refused else [{}]
+        return system_bus.Message(
+            message_type=kind, reply_serial=1, error_name=name, signature="s" if refused else "a{sv}", body=body
+        )
+
+
+def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A cap would stay as what was read first had it, for good; so nothing is read, and it is tried again."""
+    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
+    monkeypatch.setattr(system_bus, "MessageBus", _Deaf)
+    told: list[object] = []
+    watcher = system_bus.PropertyWatcher({"battery": (system_bus.Service("a.b", "/a", "a.b"),)}, told.append, None)
+    watcher.start()
+    wait_until(lambda: len(told) > 2 or {} in told or {"battery": {}} in told, "it is told something")
+    watcher.close()
+    assert set(map(str, told)) == {"None"}
+    assert ["too many rules" in record.message for record in caplog.records] == [True]
 
 
 @pytest.mark.parametrize(("error", "logged"), [(OSError(9, "gone"), False), (LookupError("a defect"), True)])

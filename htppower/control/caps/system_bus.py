@@ -171,7 +171,11 @@ def _log_unless_lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
 
 
 async def _match(bus: MessageBus, rule: str) -> None:
-    await _call(bus, _BUS, "/org/freedesktop/DBus", _BUS, "AddMatch", f"type='signal',{rule}")
+    reply = await _call(bus, _BUS, "/org/freedesktop/DBus", _BUS, "AddMatch", f"type='signal',{rule}")
+    if reply.message_type is MessageType.ERROR:
+        # No change would be heard of: what is read now would count for good.
+        said = " ".join([str(reply.error_name), *map(str, reply.body)])
+        raise ConnectionRefusedError(f"it does not tell of changes: {said}")
 
 
 async def _call(bus: MessageBus, name: str, path: str, interface: str, member: str, argument: str) -> Message:
