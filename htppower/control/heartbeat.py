@@ -124,7 +124,7 @@ class Heartbeat:
 
     def _due_us(self, session: SessionRecord) -> int | None:
         history = session.history
-        called_us = history.since_us if history.last_call is None else history.last_call.time_us
+        called_us = history.stay.since_us if history.last_call is None else history.last_call.time_us
         unsettled = session.gate.closing or session.epoch != self._registry.epoch
         return due_us(session.state, called_us, self._heartbeat_us, unsettled=unsettled)
 

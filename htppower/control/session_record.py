@@ -66,29 +66,53 @@ class LastError:
     __repr__ = field_repr
 
 
-@attrs.define(weakref_slot=False, repr=False, eq=False)
-class History:
-    """What a session has done.
+class Stay(NamedTuple):
+    """A session's stay in a state.
 
     Attributes:
-        since_us: when it came into the state that it is in.
-        cause: why it did; None for one that has not changed its state yet.
-        lasted_us: how long it was in each state that it has left, all stays together. It is replaced, and never
-            changed.
-        calls: how many native calls were made for it.
-        last_call, last_error: the latest of them, and the latest that failed.
-        saves_told: how many of the session's inferences that made no call have been told of.
-        saves: how many inferences made no call while votes were up.
+        state: in which it is.
+        since_us: when it came into it.
+        cause: why it did, or was voted last in it; None for one that has not changed its state yet.
+        lasted_us: how long it was in each state that it has left, all stays together; never changed.
     """
 
+    state: State
     since_us: int
-    cause: Cause | None = None
-    lasted_us: dict[State, int] | MappingProxyType[State, int] = _NONE_LEFT
+    cause: Cause | None
+    lasted_us: dict[State, int] | MappingProxyType[State, int]
+
+
+class Saves(NamedTuple):
+    """What a session's inferences did without calls.
+
+    Attributes:
+        told: how many of those that made no call have been told of, or are none that save any.
+        all: how many made no call while votes were up, of those.
+    """
+
+    told: int
+    all: int
+
+
+_NO_SAVES = Saves(0, 0)
+
+
+@attrs.define(weakref_slot=False, repr=False, eq=False)
+class History:
+    """What a session has done. Other threads read it at any time: what belongs together is replaced as one.
+
+    Attributes:
+        stay: the state that it is in, as far as that was noted, and those before.
+        calls: how many native calls were made for it.
+        last_call, last_error: the latest of them, and the latest that failed.
+        saves: what its inferences did without calls.
+    """
+
+    stay: Stay
     calls: int = 0
     last_call: LastCall | None = None
     last_error: LastError | None = None
-    saves_told: int = 0
-    saves: int = 0
+    saves: Saves = _NO_SAVES
 
     def called(self, call: LastCall, error: VoteRejected | None) -> None:
         """Note a native call."""
@@ -99,26 +123,22 @@ class History:
 
     def moved(self, source: State, dest: State, now_us: int, cause: Cause) -> int:
         """Note a transition, and return how long the session was in the state before; 0 where it stays in it."""
-        self.cause = cause
+        _, since_us, _, lasted_us = self.stay
         if source is dest:
+            self.stay = Stay(dest, since_us, cause, lasted_us)
             return 0
-        stayed_us = now_us - self.since_us
-        before = self.lasted_us
-        self.lasted_us = {**before, source: before.get(source, 0) + stayed_us}
-        self.since_us = now_us
+        stayed_us = now_us - since_us
+        self.stay = Stay(dest, now_us, cause, {**lasted_us, source: lasted_us.get(source, 0) + stayed_us})
         return stayed_us
 
     def saved(self, begun: int) -> None:
         """Note that it was told how many inferences have made no call, out of all that have begun so."""
-        self.saves += begun - self.saves_told
-        self.saves_told = begun
+        told, saves = self.saves
+        self.saves = Saves(begun, saves + begun - told)
 
-    def time_in(self, state: State, now_us: int) -> dict[State, int]:
-        """Return how long the session has been in each state up to now."""
-        # In two steps: one display would make two dictionaries, for each of thousands of sessions.
-        lasted_us = self.lasted_us.copy()
-        lasted_us[state] = lasted_us.get(state, 0) + now_us - self.since_us
-        return lasted_us
+    def skip(self, begun: int) -> None:
+        """Note that no inference has saved a call of those that have begun and were not told of."""
+        self.saves = Saves(begun, self.saves.all)
 
 
 class SessionRecord:
@@ -199,7 +219,7 @@ class SessionRecord:
         self.own = own
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
-        self.history = History(time.now_us)
+        self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
         self.gate = Gate(self, time, ring, plan, recall)
         self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
 

@@ -247,7 +247,7 @@ class SessionTransitions:
         """Tell how many inferences have made no call since that was last told."""
         if session.gate.plan.casts:
             begun = session.gate.begun
-            inferences = begun - session.history.saves_told
+            inferences = begun - session.history.saves.told
             # Fewer than none where one was counted that had begun, and was about to wait: the next make up for it.
             if inferences > 0:
                 calls = 2 * inferences * len(session.core_ids)

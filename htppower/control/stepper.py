@@ -232,7 +232,7 @@ class Stepper:
         else:
             self._transitions.tell_saves(session)
             session.gate.follow(plan, ends_sustain=True)
-            session.history.saves_told = session.gate.begun
+            session.history.skip(session.gate.begun)
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         self._transitions.tell_degradations(session, before.degradations)
         return True

@@ -222,7 +222,19 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     gate, history, state = session.gate, session.history, session.state
     plan, sustain = gate.plan, gate.sustain
     in_flight, begun, sustained_until_us = gate.counts()
-    saves = history.saves + (begun - history.saves_told if plan.casts else 0)
+    told, saves = history.saves
+    if plan.casts:
+        saves += begun - told
+    noted, since_us, cause, left_us = history.stay
+    # It may have begun after the time of this status was read.
+    since_us = min(since_us, now_us)
+    # In two steps: one display would make two dictionaries.
+    lasted_us = left_us.copy()
+    lasted_us[noted] = lasted_us.get(noted, 0) + now_us - since_us
+    if noted is not state:
+        # The state has just changed, and that is about to be noted.
+        since_us = now_us
+        lasted_us.setdefault(state, 0)
     # In the order of the fields: by their names it takes 1.6 times as long.
     return SessionStatus(
         session.number,
@@ -232,8 +244,8 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         session.holds,
         session.decided_by,
         state,
-        history.since_us,
-        history.cause,
+        since_us,
+        cause,
         in_flight,
         _open_tickets(session) if session.tickets else (),
         sustained_until_us if state is _RAISED else None,
@@ -247,7 +259,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.last_call,
         history.calls,
         2 * saves * len(session.core_ids),
-        history.time_in(state, now_us),
+        lasted_us,
         None if sustain.watch is None else _learnt(gate, sustain.watch),
         None if sustain.further is None else _learnt(gate, sustain.further),
     )

@@ -12,6 +12,7 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
 import htppower
 from htppower import State
 from htppower.backends import SimulatedHtp
+from htppower.control.status.controller_status import _session_status
 from htppower.events import Cause
 from htppower.votes.corners import VoltageCorner
 
@@ -179,7 +180,7 @@ def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
 
 
 def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
-    """A host may have thousands of sessions: each costs a status three calls of our own, also in its window."""
+    """A host may have thousands of sessions: each costs a status two calls of our own, also in its window."""
     package = str(Path(htppower.__file__).parent)
     calls: list[str] = []
 
@@ -201,4 +202,44 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
         counted.append(len(calls))
     assert len(status.sessions) == 40
     assert all(session.sustained_until_us is not None for session in status.sessions)
-    assert counted[1] - counted[0] == 3 * 20
+    assert counted[1] - counted[0] == 2 * 20
+
+
+def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench: Bench) -> None:
+    """A state is changed first, and noted then; a status that another thread takes meanwhile has each stay once."""
+    session = bench.controller.session("burst")
+    taken: list[SessionStatus] = []
+
+    def look(frame: FrameType, event: str, _argument: object) -> object:
+        if event == "line":
+            sys.settrace(None)
+            taken.append(only(bench))
+            sys.settrace(look)
+        place = Path(frame.f_code.co_filename).stem, frame.f_code.co_name
+        return look if place in noting else None
+
+    machine, record = "state_machine", "session_record"
+    noting = {*zip([machine] * 3, ("make", "_moved", "tell_saves"), strict=True), (record, "moved"), (record, "saved")}
+    bench.time.advance_us(5_000_000)
+    before = sys.gettrace()
+    for _ in range(2):
+        sys.settrace(look)
+        with session.inference(), session.inference(), session.inference():
+            pass
+        bench.time.advance_us(BURST_SUSTAIN_US)
+        sys.settrace(before)
+    assert {sum(each.time_in_state_us.values()) for each in taken} == {5_000_000, 5_300_000, 5_600_000}
+    raised = [each.time_in_state_us.get(State.RAISED, 0) for each in taken]
+    assert (raised, set(raised)) == (sorted(raised), {0, 300_000, 600_000})
+    saved = [each.calls_saved for each in taken]
+    assert (saved, saved[-1]) == (sorted(saved), 8)
+    assert all(5_600_000 - each.since_us <= 600_000 for each in taken if each.state is State.RAISED)
+
+
+def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing(bench: Bench) -> None:
+    """The clock is read first, and another thread may change a state then: no time is negative, and none is to come."""
+    session = bench.controller.session("burst")
+    bench.time.advance_us(1_000)
+    with session.inference():
+        status = _session_status(session._record, 990)
+    assert (status.since_us, status.time_in_state_us) == (990, {State.UNVOTED: 1_000, State.RAISED: 0})
