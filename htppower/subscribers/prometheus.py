@@ -115,7 +115,8 @@ class PrometheusMetrics:
         yield from self._counted.collect()
         yield from map(_family, self._of_controller(sums, status))
         if self._per_session:
-            yield from map(_family, session_samples(status))
+            for sample in session_samples(status):
+                yield _family(self._never_falling(sample, ended=False) if sample.rises else sample)
 
     def _totals(self) -> Iterator[Sample]:
         sums = self._counted.sums()
@@ -125,16 +126,17 @@ class PrometheusMetrics:
         for sample in (_calls_saved(sums, status), _state_seconds(sums.state_us, status), *controller_samples(status)):
             yield self._never_falling(sample) if sample.rises else sample
 
-    def _never_falling(self, sample: Sample) -> Sample:
-        """Return a total that never falls.
+    def _never_falling(self, sample: Sample, *, ended: bool = True) -> Sample:
+        """Return a total that never falls; ``ended``: also with what it had and has no longer.
 
-        It would fall for a moment where the status knows of an event that has not arrived here yet.
+        It would fall for a moment where the status knows of an event that has not arrived here yet, or where an
+        inference that has begun waits for a call after all.
         """
         with self._lock:
-            highest = self._highest.setdefault(sample.name, {})
-            for labels, value in sample.values.items():
-                highest[labels] = max(value, highest.get(labels, 0.0))
-            return attrs.evolve(sample, values=dict(highest))
+            before = self._highest.get(sample.name, {})
+            now = {labels: max(value, before.get(labels, 0.0)) for labels, value in sample.values.items()}
+            self._highest[sample.name] = {**before, **now} if ended else now
+            return attrs.evolve(sample, values=self._highest[sample.name])
 
 
 class _Sums(NamedTuple):

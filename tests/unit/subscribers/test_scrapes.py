@@ -59,6 +59,28 @@ def test_a_total_waits_for_events_that_are_under_way(bench: Bench) -> None:
     scraped.metrics.close()
 
 
+def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A begin that is about to wait counts as one that saves calls until it does; a fall looks like a restart."""
+    session = bench.controller.session("burst", owner="camera")
+    seen: list[float | None] = []
+
+    def scrape() -> None:
+        seen.append(scraped("htppower_session_calls_saved_total", session="1", owner="camera"))
+
+    bench.infer(session)
+    bench.infer(session)
+    bench.time.advance_us(1_000_000)
+    scrape()
+    waits = type(session._phases).wait_for_votes
+    monkeypatch.setattr(type(session._phases), "wait_for_votes", lambda *given: (scrape(), waits(*given))[1])
+    bench.infer(session)
+    scrape()
+    assert seen == sorted(seen, key=lambda value: value or 0)
+    session.close()
+    scrape()
+    assert seen[-1] is None
+
+
 @pytest.mark.parametrize("ends", ["before the status", "after the status"])
 def test_a_stay_that_ends_during_a_scrape_counts_once_at_most(
     bench: Bench, scraped: Scraped, monkeypatch: pytest.MonkeyPatch, ends: str
