@@ -102,10 +102,10 @@ class StatusFile(Closing):
         self._removed = removed
         self._status = status
         self._time = time
-        # The first protects what follows it; under the other a file is written, one after the other.
-        self._lock = whole_lock()
+        # Under it a file is written, one after the other.
         self._writing = whole_lock()
-        self._closed = False
+        # Whether nothing is written any more but the last status; whether that is; and whether all else is done, too.
+        self._ending = self._finished = self._closed = False
         self._failed = False
         self._known: dict[str, Any] | None = None
         _require_file(self._path, self._target)
@@ -139,20 +139,20 @@ class StatusFile(Closing):
 
     def close(self) -> None:
         """Write the status a last time, marked as closed, and nothing from then on. Closing twice is fine."""
-        with self._lock:
-            if self._closed:
-                return
-            self._background.stop()
-            self._closed = True
+        if self._closed:
+            return
+        self._background.stop()
+        self._ending = True
         self._end_calls()
         # Taken here, not on the worker: the caller may hold what a status waits for.
-        last = self._status()
-        self._background.do(self._remove if self._removed else lambda: self._write(last, closed=True), LONGEST_WRITE_S)
+        self._background.do(functools.partial(self._finish, self._status()), LONGEST_WRITE_S)
         self._background.close()
+        # Last: where an exception from outside comes before, closing again goes on.
+        self._closed = True
 
     def _give_up(self) -> None:
         """Write nothing, and be called by nothing; it may be done twice."""
-        self._closed = True
+        self._ending = self._finished = self._closed = True
         self._end_calls()
         self._background.close()
 
@@ -165,8 +165,8 @@ class StatusFile(Closing):
 
     def _disown(self) -> None:
         """In a forked child: the file is the parent's."""
-        self._lock, self._writing = whole_lock(), whole_lock()
-        self._closed = True
+        self._writing = whole_lock()
+        self._ending = self._finished = self._closed = True
         self._background.disown()
 
     def _changed(self, _event: Event) -> None:
@@ -174,16 +174,24 @@ class StatusFile(Closing):
 
     def _look(self) -> None:
         """Write what there is now (on the worker)."""
-        if self._closed:
+        if self._ending:
             return
         now = self._status()
         self._write(now, closed=False)
         if _moves(now):
             self._background.ask()
 
-    def _remove(self) -> None:
-        with self._writing, contextlib.suppress(OSError):
-            os.unlink(self._target)  # noqa: PTH108 - as the texts that os takes
+    def _finish(self, last: ControllerStatus) -> None:
+        """Write the last status, or remove the file; once, since the next controller may have one of that name."""
+        with self._writing:
+            if self._finished:
+                return
+            if self._removed:
+                with contextlib.suppress(OSError):
+                    os.unlink(self._target)  # noqa: PTH108 - as the texts that os takes
+            else:
+                self._write(last, closed=True)
+            self._finished = True
 
     def _write(self, status: ControllerStatus, *, closed: bool) -> None:
         try:
@@ -201,7 +209,7 @@ class StatusFile(Closing):
     def _put(self, status: ControllerStatus, *, closed: bool) -> None:
         """Put a status in place of the last, unless only the time has passed and nobody waits for that."""
         with self._writing:
-            if self._closed and not closed:
+            if self._ending and not closed:
                 return
             document = status_document(status, datetime.datetime.now(datetime.timezone.utc), closed=closed)
             known = without_times(document)

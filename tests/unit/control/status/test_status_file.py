@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from bench import BURST_SUSTAIN_US, Bench
+from interrupting import interrupt_at
 from learning import learning
 
 from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
 from htppower.control.status.json_form import STATUS, described, wrong
+from htppower.control.status.status_file import StatusFile
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 
@@ -258,3 +261,32 @@ def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> No
     notes.write_text("", encoding="utf-8")
     bench.controller.serve_status(notes).close()
     bench.controller.serve_status(notes).close()
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_closing_again_goes_on_where_ctrl_c_came(bench: Bench, path: Path, removed: bool) -> None:
+    """Wherever it comes: no file stays that says a controller is served, and nobody tells of events any more."""
+    session = bench.controller.session("burst")
+    for nth in itertools.count():
+        served = serve_at(bench, path, removed=removed)
+        came = interrupt_at(nth, served.close)
+        served.close()
+        bench.infer(session)
+        bench.time.advance_us(SECOND_US)
+        assert path.exists() is not removed, nth
+        assert removed or read(path)["closed"], nth
+        path.unlink(missing_ok=True)
+        assert (len(bench.controller._events._subscriptions), bench.controller._status_files._companions) == (2, ()), (
+            nth
+        )
+        if not came:
+            break
+    assert nth > 5
+
+
+def serve_at(bench: Bench, path: Path, *, removed: bool) -> StatusFile:
+    """Serve the status of a bench's controller."""
+    controller = bench.controller
+    return StatusFile(
+        path, controller.status, controller._subscribe, bench.time, controller._status_files, removed=removed
+    )
