@@ -42,12 +42,15 @@ class TraceFile:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the path still leads to the file: somebody may have removed or renamed it, or its folder."""
+        """Whether the path still leads to the file, and that has its size.
+
+        Somebody may have removed, renamed or emptied it, or renamed its folder.
+        """
         try:
             there = self._path.stat()
         except OSError:
             return False
-        return os.path.samestat(there, os.fstat(self._file.fileno()))
+        return os.path.samestat(there, os.fstat(self._file.fileno())) and there.st_size >= self.size
 
     def size_with(self, elements: bytes) -> int:
         """Return the size of the file with these elements added."""

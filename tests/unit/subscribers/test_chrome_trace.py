@@ -262,3 +262,16 @@ def test_a_folder_is_left_where_it_is(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no file"):
         ChromeTrace(tmp_path)
     assert tmp_path.is_dir()
+
+
+def test_a_file_that_is_emptied_is_begun_anew(bench: Bench, tmp_path: Path) -> None:
+    """Who copies a log and empties it, as logrotate may (``copytruncate``), finds whole JSON again, with the states."""
+    path = tmp_path / "trace.json"
+    trace = ChromeTrace(path)
+    bench.controller.subscribe(trace)
+    session = bench.controller.session("burst", owner="camera")
+    path.write_bytes(b"")
+    bench.infer(session)
+    trace.close()
+    assert [name for name, _, _ in _slices(_read(path))[_tracks(_read(path))["1 camera"]]] == ["UNVOTED", "RAISED"]
+    assert trace.left_out == 0
