@@ -89,6 +89,27 @@ def test_while_a_session_is_raised_it_is_refreshed(bench: Bench, path: Path) -> 
             assert read(path)["time_us"] == 3 * SECOND_US
 
 
+def test_how_a_recording_goes_is_told_to_its_end(bench: Bench, path: Path, tmp_path: Path) -> None:
+    """It is written later than the votes come down, without an event; what waits for a disk is seen to be written."""
+    session = bench.controller.session("high_performance")
+    bench.time.advance_us(SECOND_US)
+    bench.controller.serve_status(path)
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    bench.controller.record(folder / "trace.json")
+    bench.infer(session)
+    bench.time.advance_us(SECOND_US // 2)
+    folder.rename(tmp_path / "gone")
+    bench.time.advance_us(3 * SECOND_US)
+    recording = read(path)["recording"]
+    assert (states(path), recording["pending"], recording["error"] is None) == (["LOWERED"], 1, False)
+    (tmp_path / "gone").rename(folder)
+    bench.time.advance_us(3 * SECOND_US)
+    recording = read(path)["recording"]
+    assert (recording["written"], recording["pending"], recording["error"]) == (1, 0, None)
+    assert bench.time.alarms == 0
+
+
 def test_once_all_is_lowered_nothing_is_armed_or_written(bench: Bench, path: Path) -> None:
     """The state is written a last time; then no timer runs, and the file is left alone."""
     session = bench.controller.session("burst")
