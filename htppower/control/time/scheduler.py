@@ -133,7 +133,6 @@ class SystemTime(MonotonicClock):
         """In a forked child: the threads are the parent's, with the alarms. What is spawned has threads there, too."""
         self._pool.disown()
         self._waiting.disown()
-        self._worker.disown()
         self._begin()
 
     def now_ns(self) -> int:

@@ -11,6 +11,7 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from htppower.backends.forks import call_in_forked_children
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 
@@ -70,6 +71,7 @@ class ThreadWorker:
         # what that thread runs first: what the one before has left.
         self._vacancy: list[list[Callable[[], object]]] = [[]]
         self._closed = False
+        call_in_forked_children(ThreadWorker.disown, self)
 
     inline = False
 

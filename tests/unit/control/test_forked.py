@@ -12,10 +12,13 @@ import pytest
 from hanging import until
 
 from htppower import VoteController
+from htppower.control.caps.cap_switch import CapSwitch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from htppower import Session
-    from htppower.control.tickets import Ticket
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),
@@ -35,7 +38,11 @@ def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
         until(lambda: bool(waiting._idle))
         ticket = other.begin(timeout_us=60_000_000)
         with alarms, waiting._lock:
-            told = _in_a_child(session, ticket)
+            told = _in_a_child(
+                ("inferred", lambda: asyncio.run(_infer(session))),
+                ("ended", ticket.end),
+                ("closed", lambda: session.close(timeout_s=WAITS_S)),
+            )
         ticket.end()
     assert told == b"inferred, ended, closed"
 
@@ -45,18 +52,15 @@ async def _infer(session: Session) -> None:
         pass
 
 
-def _in_a_child(session: Session, ticket: Ticket) -> bytes:
+def _in_a_child(*uses: tuple[str, Callable[[], object]]) -> bytes:
     """Return what a child has done in time."""
     done: list[str] = []
 
     def use() -> None:
-        asyncio.run(_infer(session))
-        done.append("inferred")
-        ticket.end()
-        done.append("ended")
-        began_s = time.monotonic()
-        session.close(timeout_s=WAITS_S)
-        done.append("closed" if time.monotonic() - began_s < HANGS_S else "waited")
+        for name, act in uses:
+            began_s = time.monotonic()
+            act()
+            done.append(name if time.monotonic() - began_s < HANGS_S else "waited")
 
     read, write = os.pipe()
     child = os.fork()
@@ -74,3 +78,23 @@ def _in_a_child(session: Session, ticket: Ticket) -> bytes:
         told = pipe.read()
     os.waitpid(child, 0)
     return told
+
+
+def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path) -> None:
+    """A recording, a cap and a subscriber count on no thread and no lock that another thread held at the fork."""
+    held = threading.Lock()
+    with VoteController("simulated", handle_sigterm=False) as controller:
+        recording = controller.record(tmp_path / "trace.json")
+        switch = CapSwitch(controller, "balanced", "a test", held.acquire)
+        switch.set("a test")
+        assert recording.flush()
+        unsubscribe = controller.subscribe(print)
+        with held, switch._worker._lock:  # type: ignore[attr-defined]
+            told = _in_a_child(
+                ("flushed", lambda: recording.flush(WAITS_S)),
+                ("closed", recording.close),
+                ("lifted", switch.close),
+                ("unsubscribed", unsubscribe),
+            )
+        switch._ended = lambda: None
+    assert told == b"flushed, closed, lifted, unsubscribed"
