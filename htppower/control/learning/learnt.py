@@ -67,7 +67,8 @@ class Learnt:
         self._entries = {each.key: each for each in _read(self._path)}
         self._written = self._entries
         self._told: set[tuple[str, str, bool]] = set()
-        self._failed = self._closed = False
+        # Whether nothing is written any more, and whether it is closed.
+        self._failed = self._finished = self._closed = False
         self._background = BackgroundWork(time, "htppower-learnt", self._look, wait_us=PERIOD_US)
         self._ask_soon = functools.partial(time.call_soon, self._background.ask)
 
@@ -117,7 +118,7 @@ class Learnt:
         """Write what is known, and nothing from then on. Closing twice is fine."""
         if self._closed:
             return
-        self.flush()
+        self._background.do(self._finish, LONGEST_WRITE_S)
         self._background.close()
         # Last: where an exception from outside comes before, closing again goes on.
         self._closed = True
@@ -125,7 +126,7 @@ class Learnt:
     def disown(self) -> None:
         """In a forked child: the file is the parent's."""
         self._lock, self._writing = whole_lock(), whole_lock()
-        self._closed = True
+        self._finished = self._closed = True
         self._background.disown()
 
     def _tell(self, key: tuple[str, str, bool], otherwise: str) -> None:
@@ -151,9 +152,14 @@ class Learnt:
 
     def _write(self) -> None:
         with self._writing:
-            if not self._closed:
+            if not self._finished:
                 self._keep_all()
                 self._write_entries(self._entries)
+
+    def _finish(self) -> None:
+        """Write what is known a last time, which may be after ``close`` where the disk is slow (on the worker)."""
+        self._write()
+        self._finished = True
 
     def _keep_all(self) -> None:
         for session in self._sessions():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,8 +12,9 @@ import pytest
 from bench import Bench
 
 from htppower import load_profile
-from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US
+from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
 from htppower.control.learning.learnt_file import Entry, read, write
+from htppower.control.time.scheduler import SystemTime
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
@@ -302,3 +304,33 @@ def test_without_a_file_nothing_is_kept(tmp_path: Path, bench: Bench) -> None:
     learn(bench, bench.controller.session(learning(), owner="camera"), 1)
     bench.controller.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing waits no longer than it says for a writing that hangs; the last one still follows that."""
+    monkeypatch.setattr("htppower.control.learning.learnt.LONGEST_WRITE_S", 0.01)
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> None:
+        begun.set()
+        assert goes_on.wait(20)
+        write(*given)
+
+    monkeypatch.setattr("htppower.control.learning.learnt.write", slow)
+    time = SystemTime()
+    kept = Learnt(path, time, tuple)
+    learner = make_learner(BREAK_EVEN)
+    learner.learn(1_000_000, waited=True)
+    early, late = (Entry(owner, "burst", False, BREAK_EVEN, learner.state()) for owner in "ab")
+    kept._add([early])
+    kept.flush(0)
+    assert begun.wait(20)
+    kept._add([late])
+    kept.close()
+    worker = kept._background._worker
+    goes_on.set()
+    assert worker.flush(20)
+    time.close()
+    assert [each.owner for each in read(str(path))] == ["a", "b"]
