@@ -91,12 +91,13 @@ class StatusFiles:
 
     def _count(self, sample: Sample, labels: tuple[str, ...], value: float) -> None:
         before = self._counted.get((sample.name, labels), 0.0)
-        self._counted[sample.name, labels] = value
         counter = self._counters.get(sample.name)
         if counter is None:
             counter = Counter(sample.name, sample.meaning, sample.labels, registry=self._registry)
             self._counters[sample.name] = counter
         (counter.labels(*labels) if labels else counter).inc(value - before)
+        # Last: what could not be written is counted by the next.
+        self._counted[sample.name, labels] = value
 
     def _gauge(self, sample: Sample, labels: tuple[str, ...]) -> Gauge:
         gauge = self._gauges.get(sample.name)

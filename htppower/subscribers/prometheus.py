@@ -91,12 +91,17 @@ class PrometheusMetrics:
             raise ValueError(
                 "this registry has the metrics of a controller already: close those, or give another registry"
             ) from None
-        self._unsubscribe = controller.subscribe(self._counted)
         self._undo = contextlib.ExitStack()
-        self._undo.callback(self._unsubscribe)
         self._undo.callback(self._registry.unregister, self)
-        if is_multiprocess():
-            self._undo.callback(StatusFiles(self._totals).close)
+        try:
+            self._unsubscribe = controller.subscribe(self._counted)
+            self._undo.callback(self._unsubscribe)
+            if is_multiprocess():
+                self._undo.callback(StatusFiles(self._totals).close)
+        except BaseException:
+            # Nobody gets the metrics, so nobody would close them.
+            self.close()
+            raise
 
     def close(self) -> None:
         """Take the metrics out of the registry and end the subscription. Closing twice is fine."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from htppower.subscribers import multiprocess
+import pytest
+from prometheus_client import CollectorRegistry
+
+from htppower.subscribers import multiprocess, prometheus
 from htppower.subscribers.multiprocess import StatusFiles
 from htppower.subscribers.snapshot import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pytest
+    from bench import Bench
 
 
 def test_a_writing_that_fails_is_not_the_last(
@@ -38,3 +41,38 @@ def test_a_writing_that_fails_is_not_the_last(
     finally:
         files.close()
     assert [record.message for record in caplog.records] == ["the metrics can't be written; tried again every 0.001 s"]
+
+
+def test_metrics_that_can_not_be_made_stay_nowhere(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gets them, so nobody would close them: the next ones of the registry are not refused."""
+
+    def full(_read: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    registry = CollectorRegistry()
+    subscribed = len(bench.controller._events._subscriptions)
+    with monkeypatch.context() as patched:
+        patched.setattr(prometheus, "is_multiprocess", lambda: True)
+        patched.setattr(prometheus, "StatusFiles", full)
+        with pytest.raises(OSError, match="No space"):
+            prometheus.PrometheusMetrics(bench.controller, registry)
+    assert len(bench.controller._events._subscriptions) == subscribed
+    prometheus.PrometheusMetrics(bench.controller, registry).close()
+
+
+def test_what_could_not_be_counted_is_counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An increase that a full disk refused is in the next one that is written."""
+    total = 5.0
+    files = StatusFiles(lambda: [Sample("htppower_test_total", "A test.", (), {(): total})])
+    counter = files._counters["htppower_test_total"]
+    total = 7.0
+    with monkeypatch.context() as patched:
+
+        def full(_increase: float) -> None:
+            raise OSError(28, "No space left on device")
+
+        patched.setattr(counter, "inc", full)
+        with pytest.raises(OSError, match="No space"):
+            files.refresh()
+    files.close()
+    assert files._registry.get_sample_value("htppower_test_total") == 7
