@@ -37,7 +37,7 @@ class TraceFile:
         self._path = path
         whole = _BEGIN + first + _END
         # Unbuffered: the kernel must have each event before the next.
-        self._file = os.fdopen(put_in_place(path, whole), "r+b", buffering=0)
+        self._file = put_in_place(path, whole)
         self.size = len(whole)
 
     @property

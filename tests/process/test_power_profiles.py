@@ -109,7 +109,7 @@ class _Deaf:
         refused = message.member == "AddMatch"
         kind = system_bus.MessageType.ERROR if refused else system_bus.MessageType.METHOD_RETURN
         name = "org.freedesktop.DBus.Error.LimitsExceeded" if refused else None
-        body = ["too many rules"] if refused else [{}]
+        body: list[Any] = ["too many rules"] if refused else [{}]
         return system_bus.Message(
             message_type=kind, reply_serial=1, error_name=name, signature="s" if refused else "a{sv}", body=body
         )

@@ -2,6 +2,9 @@
 
 Other users may write into the folder, as into ``/tmp``: no link is followed, neither one in the place of the file nor
 one of the name under which it is made.
+
+A file is held as an object, and not by its number: one that an interrupt keeps from its owner is closed nevertheless,
+and so gives back its lock.
 """
 
 from __future__ import annotations
@@ -9,17 +12,28 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
+from io import FileIO
 
-_FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+try:
+    import fcntl
+except ImportError:  # Windows, where a file that is open can't be removed: that is enough
+    fcntl = None  # type: ignore[assignment]
+
+# A link is not followed, and a pipe that somebody has put there is not waited for.
+_LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 # Windows renames no open file.
 _CLOSED_TO_RENAME = os.name == "nt"
+# So many may write at the same time.
+_MOST_AT_ONCE = 16
 
 
-def put_in_place(path: str | os.PathLike[str], data: bytes) -> int:
+def put_in_place(path: str | os.PathLike[str], data: bytes) -> FileIO:
     """Put a new file with this data in the place of whatever a path names; return it, open to read and write.
 
-    A link there is replaced, and what it leads to is left alone. While the file is made it is called ``.NAME.new``,
-    always the same, so that no more than one stays behind where the process is killed meanwhile.
+    A link there is replaced, and what it leads to is left alone. While the file is made it is called ``.NAME.new``, and
+    is locked; where another one is being made at that time, ``.NAME.new2``, and so on. What a killed process has left
+    of these gives way to the next.
 
     Raises:
         OSError: it can't be written, with this path; what was there is as it was.
@@ -33,25 +47,77 @@ def put_in_place(path: str | os.PathLike[str], data: bytes) -> int:
         raise OSError(error.errno, said, os.fspath(path)) from None
 
 
-def _put(path: str | os.PathLike[str], data: bytes) -> int:
+def _put(path: str | os.PathLike[str], data: bytes) -> FileIO:
     folder, name = os.path.split(os.fspath(path))
-    made = os.path.join(folder, f".{name}.new")  # noqa: PTH118 - as the texts that os takes
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(made)  # noqa: PTH108
-    # It must be new: a link that somebody has put there would lead elsewhere.
-    file = os.open(made, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
+    made, file = _new(os.path.join(folder, f".{name}.new"))  # noqa: PTH118 - as the texts that os takes
     try:
-        _write(file, data)
+        _write(file.fileno(), data)
         if _CLOSED_TO_RENAME:
-            os.close(file)
+            file.close()
         os.replace(made, path)  # noqa: PTH105
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.close(file)
+        file.close()
         with contextlib.suppress(OSError):
             os.unlink(made)  # noqa: PTH108
         raise
-    return os.open(path, _FLAGS) if _CLOSED_TO_RENAME else file
+    return FileIO(path, "r+") if _CLOSED_TO_RENAME else file
+
+
+def _new(place: str) -> tuple[str, FileIO]:
+    """Return a new file with its name, beside those that others are making."""
+    for number in range(1, _MOST_AT_ONCE + 1):
+        made = place if number == 1 else f"{place}{number}"
+        with contextlib.suppress(OSError):
+            _remove_left(made)
+        try:
+            # It must be new: a link that somebody has put there would lead elsewhere.
+            file = FileIO(made, "x+")
+        except FileExistsError:
+            continue
+        # Until it was locked another could take it for one that was left.
+        if _lock(file) and _leads_to(made, file):
+            return made, file
+        file.close()
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
+
+
+def _remove_left(made: str) -> None:
+    """Remove what is there, unless it is being written.
+
+    Raises:
+        OSError: it can't be removed.
+    """
+    if fcntl is None or not stat.S_ISREG(os.lstat(made).st_mode):
+        os.unlink(made)  # noqa: PTH108
+        return
+    with FileIO(made, "r", opener=_look) as file:
+        if _lock(file) and _leads_to(made, file):
+            os.unlink(made)  # noqa: PTH108
+
+
+def _look(path: str, _flags: int) -> int:
+    return os.open(path, _LOOK)
+
+
+def _lock(file: FileIO) -> bool:
+    """Lock a file until it is closed; return False where another one has it."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno is None:
+                raise
+            # A file system without locks.
+    return True
+
+
+def _leads_to(made: str, file: FileIO) -> bool:
+    try:
+        return os.path.samestat(os.lstat(made), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _write(file: int, data: bytes) -> None:

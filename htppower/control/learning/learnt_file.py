@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -104,7 +103,7 @@ def write(path: str, entries: Iterable[Entry]) -> None:
             for each in entries
         ],
     }
-    os.close(put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii")))
+    put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii")).close()
 
 
 def _entry(at: int, entry: Any) -> Entry:

@@ -248,6 +248,6 @@ def _require_file(path: Path, target: str) -> None:
 def _replace(path: Path, target: str, text: str) -> None:
     """Put a file with this text in the target's place."""
     try:
-        os.close(put_in_place(target, f"{text}\n".encode("ascii")))
+        put_in_place(target, f"{text}\n".encode("ascii")).close()
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None

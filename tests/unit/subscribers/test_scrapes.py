@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -72,7 +72,12 @@ def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypat
     bench.time.advance_us(1_000_000)
     scrape()
     waits = type(session._phases).wait_for_votes
-    monkeypatch.setattr(type(session._phases), "wait_for_votes", lambda *given: (scrape(), waits(*given))[1])
+
+    def wait(*given: Any) -> None:
+        scrape()
+        waits(*given)
+
+    monkeypatch.setattr(type(session._phases), "wait_for_votes", wait)
     bench.infer(session)
     scrape()
     assert seen == sorted(seen, key=lambda value: value or 0)

@@ -19,10 +19,37 @@ def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pyt
     victim.write_text("kept", encoding="ascii")
     (tmp_path / ".status.json.new").symlink_to(victim)
     monkeypatch.setattr(os, "unlink", lambda _path: None)
-    with pytest.raises(FileExistsError):
+    put_in_place(path, b"new").close()
+    assert (victim.read_bytes(), path.read_bytes(), path.is_symlink()) == (b"kept", b"new", False)
+
+
+def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) -> None:
+    """It is not looked at without end."""
+    path = tmp_path / "status.json"
+    for number in ("", *range(2, 100)):
+        (tmp_path / f".status.json.new{number}").mkdir()
+    with pytest.raises(FileExistsError) as raised:
         put_in_place(path, b"new")
-    assert victim.read_text(encoding="ascii") == "kept"
-    assert not path.exists()
+    assert raised.value.filename == str(path)
+
+
+def test_who_writes_at_the_same_time_puts_a_whole_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may be in the middle of its own: none of them puts the other's half, or finds its own gone."""
+    path, write = tmp_path / "learnt.json", os.write
+    seen: list[bytes] = []
+
+    def half(file: int, data: bytes) -> int:
+        monkeypatch.setattr(os, "write", write)
+        written = write(file, data[:2])
+        put_in_place(path, b"the other's").close()
+        seen.append(path.read_bytes())
+        return written
+
+    monkeypatch.setattr(os, "write", half)
+    put_in_place(path, b"this one").close()
+    seen.append(path.read_bytes())
+    assert seen == [b"the other's", b"this one"]
+    assert [file.name for file in tmp_path.iterdir()] == ["learnt.json"]
 
 
 def test_what_was_there_stays_until_all_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +70,7 @@ def test_what_was_there_stays_until_all_is_written(tmp_path: Path, monkeypatch: 
 def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
     """What is returned leads to the file that is in place."""
     path = tmp_path / "trace.json"
-    with os.fdopen(put_in_place(path, b"new"), "r+b", buffering=0) as file:
+    with put_in_place(path, b"new") as file:
         file.seek(0, os.SEEK_END)
         file.write(b"er")
     assert path.read_bytes() == b"newer"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
@@ -210,7 +210,7 @@ def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench
     session = bench.controller.session("burst")
     taken: list[SessionStatus] = []
 
-    def look(frame: FrameType, event: str, _argument: object) -> object:
+    def look(frame: FrameType, event: str, _argument: object) -> Any:
         if event == "line":
             sys.settrace(None)
             taken.append(only(bench))

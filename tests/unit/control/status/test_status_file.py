@@ -284,6 +284,8 @@ def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> No
     bench.controller.serve_status(notes).close()
 
 
+# The collector closes a file that Ctrl-C has kept from its owner.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("removed", [False, True])
 def test_closing_again_goes_on_where_ctrl_c_came(bench: Bench, path: Path, removed: bool) -> None:
     """Wherever it comes: no file stays that says a controller is served, and nobody tells of events any more."""
