@@ -170,12 +170,13 @@ class EventBus:
 
     def remove(self, subscription: Subscription) -> bool:
         """Hand it no event any more, and return whether it was; what it was handed before is still delivered."""
+        # First: where an exception such as Ctrl-C comes next, it is still among those that the end of the bus removes.
+        subscription.close()
         with self._lock:
             if subscription not in self._subscriptions:
                 return False
             self._lost_before += subscription.lost
             self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
-        subscription.close()
         return True
 
     def flush(self, timeout_s: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import itertools
 import logging
 import threading
@@ -12,9 +13,10 @@ import attrs
 import pytest
 from bench import use_sessions
 from hanging import WAIT_S
+from interrupting import interrupt_at
 
 from htppower import VoteController, load_profile
-from htppower.control.event_bus import EventBus
+from htppower.control.event_bus import EventBus, log_wants
 from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
 from htppower.testing import VirtualTime
 
@@ -191,3 +193,22 @@ def test_a_subscriber_may_be_called_in_the_context_of_the_event(controller: Vote
     assert controller.flush_events(WAIT_S)
     assert set(inside) == {"thread", "coroutine"}
     assert set(outside) == {None}
+
+
+def test_no_thread_of_a_subscriber_stays_where_ctrl_c_came() -> None:
+    """Wherever it comes as a subscription is ended: the end of the controller, or ending it again, ends the thread."""
+    events = EventBus(VirtualTime())
+    for again in (True, False):
+        for nth in itertools.count():
+            ended: list[int] = []
+            subscription = events.add(print, log_wants)
+            setattr(subscription._worker, "close", functools.partial(ended.append, nth))  # noqa: B010 - mypy's
+            came = interrupt_at(nth, functools.partial(events.remove, subscription))
+            if again:
+                events.remove(subscription)
+            else:
+                events.close()
+            assert ended, nth
+            if not came:
+                break
+        assert nth
