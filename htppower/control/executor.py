@@ -113,7 +113,9 @@ class Executor:
                     lambda settings: self._set(session, core_id, ledger.carrying(NOTHING), settings), wait=wait
                 )
             elif self._settings.difference():
-                self._cast_on_a_new_id(wait=wait)
+                self._ids.use_a_new_one(
+                    lambda made: self._cast_settings(functools.partial(self._send_settings, made), wait=wait)
+                )
         except VoteRejected as error:
             return without_frames(error)
         return None
@@ -128,23 +130,19 @@ class Executor:
             if not run_if_free(self._settings.turn, cast, FOREVER_S if wait else 0):
                 return
 
-    def _cast_on_a_new_id(self, *, wait: bool) -> None:
-        send = self._send_settings
-        self._ids.use_a_new_one(lambda made: self._cast_settings(functools.partial(send, made), wait=wait))
-
     def _send_settings(self, power_config_id: int, settings: VoteSet) -> None:
         """Send settings of the process on an id that is the controller's own; one by one where one is refused."""
-        options, since = settings.options, self._settings.sending(settings)
+        since, apart = self._settings.sending(settings), []
         try:
             self._calls.set(None, power_config_id, settings)
-        except VoteRejected as error:
-            if error.code not in NOT_ON_THIS_PLATFORM or (len(options) == 1 and not self._settings.is_lacked(*options)):
-                raise
-        else:
             self._settings.sent(settings, since)
-            return
-        for option in options if len(options) > 1 else ():
-            self._send_settings(power_config_id, VoteSet.of({option: settings.get(option)}))
+        except VoteRejected as error:
+            options = settings.options
+            if error.code not in NOT_ON_THIS_PLATFORM or (len(options) == 1 and not self._settings.give_up(*options)):
+                raise
+            apart = [VoteSet.of({option: settings.get(option)}) for option in options if len(options) > 1]
+        for setting in apart:
+            self._send_settings(power_config_id, setting)
 
     def _cast(self, session: SessionRecord, votes: VoteSet, *, in_time: bool) -> None:
         """Send what differs, one call per core; settings of the process go with the first.

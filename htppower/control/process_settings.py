@@ -192,10 +192,10 @@ class ProcessSettings:
             self._ledger.refused(option)
             self._shared.changes += 1
 
-    def is_lacked(self, option: Option) -> bool:
-        """Return whether an option that was refused is one that was never taken, and that nobody asks for any more.
+    def give_up(self, option: Option) -> bool:
+        """Take back an option no more that was refused; return False where it was taken before, or is asked for.
 
-        It is not in force then, and need not be taken back.
+        One that was never taken is not in force.
         """
         if option in self.now.accepted:
             return False
