@@ -22,6 +22,7 @@ RESTARTED = (
 )
 RESTARTED += "execute error. Error code: 1007"
 DEAD = f"[ONNXRuntimeError] : 1 : FAIL : {NODE}Status Message: QNN graph execute error. Error code: 1011"
+RESET = f"[ONNXRuntimeError] : 15 : DEVICE_RESET : {NODE}Status Message: "
 CAPI = ort.capi.onnxruntime_pybind11_state
 
 
@@ -38,6 +39,12 @@ CAPI = ort.capi.onnxruntime_pybind11_state
         ("QNN graphExecute failed with 0x3ef", 1007),
         ("QnnGraph_execute returned 0x00000003F3", 1011),
         (f"QNN graph execute error. Error code: {(7 << 32) + 1007}", 1007),
+        # Of onnxruntime-qnn 2.7.0, which tries to load the model's context again where that is in a file.
+        (f"{RESET}NPU crashed. SSR detected. Recovery not supported (no context binary). Error code: 1007", 1007),
+        (f"{RESET}NPU crashed again after SSR recovery.", 1007),
+        (f"{RESET}SSR recovery: graphRetrieve failed for graph: detector_6001", 1007),
+        ("contextCreateFromBinary failed. Error: Unknown error. QNN error handle: 5001", 1007),
+        ("contextCreateFromBinary failed. Error: Unknown error. QNN error handle: 1011", 1011),
     ],
 )
 def test_a_lost_link_is_read_from_the_message(message: str, code: int) -> None:
@@ -60,6 +67,7 @@ def test_a_lost_link_is_read_from_the_message(message: str, code: int) -> None:
         "Failed to finalize QNN graph. Error code: 1007",
         "CUDA graph execute error. Error code: 1007",
         "Got invalid dimensions for input: x index: 0 Got: 1007 Expected: 1011",
+        "Name:'NPU crashed' Status Message: Failed to finalize QNN graph. Error code: 6001",
         "setPowerConfig on power config id 1 returned 1007 QNN_COMMON_ERROR_SYSTEM_COMMUNICATION",
     ],
 )
