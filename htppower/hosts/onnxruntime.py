@@ -95,7 +95,9 @@ class VotingSession(Closing):
 
     def __init__(self, session: InferenceSession, votes: Session) -> None:
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
+        # Kept until it is released; once that is asked for no run begins.
         self._session: InferenceSession | None = session
+        self._closed = False
         self._votes = votes
         self._time = votes._time  # noqa: SLF001 - closing is left to a thread of theirs
         self._watch = LinkWatch(votes)
@@ -210,15 +212,19 @@ class VotingSession(Closing):
         """Wait for ``run_async`` and ``arun``, then release the model within DE-INIT. Closing twice is fine.
 
         Call it when no other run is under way, and not from a callback: a run that waits for the callback's thread
-        would never end. The votes' session stays open; where it is closed, the model is released without votes.
+        would never end. The votes' session stays open; where it is closed, the model is released without votes. The
+        model is kept where an exception such as Ctrl-C comes as this waits; closing it again goes on.
 
         Raises:
             VoteRejected: a vote failed and the controller has ``on_error="raise"``; the model is released.
         """
-        session, self._session = self._session, None
-        if session is None:
+        self._closed = True
+        if self._session is None:
             return
         self._async_runs.wait()
+        self._session, session = None, self._session
+        if session is None:
+            return
         try:
             with contextlib.suppress(SessionClosed), self._votes.deinit():
                 session = None
@@ -239,12 +245,12 @@ class VotingSession(Closing):
 
     def __repr__(self) -> str:
         """Return the votes' session."""
-        return f"<VotingSession {'closed, ' if self._session is None else ''}{self._votes!r}>"
+        return f"<VotingSession {'closed, ' if self._closed else ''}{self._votes!r}>"
 
     def _open(self, run_options: RunOptions | None = None) -> InferenceSession:
         """Return the session of ONNX Runtime, for a run with these options."""
         session = self._session
-        if session is None:
+        if session is None or self._closed:
             raise SessionClosed(f"{self!r}: load the model again")
         if run_options is not None and run_options not in self._looked_at:
             refuse_votes_of_run(run_options)

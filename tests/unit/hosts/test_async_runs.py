@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from typing import Any
 
 import pytest
 from bench import Bench
 from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
-from htppower import State
+from htppower import SessionClosed, State
+from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.onnxruntime import VotingSession
 from htppower.votes.native_codes import FAILED
+
+
+def interrupt(*_arguments: Any) -> None:
+    """Raise what Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 def test_an_async_run_is_in_flight_until_the_callback(bench: Bench) -> None:
@@ -129,4 +136,28 @@ def test_close_waits_for_async_runs(bench: Bench) -> None:
     held.callbacks[0](None, None, "")
     closing.join(WAIT_S)
     assert not closing.is_alive()
+    assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]
+
+
+def test_a_close_that_is_interrupted_releases_nothing_that_runs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes as it waits for a run: no other begins, the model is kept, and closing again goes on within DE-INIT."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    model = VotingSession(held, votes)
+    model.run_async(None, {}, lambda *_: None, None)
+    released = weakref.ref(held)
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncRuns, "wait", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.close()
+    with pytest.raises(SessionClosed):
+        model.run(None, {})
+    callback = held.callbacks[0]
+    del held
+    gc.collect()
+    assert released() is not None
+    callback(None, None, "")
+    model.close()
+    gc.collect()
+    assert released() is None
     assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]
