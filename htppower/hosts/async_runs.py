@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import VoteRejected
@@ -14,6 +15,16 @@ if TYPE_CHECKING:
     from htppower.control.phases import Inference
     from htppower.control.session import Session
     from htppower.hosts.qnn_errors import LinkWatch
+
+
+# How often a close that waits looks whether a callback is gone: no one tells of that.
+_LOOK_S = 0.2
+
+
+class _UnderWay:
+    """Stands for a run that a close waits for."""
+
+    __slots__ = ("__weakref__",)
 
 
 class AsyncRuns:
@@ -28,7 +39,8 @@ class AsyncRuns:
         self._votes = votes
         self.watch = watch
         self._changed = threading.Condition()
-        self._pending = 0
+        # No count: of a run whose callback is gone, or whose begin was interrupted, nobody would tell the end.
+        self._pending: weakref.WeakSet[_UnderWay] = weakref.WeakSet()
 
     def begin(self, callback: Callable[[Any, Any, str], object]) -> AsyncRun:
         """Begin an inference, and return the callback that ends it and calls the given one.
@@ -37,41 +49,49 @@ class AsyncRuns:
             VoteRejected, SessionClosed: as ``Session.inference`` does; the inference has then not begun.
         """
         inference = self._votes.inference()
-        inference.__enter__()
-        with self._changed:
-            self._pending += 1
-        return AsyncRun(self, inference, callback)
+        run = AsyncRun(self, inference, callback)
+        try:
+            self._pending.add(run)
+            inference.__enter__()
+        except BaseException:
+            # Somebody may keep the exception, and by its traceback the run.
+            self._forget(run)
+            inference.end()
+            raise
+        return run
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
         """Let ``wait`` wait for what runs on a thread that nobody joins."""
-        with self._changed:
-            self._pending += 1
+        run = _UnderWay()
         try:
+            self._pending.add(run)
             yield
         finally:
-            with self._changed:
-                self._pending -= 1
-                self._changed.notify_all()
+            self._forget(run)
 
     def wait(self) -> None:
-        """Return when every inference that has begun is ended, and nothing is under way."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._pending)
+        """Return when every inference that has begun is ended, or can't be ended any more, and nothing is under way."""
+        while self._pending:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._pending, _LOOK_S)
 
-    def end(self, inference: Inference) -> None:
+    def end(self, run: AsyncRun, inference: Inference) -> None:
         """End one inference."""
         try:
             # The session's status and an event tell of it. Here is nobody to catch it: the thread is the runtime's.
             with contextlib.suppress(VoteRejected):
                 inference.__exit__(None, None, None)
         finally:
-            with self._changed:
-                self._pending -= 1
-                self._changed.notify_all()
+            self._forget(run)
+
+    def _forget(self, run: _UnderWay) -> None:
+        self._pending.discard(run)
+        with self._changed:
+            self._changed.notify_all()
 
 
-class AsyncRun:
+class AsyncRun(_UnderWay):
     """One of them: the callback for the runtime."""
 
     __slots__ = ("_callback", "_inference", "_runs", "_unended")
@@ -85,7 +105,7 @@ class AsyncRun:
     def end(self) -> None:
         """End the inference, the first time that this is called."""
         if self._unended.acquire(blocking=False):
-            self._runs.end(self._inference)
+            self._runs.end(self, self._inference)
 
     def __call__(self, results: Any, user_data: Any, error: str) -> None:
         """Tell of a lost link, end the inference, then call the user's callback, in the runtime's thread."""

@@ -12,6 +12,7 @@ from bench import Bench
 from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import SessionClosed, State
+from htppower.control.phases import Inference
 from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.onnxruntime import VotingSession
 from htppower.votes.native_codes import FAILED
@@ -140,7 +141,7 @@ def test_close_waits_for_async_runs(bench: Bench) -> None:
 
 
 def test_a_close_that_is_interrupted_releases_nothing_that_runs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C comes as it waits for a run: no other begins, the model is kept, and closing again goes on within DE-INIT."""
+    """Ctrl-C comes as it waits for a run: no other begins, the model is kept, and a second close releases it."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -161,3 +162,43 @@ def test_a_close_that_is_interrupted_releases_nothing_that_runs(bench: Bench, mo
     gc.collect()
     assert released() is None
     assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]
+
+
+def closes(model: VotingSession) -> bool:
+    """Return whether a model is closed within the time."""
+    closing = threading.Thread(target=model.close, daemon=True)
+    closing.start()
+    closing.join(WAIT_S)
+    return not closing.is_alive()
+
+
+def test_close_waits_for_no_callback_that_is_gone(bench: Bench) -> None:
+    """Nobody can call it any more, so its inference has ended."""
+    votes = bench.controller.session("balanced")
+    held = Held(votes)
+    model = VotingSession(held, votes)
+    model.run_async(None, {}, lambda *_: None, None)
+    held.callbacks.clear()
+    gc.collect()
+    bench.time.advance_us(0)
+    assert votes.in_flight == 0
+    assert closes(model)
+
+
+def test_close_waits_for_no_run_whose_begin_was_interrupted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes once the inference has begun, and somebody keeps the exception, as a ``with`` block does."""
+    votes = bench.controller.session("balanced")
+    model = VotingSession(Held(votes), votes)
+    entered = Inference.__enter__
+
+    def enter(inference: Inference) -> None:
+        entered(inference)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Inference, "__enter__", enter)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            model.run_async(None, {}, print, None)
+    assert kept.value.__traceback__ is not None
+    assert (votes.in_flight, votes.state) == (0, State.LOWERED)
+    assert closes(model)
