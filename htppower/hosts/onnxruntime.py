@@ -83,7 +83,8 @@ class VotingSession(Closing):
     """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
 
     A run that fails with 1007 or 1011 of the vendor's library tells the controller so: see ``Session.link_lost``. Its
-    error is passed on as it is.
+    error is passed on as it is. So the fallback of ONNX Runtime is switched off, which would make such a run on the CPU
+    and tell nobody; ``enable_fallback`` switches it on.
 
     Args:
         session: the session. It is released by ``close`` if nobody else has it.
@@ -95,6 +96,7 @@ class VotingSession(Closing):
 
     def __init__(self, session: InferenceSession, votes: Session) -> None:
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
+        session.disable_fallback()
         # Kept until it is released; once that is asked for no run begins.
         self._session: InferenceSession | None = session
         self._closed = False

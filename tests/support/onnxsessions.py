@@ -69,6 +69,9 @@ class Held:
         """Return no provider."""
         return {}
 
+    def disable_fallback(self) -> None:
+        """Have none."""
+
     def run_async(self, names: Any, feed: Any, callback: Any, user_data: Any, run_options: Any = None) -> None:
         """Take a run."""
         self.states.append(self.votes.state)

@@ -29,6 +29,9 @@ class Slow:
         """Return no provider."""
         return {}
 
+    def disable_fallback(self) -> None:
+        """Have none."""
+
     def run(self, names: Any, feed: Any, run_options: Any) -> str:
         """Wait."""
         self.options.append(run_options)

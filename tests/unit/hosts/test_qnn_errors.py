@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import MAX_CORNER, Bench
-from onnxsessions import Held, ort
+from onnxsessions import Held, X, on_cpu, ort
 
 from htppower import State
 from htppower.hosts.onnxruntime import VotingSession
@@ -87,6 +87,9 @@ class Failing:
         """Return no provider."""
         return {}
 
+    def disable_fallback(self) -> None:
+        """Have none."""
+
     def _fail(self, *_arguments: Any) -> None:
         self._meanwhile()
         raise self._error
@@ -147,3 +150,27 @@ def test_another_error_leaves_the_votes_as_they_are(bench: Bench) -> None:
     with pytest.raises(CAPI.Fail):
         model.run(None, {})
     assert (votes.state, len(bench.sets)) == (State.RAISED, 1)
+
+
+class Broken:
+    """Stands for what an ``InferenceSession`` holds, on a provider that fails."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def run(self, *_arguments: Any) -> Any:
+        """Fail as the package's provider does."""
+        raise CAPI.EPFail(DEAD)
+
+
+def test_a_run_that_fails_is_not_made_on_the_cpu_in_its_place(bench: Bench) -> None:
+    """ONNX Runtime would do so by default, and say nothing of the lost link to whoever asked for the run."""
+    votes = bench.controller.session("burst")
+    session = on_cpu()
+    session._sess = Broken(session._sess)
+    with pytest.raises(CAPI.EPFail):
+        VotingSession(session, votes).run(None, {"x": X})
+    assert votes.state is State.UNKNOWN
