@@ -29,23 +29,31 @@ class Ticket:
         until_us: when it ends by itself, or None.
     """
 
-    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_reference", "_session", "since_us", "until_us")
+    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_session", "since_us", "until_us")
 
     def __init__(self, session: SessionRecord, phases: Phases, timeout_us: int | None) -> None:
         self._session = session
         self._phases = phases
         self._alarm: Any = None
         self._inference = Inference(phases)
-        # Where this is interrupted nobody gets the ticket, so it ends.
+        try:
+            self._begin(timeout_us)
+        except BaseException:
+            # Nobody gets the ticket, and who keeps the exception, as a prompt does, would keep it running.
+            session.gate.time.call_soon(self._end_quietly)
+            self._end_quietly()
+            raise
+
+    def _begin(self, timeout_us: int | None) -> None:
         self._inference.__enter__()
-        self.since_us = session.gate.time.now_us
+        time = self._session.gate.time
+        self.since_us = time.now_us
         self.until_us = None if timeout_us is None else self.since_us + timeout_us
-        self._reference = _show(session, self)
-        if self.until_us is not None and not phases.gone:
+        _show(self._session, self)
+        if self.until_us is not None and not self._phases.gone:
             # At the very end of a process no thread can be started; the session is closed there.
             with contextlib.suppress(RuntimeError):
-                expire = functools.partial(_expire, self._reference)
-                self._alarm = session.gate.time.call_at(self.until_us, expire)
+                self._alarm = time.call_at(self.until_us, functools.partial(_expire, weakref.ref(self)))
 
     @property
     def active(self) -> bool:
@@ -76,7 +84,7 @@ class Ticket:
 
     def _expire(self) -> None:
         # First: once it has ended, nothing here is run again.
-        _hide(self._session, self._reference)
+        _hide(self._session, self)
         with self._session.gate.lock:
             token = self._inference.take()
         if token is None:
@@ -86,7 +94,7 @@ class Ticket:
         self._phases.end_inference(token)
 
     def _forget(self) -> None:
-        _hide(self._session, self._reference)
+        _hide(self._session, self)
         alarm, self._alarm = self._alarm, None
         if alarm is not None:
             self._session.gate.time.cancel(alarm)
@@ -104,19 +112,18 @@ def open_tickets(session: SessionRecord) -> list[Ticket]:
     return sorted(shown, key=lambda ticket: ticket.since_us)
 
 
-def _show(session: SessionRecord, ticket: Ticket) -> weakref.ref[Ticket]:
+def _show(session: SessionRecord, ticket: Ticket) -> None:
     with session.gate.lock:
         if not isinstance(session.tickets, set):
             session.tickets = set()
         # A C function, which no exception can hit, and which takes no lock.
-        reference = weakref.ref(ticket, session.tickets.discard)
-        session.tickets.add(reference)
-    return reference
+        session.tickets.add(weakref.ref(ticket, session.tickets.discard))
 
 
-def _hide(session: SessionRecord, reference: weakref.ref[Ticket]) -> None:
+def _hide(session: SessionRecord, ticket: Ticket) -> None:
     if isinstance(session.tickets, set):
-        session.tickets.discard(reference)
+        # Equal to the one with a callback, as both refer to the same ticket.
+        session.tickets.discard(weakref.ref(ticket))
 
 
 def _expire(reference: weakref.ref[Ticket]) -> None:

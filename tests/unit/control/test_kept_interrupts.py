@@ -9,6 +9,7 @@ import pytest
 from rig import Rig
 
 from htppower import State
+from htppower.control import tickets
 from htppower.control.gate import Gate
 
 if TYPE_CHECKING:
@@ -74,5 +75,27 @@ def test_a_phase_that_is_interrupted_twice_at_its_begin_does_not_begin(
             _run(session, phase, lambda: pytest.fail("the phase began"))
     rig.time.advance_us(2 * SECOND_US)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
+    assert kept.value is not None
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("name", ["_show", "call_at"])
+def test_a_ticket_that_is_interrupted_before_anyone_has_it_ends(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Its inference has begun: the session is lowered, whoever keeps the exception."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt) as kept:
+        if name == "_show":
+            patched.setattr(tickets, "_show", interrupted)
+        else:
+            patched.setattr(rig.time, "call_at", interrupted)
+        session.begin(timeout_us=10 * SECOND_US)
+    rig.time.advance_us(2 * SECOND_US)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    assert rig.controller.status().sessions[0].tickets == ()
     assert kept.value is not None
     rig.controller.close()
