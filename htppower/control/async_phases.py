@@ -40,19 +40,20 @@ class AsyncInference:
     async def __aenter__(self) -> None:
         if self._held:
             raise PhaseMisuse("this inference is being run: call ainference() for each")
-        gate = self._phases.gate
+        gate, token, wait, held = self._phases.gate, None, None, False
         try:
-            token: Token = gate.tokens.idle.pop()
-        except IndexError:
-            token = gate.token()
-        if gate.sustain.watch is not None:
-            token.begun_ns = gate.time.now_ns()
-            token.within = gate.tokens.preparing
-        self._held.append(token)
-        if gate.open:
-            return
-        wait = functools.partial(self._phases.wait_for_votes, token)
-        try:
+            try:
+                token = gate.tokens.idle.pop()
+            except IndexError:
+                token = gate.token()
+            if gate.sustain.watch is not None:
+                token.begun_ns = gate.time.now_ns()
+                token.within = gate.tokens.preparing
+            self._held.append(token)
+            held = True
+            if gate.open:
+                return
+            wait = functools.partial(self._phases.wait_for_votes, token)
             await _AwaitedAction(wait, unheard=self._end).run_on(gate.time)
         except GeneratorExit:
             if (taken := self.take()) is not None:
@@ -60,7 +61,9 @@ class AsyncInference:
             raise
         except BaseException as error:
             gate.time.call_soon(self._phases.look_again)
-            if (taken := self.take()) is not None:
+            # Once it is held, whoever has taken it has ended it.
+            taken = self.take() or (None if held else token)
+            if taken is not None:
                 try:
                     gate.drop(taken)
                 except BaseException as interrupt:

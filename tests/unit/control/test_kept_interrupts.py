@@ -88,14 +88,34 @@ def test_a_ticket_that_is_interrupted_before_anyone_has_it_ends(monkeypatch: pyt
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt) as kept:
-        if name == "_show":
-            patched.setattr(tickets, "_show", interrupted)
-        else:
-            patched.setattr(rig.time, "call_at", interrupted)
-        session.begin(timeout_us=10 * SECOND_US)
+    with monkeypatch.context() as patched:
+        patched.setattr(tickets if name == "_show" else rig.time, name, interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            session.begin(timeout_us=10 * SECOND_US)
     rig.time.advance_us(2 * SECOND_US)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
     assert rig.controller.status().sessions[0].tickets == ()
+    assert kept.value is not None
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("phase", ["inference", "ainference"])
+def test_a_phase_that_is_interrupted_as_it_is_timed_does_not_begin(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+    """It has its token by then: the session is lowered, whoever keeps the exception."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    _run(session, phase, lambda: None)
+    session.expect(every_us=100 * SECOND_US)
+
+    def interrupted() -> int:
+        patched.undo()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rig.time, "now_ns", interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            _run(session, phase, lambda: pytest.fail("the phase began"))
+    rig.time.advance_us(2 * SECOND_US)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
     assert kept.value is not None
     rig.controller.close()
