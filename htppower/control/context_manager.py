@@ -22,6 +22,13 @@ def in_closed_generator() -> bool:
     return isinstance(sys.exc_info()[1], GeneratorExit)
 
 
+class _Entered(property):
+    """What ``with`` gets of an object; of a class, as ``contextlib.ExitStack`` asks, a function of an object."""
+
+    def __call__(self, entered: object) -> object:
+        return entered
+
+
 class ContextManager(abc.ABC):
     """A context manager that gives itself up when it is left.
 
@@ -48,7 +55,7 @@ class ContextManager(abc.ABC):
     else:
         # What ``with`` calls is a partial that returns the object, in C from end to end: before a function in Python
         # begins, an exception such as Ctrl-C may come, and what was just made would be left without a handle.
-        __enter__ = property(functools.partial(functools.partial, getattr, None, ""))
+        __enter__ = _Entered(functools.partial(functools.partial, getattr, None, ""))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

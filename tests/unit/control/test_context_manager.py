@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import pytest
 from rig import Rig
 
 import htppower
-from htppower import State
+from htppower import SessionClosed, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,4 +66,21 @@ def test_ctrl_c_on_leaving_a_block_is_made_up_for_before_another_can_come(
     assert not GIVEN_UP[kind](made)
     rig.time.advance_us(SECOND_US)
     assert GIVEN_UP[kind](made)
+    rig.controller.close()
+
+
+@pytest.mark.parametrize("kind", ["controller", *MADE])
+def test_an_exit_stack_enters_and_leaves_it(kind: str, tmp_path: Path) -> None:
+    """It asks the class for what enters, as ``with`` does not."""
+    rig = Rig()
+    made = rig.controller if kind == "controller" else MADE[kind](rig, tmp_path)
+    with contextlib.ExitStack() as stack:
+        assert stack.enter_context(made) is made
+        with made as entered:
+            assert entered is made
+    if kind == "controller":
+        with pytest.raises(SessionClosed):
+            made.session("burst")
+    else:
+        assert GIVEN_UP[kind](made)
     rig.controller.close()
