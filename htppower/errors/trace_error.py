@@ -19,10 +19,5 @@ class TraceError(HtpPowerError, ValueError):
         self.path = path
         self.line = line
         self.hint = hint
-        self._message = message
         where = f"{path}:{line}" if line else path
         super().__init__(printable(f"{where}: {message}{f' ({hint})' if hint else ''}"))
-
-    def __reduce__(self) -> tuple[type[TraceError], tuple[str, int, str, str]]:
-        """Return how it is made again: a process that reads a file hands it to another."""
-        return type(self), (self.path, self.line, self._message, self.hint)
