@@ -25,11 +25,12 @@ _T = TypeVar("_T")
 def is_from_outside(error: BaseException) -> bool:
     """Return whether a signal handler of the host's, such as a time limit, has raised an error.
 
-    So has ``PyThreadState_SetAsyncExc``, where the error has passed no function below the one that handles it.
+    So has ``PyThreadState_SetAsyncExc``, where the error has passed no function below the one that handles it. What a
+    function in C raises has passed none either, but says what it is about: that one is given a class, and no words.
     """
     below = error.__traceback__ and error.__traceback__.tb_next
     if below is None:
-        return True
+        return not error.args
     handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
     while below is not None:
         if below.tb_frame.f_code in handlers:

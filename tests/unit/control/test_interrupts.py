@@ -205,6 +205,21 @@ def test_a_backend_that_breaks_the_protocol_fails_no_inference() -> None:
     rig.backend.assert_nothing_left()
 
 
+def test_a_backend_in_c_that_breaks_the_protocol_fails_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Likewise where what fails is no function of Python, so that the error has passed none but the controller's."""
+    rig = Rig()
+    session = rig.controller.session("burst")
+    with monkeypatch.context() as broken:
+        broken.setattr(rig.backend, "set_power_config", divmod)
+        with session.inference():
+            assert session.state is State.UNKNOWN
+    error = rig.controller.status().sessions[0].error
+    assert isinstance(error, VoteRejected)
+    assert str(error.__cause__).startswith("TypeError: unsupported operand")
+    rig.controller.close()
+    rig.backend.assert_nothing_left()
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
 def test_a_time_limit_of_the_host_is_passed_on() -> None:
     """A signal handler that raises in the middle of a native call: no answer of the backend, and nothing stays up."""
