@@ -11,13 +11,15 @@ sooner. What is posted, and what an alarm runs, is run again where an exception 
 
 from __future__ import annotations
 
+import functools
 import signal
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.errors import HtpPowerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
 
 _T = TypeVar("_T")
 
@@ -31,12 +33,21 @@ def is_from_outside(error: BaseException) -> bool:
     below = error.__traceback__ and error.__traceback__.tb_next
     if below is None:
         return not error.args
-    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
     while below is not None:
         if below.tb_frame.f_code in handlers:
             return True
         below = below.tb_next
     return False
+
+
+def _code(handler: Any) -> CodeType | None:
+    """Return the code that runs as a signal is handled; None for what is no function of Python."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    if callable(handler) and not hasattr(handler, "__code__"):
+        handler = type(handler).__call__
+    return getattr(handler, "__code__", None)
 
 
 def run_watched(action: Callable[[], _T], make_up_soon: Callable[[], object]) -> _T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import signal
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from htppower.testing import VirtualTime
 from htppower.votes.native_codes import TRANSPORT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
@@ -220,12 +223,23 @@ def test_a_backend_in_c_that_breaks_the_protocol_fails_no_inference(monkeypatch:
     rig.backend.assert_nothing_left()
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
-def test_a_time_limit_of_the_host_is_passed_on() -> None:
-    """A signal handler that raises in the middle of a native call: no answer of the backend, and nothing stays up."""
+def too_late(number: int, frame: object) -> None:
+    """Raise, as a time limit of the host."""
+    raise TimeoutError("the host's own limit")
 
-    def too_late(number: int, frame: object) -> None:
+
+class TooLate:
+    """A handler that is an object."""
+
+    def __call__(self, number: int, frame: object) -> None:
+        """Raise, as a time limit of the host."""
         raise TimeoutError("the host's own limit")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
+@pytest.mark.parametrize("handler", [too_late, TooLate(), TooLate().__call__, functools.partial(too_late)])
+def test_a_time_limit_of_the_host_is_passed_on(handler: Callable[..., None]) -> None:
+    """A signal handler that raises in the middle of a native call: no answer of the backend, and nothing stays up."""
 
     class Backend(SimulatedHtp):
         """Is interrupted by a signal in its next vote."""
@@ -238,7 +252,7 @@ def test_a_time_limit_of_the_host_is_passed_on() -> None:
                 self.interrupted = True
                 signal.raise_signal(signal.SIGUSR1)
 
-    before = signal.signal(signal.SIGUSR1, too_late)
+    before = signal.signal(signal.SIGUSR1, handler)
     time, backend = VirtualTime(), Backend(arch=75)
     try:
         with VoteController(backend, time=time, handle_sigterm=False, heartbeat_us=0) as controller:
