@@ -6,10 +6,13 @@ when it is settled next. One that could not be destroyed is an orphan, which is 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
+from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import LINK_LOST
@@ -18,6 +21,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.locks import Lock
     from htppower.control.native_calls import NativeCalls
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
@@ -31,6 +35,8 @@ class PowerConfigIds:
     _calls: NativeCalls
     _registry: Registry
     _recovery: Recovery
+    # Held while orphans are destroyed; taken before every other lock.
+    _destroying: Lock = attrs.field(init=False, factory=whole_lock)  # type: ignore[assignment]  # typeshed does not know _is_owned
 
     def create(self, session: SessionRecord, core_id: int) -> None:
         """Create the id of a core, where the session has none. Its turn is held.
@@ -81,8 +87,17 @@ class PowerConfigIds:
         finally:
             registry.borrowed.discard(made)
 
-    def destroy_orphans(self) -> VoteRejected | None:
-        """Destroy the ids that no session has any more, until the link is lost; return the last failure."""
+    def destroy_orphans(self, *, wait: bool = False) -> VoteRejected | None:
+        """Destroy the ids that no session has any more, until the link is lost; return the last failure.
+
+        That is left to another thread where one does so, unless this is to ``wait`` for that one.
+        """
+        failures: list[VoteRejected | None] = []
+        destroy = functools.partial(self._destroy_orphans, failures)
+        run_if_free(self._destroying, destroy, FOREVER_S if wait else 0)
+        return next(iter(failures), None)
+
+    def _destroy_orphans(self, failures: list[VoteRejected | None]) -> None:
         failed = None
         for power_config_id in self._registry.all_orphans():
             if power_config_id in self._registry.borrowed:
@@ -90,23 +105,16 @@ class PowerConfigIds:
             failed = self._destroy_orphan(power_config_id) or failed
             if failed is not None and failed.code in LINK_LOST:
                 break
-        return failed
+        failures.append(failed)
 
     def _destroy_orphan(self, power_config_id: int) -> VoteRejected | None:
-        """Destroy an orphan, unless another thread is about to; return the call that failed."""
-        orphans, gone, failed = self._registry.orphans, True, None
-        try:
-            with self._registry.lock:
-                if power_config_id not in orphans:
-                    return None
-                gone = False
-                del orphans[power_config_id]
-            failed = self._destroy(None, power_config_id)
-            gone = failed is None
-        finally:
-            if not gone:
-                orphans[power_config_id] = None
-        if failed is not None:
+        """Destroy an orphan, which it is until the call has succeeded; return the call that failed."""
+        if power_config_id not in self._registry.orphans:
+            return None
+        failed = self._destroy(None, power_config_id)
+        if failed is None:
+            self._registry.orphans.pop(power_config_id, None)
+        else:
             self._recovery.failed(None, failed)
         return failed
 

@@ -236,7 +236,7 @@ class Reconciler:
         """
         alone = self._others.none
         self._executor.cast_settings(wait=alone)
-        self._ids.destroy_orphans()
+        self._ids.destroy_orphans(wait=True)
         self._recovery.stop()
         self.after_turn()
         if self._registry.sessions or self._registry.orphans:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import threading
 
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+from hanging import WAIT_S, HangingHtp
 from rig import Rig
 
-from htppower import State
+from htppower import State, VoteController
+from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
 
 SECOND_US = 1_000_000
+# Long enough for nothing: who waits for a call that hangs does so until it is let go.
+MOMENT_S = 0.05
 
 
 def test_a_failed_lowering_is_retried_without_an_inference(bench: Bench) -> None:
@@ -148,3 +153,27 @@ def test_the_back_off_sees_to_sessions_before_it_destroys_ids_that_are_left() ->
         bench.time.advance_us(SECOND_US)
         assert [call.function for call in bench.recorder.calls[:2]] == ["setPowerConfig", "destroyPowerConfigId"]
     bench.controller.close()
+
+
+def test_a_close_waits_for_the_back_off_that_is_destroying_an_id() -> None:
+    """Where that fails, what is closed has destroyed the id nevertheless when it says that nothing is left."""
+    time, backend = VirtualTime(), HangingHtp()
+    controller = VoteController(backend, time=time, handle_sigterm=False, heartbeat_us=0)
+    session = controller.session("burst")
+    (power_config_id,) = session.power_config_ids.values()
+    backend.fail_next(FAILED, function="destroyPowerConfigId", times=2)
+    session.close()
+    hang = backend.hang_next("destroyPowerConfigId", power_config_id)
+    back_off = threading.Thread(target=time.advance_us, args=(SECOND_US,), daemon=True)
+    closing = threading.Thread(target=controller.close, daemon=True)
+    back_off.start()
+    assert hang.begun.wait(WAIT_S)
+    assert controller.status().orphans == (power_config_id,)
+    closing.start()
+    closing.join(MOMENT_S)
+    hang.let_go.set()
+    for thread in (back_off, closing):
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+    assert backend.power_config_ids == ()
+    assert controller._ended
