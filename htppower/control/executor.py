@@ -12,7 +12,13 @@ from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.control.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
-from htppower.votes.native_codes import INVALID_INPUT, LINK_LOST, NOT_ON_THIS_PLATFORM, SYSTEM_COMMUNICATION
+from htppower.votes.native_codes import (
+    INVALID_INPUT,
+    LINK_LOST,
+    NOT_ON_THIS_PLATFORM,
+    NULL_CLIENT,
+    SYSTEM_COMMUNICATION,
+)
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -80,7 +86,7 @@ class Executor:
             votes = ledger.now.known or ledger.now.doubtful
             if votes:
                 try:
-                    self._calls.set(session, session.power_config_ids[core_id], votes)
+                    self._calls.set(session, ledger.power_config_id, votes)
                 except VoteRejected as error:
                     if error.code == INVALID_INPUT:
                         session.refused |= {core_id}
@@ -168,7 +174,8 @@ class Executor:
             raise without_frames(first)
 
     def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
-        if core_id in session.refused and core_id in session.doubted:
+        is_anothers = session.ledgers[core_id].power_config_id == NULL_CLIENT
+        if is_anothers or (core_id in session.refused and core_id in session.doubted):
             self._replace_id(session, core_id)
         try:
             self._send(session, core_id, votes, asks=asks)
@@ -278,18 +285,18 @@ class Executor:
         ids = session.power_config_ids
         failed: VoteRejected | None = None
         if asked:
-            core_id = next(iter(ids), session.core_ids[0])
+            core_id = next(iter(session.ledgers), session.core_ids[0])
             self._registry.last_core = (session.device_id, core_id)
             is_known = core_id in ids and core_id not in session.doubted
             failed = self.cast_settings(session if is_known else None)
             if failed is not None:
                 failures.append((ids.get(core_id), failed))
-        for core_id, power_config_id in ids.items():
+        for core_id in session.ledgers:
             if failed is not None and failed.code == SYSTEM_COMMUNICATION:
                 return Outcome(failed, tuple(failures))
             failed = self._ids.give_up(session, core_id, session)
             if failed is not None:
-                failures.append((power_config_id, failed))
+                failures.append((ids.get(core_id), failed))
         return Outcome(not_given_back=tuple(failures))
 
     def _replace_id(self, session: SessionRecord, core_id: int) -> None:

@@ -73,7 +73,7 @@ class Ledger:
 
     Args:
         options: the options that it is about.
-        power_config_id: the id; 0 for the process.
+        power_config_id: the id; 0 for the process, and once the library has given it to another.
     """
 
     __slots__ = ("_options", "now", "power_config_id")

@@ -89,8 +89,10 @@ class NativeCalls:
         """Send a vote set on an id.
 
         Raises:
-            VoteRejected: the call failed.
+            VoteRejected: the call failed, or the id is 0, on which none is made.
         """
+        if power_config_id == NULL_CLIENT:
+            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
         set_votes = self._backend.set_power_config
         self._make(session, "setPowerConfig", power_config_id, votes, set_votes, power_config_id, votes)
 

@@ -72,7 +72,7 @@ class Parts:
             raises=raises,
             line=shared.calls if description.one_call_at_a_time else None,
         )
-        ids = PowerConfigIds(calls, registry, recovery)
+        ids = PowerConfigIds(calls, registry, recovery, shared.given)
         executor = Executor(calls, ids, registry, settings, planner.missing, strict=strict)
         transitions = SessionTransitions(registry, executor, events, time)
         heartbeat = Heartbeat(registry, executor, transitions, recovery, time, self._if_free, heartbeat_us)

@@ -2,6 +2,9 @@
 
 An id is its session's until the call that destroys it has returned: where that is interrupted, the session destroys it
 when it is settled next. One that could not be destroyed is an orphan, which is kept until that has succeeded.
+
+After a restart of the DSP in which the library has forgotten all ids, it may give the number of one again, to any
+controller on the backend. Whoever had it before has none from then on: no call of theirs is to reach the new one.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.ledger import Ledger
 from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
-from htppower.votes.native_codes import LINK_LOST
+from htppower.votes.native_codes import LINK_LOST, NULL_CLIENT
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -35,6 +39,8 @@ class PowerConfigIds:
     _calls: NativeCalls
     _registry: Registry
     _recovery: Recovery
+    # What each id was given for last, by all controllers on the backend.
+    _given: dict[int, Ledger]
     # Held while orphans are destroyed; taken before every other lock.
     _destroying: Lock = attrs.field(init=False, factory=whole_lock)  # type: ignore[assignment]  # typeshed does not know _is_owned
 
@@ -45,17 +51,17 @@ class PowerConfigIds:
             VoteRejected: the call failed.
         """
         if core_id not in session.ledgers:
-            made = self._calls.create(session, session.device_id, core_id)
-            # After a restart the library may give the number of an orphan again.
-            self._registry.orphans.pop(made, None)
+            made = Ledger(power_config_id=self._calls.create(session, session.device_id, core_id))
             session.take_id(core_id, made)
+            self._take(made)
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
         """Destroy the id of a core, which is the session's no longer; return the call that failed. Its turn is held.
 
         ``told_of``: the session that the call is told of, if any.
         """
-        power_config_id = session.ledgers[core_id].power_config_id
+        ledger = session.ledgers[core_id]
+        power_config_id = ledger.power_config_id
         # Where the call is interrupted, it may have been made.
         session.doubted |= {core_id}
         failed = self._destroy(told_of, power_config_id)
@@ -64,9 +70,11 @@ class PowerConfigIds:
         finally:
             # Wherever an interrupt comes, it is the session's or an orphan, and not both.
             if failed is not None and core_id not in session.ledgers:
-                self._registry.orphans[power_config_id] = None
+                self._registry.orphans[power_config_id] = ledger
         if failed is not None:
             self._recovery.failed(None, failed)
+        else:
+            self._forget(ledger)
         return failed
 
     def use_a_new_one(self, use: Callable[[int], object]) -> None:
@@ -79,8 +87,9 @@ class PowerConfigIds:
         made = self._calls.create(None, *registry.last_core)
         try:
             registry.borrowed.add(made)
-            registry.orphans[made] = None
+            registry.orphans[made] = ledger = Ledger(power_config_id=made)
             try:
+                self._take(ledger)
                 use(made)
             finally:
                 self._destroy_orphan(made)
@@ -109,17 +118,37 @@ class PowerConfigIds:
 
     def _destroy_orphan(self, power_config_id: int) -> VoteRejected | None:
         """Destroy an orphan, which it is until the call has succeeded; return the call that failed."""
-        if power_config_id not in self._registry.orphans:
+        ledger = self._registry.orphans.get(power_config_id)
+        if ledger is None:
             return None
-        failed = self._destroy(None, power_config_id)
+        failed = self._destroy(None, ledger.power_config_id)
         if failed is None:
-            self._registry.orphans.pop(power_config_id, None)
+            if self._registry.orphans.get(power_config_id) is ledger:
+                del self._registry.orphans[power_config_id]
+            self._forget(ledger)
         else:
             self._recovery.failed(None, failed)
         return failed
 
+    def _take(self, made: Ledger) -> None:
+        """Take in that the library has given an id: whoever had one of that number before has it no longer."""
+        before = self._given.get(made.power_config_id)
+        if before is not None:
+            before.power_config_id = NULL_CLIENT
+        self._given[made.power_config_id] = made
+        orphan = self._registry.orphans.get(made.power_config_id)
+        if orphan is not None and orphan is not made:
+            del self._registry.orphans[made.power_config_id]
+
+    def _forget(self, ledger: Ledger) -> None:
+        """Take in that an id is destroyed."""
+        if self._given.get(ledger.power_config_id) is ledger:
+            del self._given[ledger.power_config_id]
+
     def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
-        """Destroy an id, for a session if there is one; return the call that failed."""
+        """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""
+        if power_config_id == NULL_CLIENT:
+            return None
         try:
             self._calls.destroy(session, power_config_id)
         except VoteRejected as error:

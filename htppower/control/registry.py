@@ -9,6 +9,7 @@ from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
     from htppower.control.learning.learnt import Learnt
+    from htppower.control.ledger import Ledger
     from htppower.control.precedence import Claim
     from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.session_record import SessionRecord
@@ -38,7 +39,7 @@ class Registry:
         self.sessions: dict[int, SessionRecord] = {}
         self.epoch = 0
         self.doubtful = False
-        self.orphans: dict[int, None] = {}
+        self.orphans: dict[int, Ledger] = {}
         self.borrowed: set[int] = set()
         self.last_core = (0, 0)
         self.caps: tuple[Claim, ...] = ()

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from htppower.control.gate import Gate
-from htppower.control.ledger import Ledger
 from htppower.control.locks import Rank, make_lock
 from htppower.errors import kept
 from htppower.events import State
 from htppower.votes.field_repr import field_repr
+from htppower.votes.native_codes import NULL_CLIENT
 
 if TYPE_CHECKING:
     import weakref
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
+    from htppower.control.ledger import Ledger
     from htppower.control.plans import Plan
     from htppower.control.precedence import Claim
     from htppower.control.time.base import Time
@@ -236,16 +237,17 @@ class SessionRecord:
     @property
     def power_config_ids(self) -> dict[int, int]:
         """Its power config ids, by core id."""
-        return {core_id: ledger.power_config_id for core_id, ledger in self.ledgers.items()}
+        ids = {core_id: ledger.power_config_id for core_id, ledger in self.ledgers.items()}
+        return {core_id: each for core_id, each in ids.items() if each != NULL_CLIENT}
 
     @property
     def identity(self) -> dict[str, Any]:
         """What every event of the session says of it."""
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
-    def take_id(self, core_id: int, power_config_id: int) -> None:
+    def take_id(self, core_id: int, made: Ledger) -> None:
         """Take in a power config id that was created for a core."""
-        self.ledgers = {**self.ledgers, core_id: Ledger(power_config_id=power_config_id)}
+        self.ledgers = {**self.ledgers, core_id: made}
 
     def give_up_id(self, core_id: int) -> None:
         """Take in that the id of a core is the session's no longer."""

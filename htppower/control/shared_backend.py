@@ -72,6 +72,7 @@ class SharedBackend:
         turn: held over the call that changes the settings of the process.
         calls: the line of the calls, where the backend takes one at a time.
         ledger: what is known of the settings of the process.
+        given: what each power config id was given for last.
         changes: how often a wish has changed.
         joined: how many controllers there have been.
     """
@@ -81,6 +82,7 @@ class SharedBackend:
         self.turn = make_lock(Rank.PROCESS)
         self.calls = FairLock(Rank.CALL)
         self.ledger = Ledger(PROCESS_WIDE)
+        self.given: dict[int, Ledger] = {}
         self.changes = 0
         self._backend = backend
         self._path = path

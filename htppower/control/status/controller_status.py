@@ -10,6 +10,7 @@ from htppower.control.status.cores import CoreStatus, core_statuses
 from htppower.control.tickets import open_tickets
 from htppower.events import State
 from htppower.votes.field_repr import field_repr
+from htppower.votes.native_codes import NULL_CLIENT
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -219,6 +220,8 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     votes = {}
     for ledger in session.ledgers.values():
         votes[ledger.power_config_id] = ledger.now.known
+    # One that the library has given to another.
+    votes.pop(NULL_CLIENT, None)
     gate, history, state = session.gate, session.history, session.state
     plan, sustain = gate.plan, gate.sustain
     in_flight, begun, sustained_until_us = gate.counts()

@@ -26,7 +26,7 @@ CASTING = (
     Mutation(
         "an id that could not be destroyed is forgotten",
         "power_config_ids.py",
-        "                self._registry.orphans[power_config_id] = None\n        if failed",
+        "                self._registry.orphans[power_config_id] = ledger\n        if failed",
         "                pass\n        if failed",
     ),
     Mutation(
