@@ -1,7 +1,8 @@
 """What must hold of the second power state: in force at the latest after its time, and never before it.
 
 Written from ``docs/profiles.md``, "then": the time counts from when the votes were relaxed; an inference raises from
-either state, and DE-INIT does not end in the second one.
+either state, and DE-INIT does not end in the second one. "Votes that another profile has relaxed stay as they are until
+that one is used again": whatever was used, asked or interrupted meanwhile, they relax further then.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
     from simulation.troubles import Troubles
 
 
-@attrs.frozen
+@attrs.define
 class Relaxed:
-    """Since when the votes of a session are those of its first power state.
+    """That the votes of a session are those of a first power state.
 
     Attributes:
-        asked: how many calls of the public API there were that concern it.
+        by: the names of the profiles of which one has relaxed them.
         troubles: how often it was in trouble: votes that were lost are relaxed anew.
-        since_us: when nobody could go on for the first time.
+        since_us: when nobody could go on for the first time; None until then.
     """
 
-    asked: int
-    troubles: int
-    since_us: int
+    by: frozenset[str]
+    troubles: int = 0
+    since_us: int | None = None
 
 
 class FurtherRules:
@@ -51,6 +52,10 @@ class FurtherRules:
             for each in expected().values()
             if each.further is not None
         }
+        # The first power states of profiles that relax further.
+        self._first = frozenset(
+            each.lowered for each in expected().values() if each.further is not None and each.lowered is not None
+        )
         self._before = {
             votes: frozenset(each.lowered for each in expected().values() if each.further == votes)
             for votes in self._least_us
@@ -62,12 +67,21 @@ class FurtherRules:
         found = situation.htp._clients.get(power_config_id)
         if found is None:
             self._in_force.pop(power_config_id, None)
+            self._relaxed.pop(client, None)
             return
         votes, before = in_force(found), self._in_force.get(power_config_id)
+        possible = frozenset(each.profile.name for each in client.possible(situation.caps))
+        relaxed = self._relaxed.get(client)
+        if relaxed is not None:
+            # Where the same is voted once more, or on another core, either may have relaxed them.
+            relaxed.by |= possible
         if before is not None and before[0] == votes:
             return
         self._in_force[power_config_id] = votes, now_us
-        self._relaxed.pop(client, None)
+        if votes not in self._first:
+            self._relaxed.pop(client, None)
+        elif relaxed is None:
+            self._relaxed[client] = Relaxed(possible)
         least_us = self._least_us.get(votes)
         if least_us is None or client in self._troubles:
             return
@@ -81,23 +95,23 @@ class FurtherRules:
 
     def look(self, client: Client) -> None:
         """Fail where the votes of an idle session should have relaxed further: nobody can go on."""
-        situation, ended = self._situation, client.ended
+        situation, relaxed = self._situation, self._relaxed.get(client)
+        if relaxed is None or client.busy or client.unsettled or client.closing:
+            return
         now_us = situation.scheduler.now_us
-        steady = ended is not None and not ended.deinit and ended.asked == client.asked
-        steady = steady and not client.busy and not client.unsettled and client not in self._troubles
-        if not steady or ended is None or situation.out_of_reach or str(client.session.state) != "LOWERED":
-            self._relaxed.pop(client, None)
+        lost = client in self._troubles or situation.out_of_reach or str(client.session.state) != "LOWERED"
+        if lost or not situation.has(client, self._first):
+            relaxed.since_us = None
             return
-        profile = expected()[ended.name]
-        # A hold that has run out since, of which nothing was asked, leaves it as it is.
-        same = client.possible(situation.caps) == [profile]
-        if not same or profile.further is None or situation.has(client, frozenset({profile.further})):
+        if relaxed.since_us is None or relaxed.troubles != client.troubles:
+            relaxed.since_us, relaxed.troubles = now_us, client.troubles
+            for name in relaxed.by:
+                situation.scheduler.call_at(now_us + expected()[name].further_most_us, _nothing)
+        possible = client.possible(situation.caps)
+        asked = any(operation.client in (client, None) for operation in situation.operations.values())
+        if asked or possible[0].further is None or relaxed.by != {each.profile.name for each in possible}:
             return
-        relaxed = self._relaxed.get(client)
-        if relaxed is None or (relaxed.asked, relaxed.troubles) != (client.asked, client.troubles):
-            self._relaxed[client] = Relaxed(client.asked, client.troubles, now_us)
-            situation.scheduler.call_at(now_us + profile.further_most_us, _nothing)
-        elif now_us >= relaxed.since_us + profile.further_most_us:
+        if now_us >= relaxed.since_us + possible[0].further_most_us:
             situation.fail("relaxed votes relax further in time", situation.tell(client))
 
 

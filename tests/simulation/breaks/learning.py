@@ -97,6 +97,20 @@ LEARNING = (
         seed=900_000,
     ),
     Mutation(
+        "another profile that comes and goes has the second power state forgotten",
+        "sustain_timer.py",
+        "            self.further.forget_gap()\n",
+        "            self.further.forget()\n",
+        Drawn.LEARNING,
+    ),
+    Mutation(
+        "votes that another profile has relaxed relax further",
+        "learning/further.py",
+        " or self._lowered_by != self._profile:",
+        ":",
+        Drawn.LEARNING,
+    ),
+    Mutation(
         "no alarm is armed for the second power state",
         "gate.py",
         "return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)",
